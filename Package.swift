@@ -211,7 +211,7 @@ let package = Package(
         ),
         .target(
             name: "Simulation",
-            dependencies: ["Bytes", "Identity", "Discovery", "Kademlia", "PubSub", "NodeCore", "Transport"],
+            dependencies: ["Bytes", "Identity", "Discovery", "Kademlia", "Mailbox", "PubSub", "NodeCore", "Transport"],
             path: "Sources/Node/Simulation",
             resources: [.embedInCode("Scenarios")],
             swiftSettings: computing
@@ -273,13 +273,17 @@ let package = Package(
         ),
 
         .target(name: "CRunar", path: "Sources/Apps/CRunar"),
-        module("RunarC", in: "Apps", ["CRunar", "RunarNode", "SealedMessages", "NanoTDF", "Concurrency", logging]),
+        module(
+            "RunarC",
+            in: "Apps",
+            ["CRunar", "RunarNode", "Circle", "SealedMessages", "NanoTDF", "Concurrency", logging]
+        ),
 
         // Benchmarks: in this package for its `package` access, in none of its products.
         .executableTarget(
             name: "runar-bench",
             dependencies: [
-                "RunarNode", "SealedMessages", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency",
+                "Circle", "RunarNode", "SealedMessages", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency",
                 "Transport", "QUIC", "Platform", "Storage", "Mailbox", "QRCode", "QRCorpus", crypto,
             ],
             path: "Benchmarks/Sources/runar-bench",
@@ -375,7 +379,7 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "CProbe", dependencies: ["CRunar", "RunarC"], path: "Tests/Helpers/CProbe"),
-        tests(of: "RunarC", ["CRunar", "RunarNode", "SealedMessages", "CProbe", "TestSupport"]),
+        tests(of: "RunarC", ["CRunar", "RunarNode", "Circle", "SealedMessages", "CProbe", "TestSupport"]),
         tests(
             of: "Platform",
             ["Bytes", "Identity", "Platform", "TestSupport", "CrashWriter", "LanProbe", crypto]
@@ -418,8 +422,9 @@ let package = Package(
         tests(
             of: "Circle",
             [
-                "Circle", "SealedMessages", "RunarNode", "Storage", "Transport", "Platform", "Bytes", "Identity",
-                "NanoTDF", "OneTimeKeys", "TestSupport",
+                "Circle", "SealedMessages", "RunarNode", "Mailbox", "Storage", "Transport", "QUIC", "Platform", "Bytes",
+                "Identity",
+                "NanoTDF", "OneTimeKeys", "Concurrency", "TestSupport", crypto, cryptoExtras,
             ]
         ),
         tests(of: "MetricsText", ["MetricsText", "TestSupport", metrics]),
@@ -454,9 +459,19 @@ let package = Package(
 )
 
 // `RUNAR_TARGETS="QUICTests InteropTests" swift build --build-tests` builds these targets and what they need, and
-// nothing else: for what is built a second time under other settings (`make sanitize`, `make check-ngtcp2-1x`).
+// nothing else: for what is built a second time under other settings (`make sanitize`, `make check-ngtcp2-1x`, `make fuzz`).
 if let roots = Context.environment["RUNAR_TARGETS"] {
     let named = Set(roots.split(separator: " ").map(String.init))
+    // Declared when it is named: only libFuzzer links it (`make fuzz`).
+    if named.contains("fuzz") {
+        package.targets.append(
+            .executableTarget(
+                name: "fuzz",
+                dependencies: ["Circle", "Mailbox", "OneTimeKeys", "NanoTDF", "Bytes", "Identity"],
+                path: "Tests/Fuzz"
+            )
+        )
+    }
     var names = Array(named)
     var kept: Set<String> = []
     while let name = names.popLast() {

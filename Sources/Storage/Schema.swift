@@ -184,12 +184,15 @@ enum Schema {
             profile_id BLOB NOT NULL REFERENCES profiles,
             account_id INTEGER REFERENCES accounts,
             is_inner_circle INTEGER NOT NULL,
-            source_public_id BLOB CHECK (length(source_public_id) = 32)
+            source_public_id BLOB CHECK (length(source_public_id) = 32),
+            revision INTEGER NOT NULL,
+            participation TEXT NOT NULL CHECK (participation IN ('invited', 'joined', 'left'))
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE inner_circle_profiles (
             stream_id BLOB NOT NULL REFERENCES streams ON DELETE CASCADE,
             public_id BLOB NOT NULL CHECK (length(public_id) = 32),
+            has_joined INTEGER NOT NULL,
             PRIMARY KEY (stream_id, public_id)
         ) STRICT, WITHOUT ROWID;
 
@@ -204,7 +207,7 @@ enum Schema {
             created_at INTEGER NOT NULL,
             nano BLOB NOT NULL
         ) STRICT;
-        CREATE INDEX thoughts_by_stream ON thoughts (stream_id, created_at, number);
+        CREATE INDEX thoughts_by_stream ON thoughts (stream_id, number);
 
         -- One row for each device to which a thought goes.
         CREATE TABLE deliveries (
@@ -224,11 +227,12 @@ enum Schema {
             expiration INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
-        -- Letters that are still to be sealed for a device: a receipt for the thought with this public id, or the own card.
+        -- Letters that are still to be sealed for a device, about a thought, a stream or a person with this public id.
         CREATE TABLE owed_letters (
             peer_id BLOB NOT NULL CHECK (length(peer_id) = 32),
-            thought_public_id BLOB NOT NULL CHECK (length(thought_public_id) IN (0, 32)),
-            PRIMARY KEY (peer_id, thought_public_id)
+            kind TEXT NOT NULL CHECK (kind IN ('receipt', 'card', 'stream', 'participation', 'person')),
+            public_id BLOB NOT NULL CHECK (length(public_id) IN (0, 32)),
+            PRIMARY KEY (peer_id, kind, public_id)
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE blocked_profiles (

@@ -13,152 +13,34 @@ internal import Transport
 
 /// Circles of real nodes, each with its database on disk.
 @Suite("Circles of nodes", .timeLimit(.minutes(15))) struct CircleManagerTests {
-    /// A node with its keys and its circle; it can be stopped and started again.
-    private final class Device {
-        let name: String
-        private let home: String
-        private let storage = InMemoryKeyStorage()
-        private let makeNode: (RunarNodeConfig) throws -> RunarNode
-        private(set) var node: RunarNode
-        private(set) var keys: KeyStoreManager
-        private(set) var circle: CircleManager
-
-        init(_ name: String, in home: String, _ makeNode: @escaping (RunarNodeConfig) throws -> RunarNode) throws {
-            self.name = name
-            self.home = home
-            self.makeNode = makeNode
-            node = try Self.node(name, home, storage, makeNode)
-            keys = try KeyStoreManager(node: node, capacity: 64)
-            circle = try CircleManager(node: node, keys: keys)
-        }
-
-        private static func node(
-            _ name: String,
-            _ home: String,
-            _ storage: InMemoryKeyStorage,
-            _ makeNode: (RunarNodeConfig) throws -> RunarNode
-        ) throws -> RunarNode {
-            let config = RunarNodeConfig.createTestConfig()
-            config.keyStorage = storage
-            config.statePath = FilePath.joining(home, "\(name).sqlite")
-            config.logLevel = .error
-            return try makeNode(config)
-        }
-
-        /// Ends the process as far as this device is concerned, and begins another one.
-        func restart() async throws {
-            await stop()
-            node = try Self.node(name, home, storage, makeNode)
-            keys = try KeyStoreManager(node: node, capacity: 64)
-            circle = try CircleManager(node: node, keys: keys)
-            try await node.start()
-        }
-
-        func stop() async {
-            await circle.end()
-            await keys.end()
-            await node.stop()
-        }
-
-        var peerId: PeerId { node.peerId }
-
-        /// The database with its log.
-        func storedBytes() throws -> Data {
-            try ["", "-wal"].reduce(into: Data()) { bytes, ending in
-                let path = FilePath.joining(home, "\(name).sqlite\(ending)")
-                if FileManager.default.fileExists(atPath: path) { bytes += try Data(contentsOf: URL(filePath: path)) }
-            }
-        }
-
-        /// The person of another device, once it is known.
-        func person(of other: Device) -> Person? {
-            circle.people.first { $0.card?.devices.contains(other.peerId) == true }
-        }
-
-        /// Returns the first event that satisfies a condition, and the state before the events if it does.
-        func wait(for condition: @escaping (Device) -> Bool) async {
-            let events = circle.events
-            if condition(self) { return }
-            for await _ in events where condition(self) { return }
+    /// Runs two members that are connected.
+    private func withScene(overSockets: Bool = false, _ body: (Scene) async throws -> Void) async throws {
+        try await withCircles("Ada", "Ben", overSockets: overSockets) { devices, network in
+            try await body(Scene(ada: devices[0], ben: devices[1], network: network))
         }
     }
 
     private struct Scene {
-        let ada: Device
-        let ben: Device
+        let ada: CircleDevice
+        let ben: CircleDevice
         let network: NetworkId
     }
 
-    /// Runs two members that are connected.
-    private func withScene(overSockets: Bool = false, _ body: (Scene) async throws -> Void) async throws {
-        let home = try TemporaryHome()
-        try SystemFileSystem().makeDirectory(home.path, mode: 0o700)
-        let memory = InMemoryNetwork(seed: 5)
-        let makeNode = { (config: RunarNodeConfig) in
-            guard !overSockets else { return try RunarNode(config: config) }
-            return try RunarNode(config: config) { key, _ in
-                try memory.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
-            }
-        }
-        let (ada, ben) = (try Device("ada", in: home.path, makeNode), try Device("ben", in: home.path, makeNode))
-        let metadata = try ada.node.createNetwork(name: "Home")
-        for device in [ada, ben] { try await device.node.start() }
-        let token = try ada.node.issueToken(for: ben.peerId, in: metadata.networkId, expiration: nil)
-        try await ben.node.joinNetwork(networkId: metadata.networkId, accessToken: token)
-        try ben.node.addNetwork(metadata)
-        let scene = Scene(ada: ada, ben: ben, network: metadata.networkId)
-        let result: Result<Void, any Error>
-        do {
-            try await connect(ben, to: ada, in: metadata.networkId)
-            try await ada.circle.setProfile(name: "Ada")
-            try await ben.circle.setProfile(name: "Ben")
-            result = .success(try await body(scene))
-        } catch {
-            result = .failure(error)
-        }
-        for device in [ben, ada] { await device.stop() }
-        try result.get()
-    }
-
-    private func connect(_ one: Device, to other: Device, in network: NetworkId) async throws {
-        let events = other.node.eventStream
-        let address = other.node.listenAddresses.first { $0.isDialable }?.description
-        let place = try #require(address ?? other.node.listenAddresses.first.map { "127.0.0.1:\($0.port)" })
-        _ = try await one.node.connectToPeer(peerId: other.peerId, networkId: network, address: place)
-        if other.node.connectedPeers().contains(one.peerId) { return }
-        for await event in events where event == .peerJoined(one.peerId, network) { return }
-    }
-
     /// Makes trust between the two, and waits for the keys of both.
-    private func makeTrust(_ scene: Scene) async throws {
-        let (ada, ben) = (scene.ada, scene.ben)
-        try await ada.circle.invite(ben.peerId)
-        await ben.wait { $0.person(of: ada)?.trust == .requested }
-        try await ben.circle.accept(#require(ben.person(of: ada)).id)
-        await ada.wait { $0.person(of: ben)?.trust == .trusted }
-        try await waitForKeys(scene)
+    private func makeTrust(_ scene: Scene) async throws { try await scene.ada.makeTrust(with: scene.ben) }
+
+    private func connect(_ one: CircleDevice, to other: CircleDevice, in network: NetworkId) async throws {
+        try await one.connect(to: other, in: network)
     }
 
-    private func waitForKeys(_ scene: Scene) async throws {
-        for (one, other) in [(scene.ada, scene.ben), (scene.ben, scene.ada)] {
-            let changes = one.keys.changes
-            if one.keys.relationship(with: other.peerId)?.state == .completed { continue }
-            for await change in changes where change.peer == other.peerId && change.state == .completed { break }
-        }
+    private func waitForKeys(_ scene: Scene) async throws { await scene.ada.waitForKeys(with: scene.ben) }
+
+    private func texts(_ device: CircleDevice, with other: CircleDevice) throws -> [String] {
+        try device.texts(with: other)
     }
 
-    private func texts(_ device: Device, with other: Device) throws -> [String] {
-        let person = try #require(device.person(of: other))
-        return try device.circle.thoughts(with: person.id).reversed().compactMap(\.model.text)
-    }
-
-    /// Says something and waits until the other device has it.
-    private func say(_ text: String, from one: Device, to other: Device) async throws {
-        let thought = try await one.circle.say(text, to: #require(one.person(of: other)).id)
-        await one.wait { device in
-            let all = try? device.circle.thoughts(with: #require(device.person(of: other)).id)  // nil: not yet
-            return all?.first { $0.publicID == thought.publicID }?.state ?? .waiting >= .delivered
-        }
+    private func say(_ text: String, from one: CircleDevice, to other: CircleDevice) async throws {
+        try await one.say(text, to: other)
     }
 
     @Test func `two people consent, and say things that both keep`() async throws {
@@ -176,6 +58,9 @@ internal import Transport
                 #expect(try texts(one, with: other) == ["hello", "good day"])
             }
             let received = try ben.circle.thoughts(with: me.id).filter { $0.deliveries.isEmpty }
+            let first = try #require(received.first)
+            #expect(try ben.circle.thought(first.publicID) == first)
+            #expect(throws: CircleError.unknownThought(me.id)) { try ben.circle.thought(me.id) }
             try await ben.circle.noteOpened(received)
             await ada.wait { device in
                 let sent = try? device.circle.thoughts(with: friend.id).last  // nil: not yet
@@ -230,7 +115,7 @@ internal import Transport
             delivery.state = "stored"
             try ada.node.stateStore.save(delivery)
             #expect(try ben.node.stateStore.owedLetters(to: ada.peerId).isEmpty)
-            try ben.node.stateStore.owe(.receipt(thought.publicID.bytes), to: ada.peerId)
+            try ben.node.stateStore.owe(StoredOwedLetter(.receipt, thought.publicID.bytes), to: [ada.peerId])
             try await ada.restart()
             try await ben.restart()
             try await connect(ben, to: ada, in: scene.network)
@@ -248,7 +133,7 @@ internal import Transport
             let count = try #require(ben.keys.relationship(with: ada.peerId)).sendingKeyCount + 3
             for number in 1...count { try await ben.circle.say("\(number)", to: friend) }
             try await ben.circle.setProfile(name: "Benjamin")
-            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId) == [.card])
+            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId) == [StoredOwedLetter(.card)])
             try await ada.restart()
             try await connect(ben, to: ada, in: scene.network)
             let expected = (1...count).map { "\($0)" }.sorted()

@@ -67,6 +67,30 @@ internal import Testing
         #expect(zip(one, other).count { $0 == $1 } < one.count / 32)
     }
 
+    @Test func `an envelope shows neither its recipient nor its letter`() throws {
+        let (letter, copy) = try letter()
+        let keys = SealingKeyPair(SecretBytes(copying: [UInt8](repeating: 3, count: 32)))
+        let envelope = Envelope(letter: recipient.bytes + letter.bytes, copy: copy)
+        let sealed = try #require(envelope.seal(to: keys.publicKey, of: recipient))
+        for part in [recipient.bytes, Array(letter.bytes.prefix(16)), Array(copy.prefix(16))] {
+            #expect(!sealed.indices.contains { sealed[$0...].starts(with: part) })
+        }
+        #expect(try Envelope(sealed, with: keys, of: recipient) == envelope)
+        #expect(throws: CircleError.self) { try Envelope(sealed, with: keys, of: letter.sender) }
+        for place in stride(from: 0, to: sealed.count, by: 29) {
+            var bytes = sealed
+            bytes[place] ^= 1
+            #expect(throws: CircleError.self) { try Envelope(bytes, with: keys, of: recipient) }
+        }
+    }
+
+    @Test func `a receipt is as long as a short thought, and longer ones have few lengths`() {
+        #expect(Set((1...1_024).map(Envelope.paddedByteCount)) == [1_024])
+        let counts = (1...200_000).map(Envelope.paddedByteCount)
+        #expect(zip(1..., counts).allSatisfy { $0 <= $1 && ($1 == 1_024 || $1 * 100 <= $0 * 112) })
+        #expect(Set(counts).count < 200)
+    }
+
     @Test func `receipts come back as they were written`() throws {
         let thoughts = [PublicID(hash: [1]), PublicID(hash: [2])]
         let receipt = try Receipt(.opened, of: thoughts)

@@ -1,13 +1,20 @@
 internal import Bytes
-internal import Circle
 internal import Foundation
 internal import Identity
 internal import OneTimeKeys
 internal import TestSupport
 internal import Testing
 
+@testable internal import Circle
+
 /// The vectors were written by a program that shares no code with this one.
 @Suite("Values of a circle") struct ModelTests {
+    private struct SealedEnvelope: Decodable {
+        let letter: String
+        let copy: String
+        let sealed: String
+    }
+
     private struct Vectors: Decodable {
         let uuid: String
         let uuidPublicID: String
@@ -21,6 +28,13 @@ internal import Testing
         let thoughts: [String: String]
         let thoughtPublicIDs: [String: String]
         let refusedThoughts: [String: String]
+        let streams: [String: String]
+        let refusedStreams: [String: String]
+        let conversationID: String
+        let participation: String
+        let trust: String
+        let mailKey: String
+        let envelopes: [SealedEnvelope]
         let safetyNumber: String
     }
 
@@ -36,6 +50,14 @@ internal import Testing
 
     private func device(_ byte: UInt8) throws -> PeerId {
         try PeerId(rawRepresentation: [UInt8](repeating: byte, count: PeerId.byteCount))
+    }
+
+    /// A device as the vectors have it: its key for mail is the X25519 key whose private bytes are those of its PeerId.
+    private func devices(_ bytes: UInt8...) throws -> [PeerId: SealingKey] {
+        try bytes.reduce(into: [:]) { devices, byte in
+            let secret = SecretBytes(copying: [UInt8](repeating: byte, count: 32))
+            devices[try device(byte)] = SealingKeyPair(secret).publicKey
+        }
     }
 
     @Test func `public ids are those of the Arkavo app`() throws {
@@ -69,14 +91,14 @@ internal import Testing
         )
         let full = try ProfileCard(
             profile,
-            devices: [device(9), device(3), device(9)],
+            devices: devices(9, 3),
             homes: [device(5)],
             issuedSeconds: 1_800_000_000,
             signedBy: key
         )
         let small = try ProfileCard(
             Profile(id: UUID(), name: "Ada"),
-            devices: [device(3)],
+            devices: devices(3),
             issuedSeconds: 1_800_000_000,
             signedBy: key
         )
@@ -85,7 +107,8 @@ internal import Testing
             let read = try ProfileCard(bytes)
             // Signatures of this system differ each time; the fields do not.
             #expect(card.bytes.dropFirst(64) == bytes.dropFirst(64), "\(name)")
-            #expect(read.profile == card.profile && read.devices == card.devices && read.homes == card.homes)
+            #expect(read.profile == card.profile && read.devices == card.devices)
+            #expect(read.mailKeys == card.mailKeys && read.homes == card.homes)
             #expect(read.key == key.publicKey && read.issuedSeconds == card.issuedSeconds)
             #expect(Hex.encode(read.publicID.bytes) == vectors.personPublicID)
         }
@@ -101,7 +124,7 @@ internal import Testing
             try ProfileCard([UInt8](repeating: 0, count: ProfileCard.byteLimit + 1))
         }
         #expect(throws: CircleError.self) {
-            try ProfileCard(Profile(id: UUID(), name: ""), devices: [device(1)], issuedSeconds: 1, signedBy: key)
+            try ProfileCard(Profile(id: UUID(), name: ""), devices: devices(1), issuedSeconds: 1, signedBy: key)
         }
     }
 
@@ -119,13 +142,80 @@ internal import Testing
                 createdAtMilliseconds: thought.createdAtMilliseconds,
                 content: thought.content,
                 contentType: thought.contentType,
-                fileName: thought.fileName
+                fileName: thought.fileName,
+                salt: Array(0..<16)
             )
             #expect(made == thought)
             #expect(Hex.encode(made.bytes) == vectors.thoughts[name])
             #expect(Hex.encode(made.publicID.bytes) == vectors.thoughtPublicIDs[name])
         }
         #expect(Hex.encode(say.creatorPublicID.bytes) == vectors.personPublicID)
+    }
+
+    @Test func `two thoughts with one text have different ids`() throws {
+        let say = try ThoughtServiceModel(Hex.decode(#require(vectors.thoughts["say"])))
+        let ids = try (0..<2).map { _ in
+            try ThoughtServiceModel(
+                creatorPublicID: say.creatorPublicID,
+                streamPublicID: say.streamPublicID,
+                mediaType: .say,
+                createdAtMilliseconds: 1,
+                content: say.content
+            ).publicID
+        }
+        #expect(ids[0] != ids[1])
+    }
+
+    @Test func `streams and notices have the bytes of the specification, both ways`() throws {
+        let card = try ProfileCard(Hex.decode(#require(vectors.cards["small"])))
+        let group = try StreamDescription(Hex.decode(#require(vectors.streams["group"])))
+        #expect(group.profile.name == "Friends" && group.revision == 2 && group.members == [card])
+        #expect(group.policies.posting == .members && !group.isInnerCircle && group.sourcePublicID == nil)
+        let inner = try StreamDescription(Hex.decode(#require(vectors.streams["inner"])))
+        #expect(inner.id == DefaultStream.innerCircle.id(of: card.publicID) && inner.profile.blurb == "Of old.")
+        for (name, read) in ["group": group, "inner": inner] {
+            let stream = Stream(
+                id: read.id,
+                creatorPublicID: read.creatorPublicID,
+                profile: read.profile,
+                policies: read.policies,
+                isInnerCircle: read.isInnerCircle,
+                sourcePublicID: read.sourcePublicID,
+                members: [],
+                participation: .joined,
+                revision: read.revision
+            )
+            let made = try StreamDescription(stream, cards: read.members)
+            #expect(Hex.encode(made.bytes) == vectors.streams[name])
+        }
+        let notice = try ParticipationNotice(.joined, in: PublicID(of: group.id))
+        #expect(Hex.encode(notice.bytes) == vectors.participation)
+        #expect(try ParticipationNotice(notice.bytes) == notice)
+        let trust = try TrustNotice(.trusted, in: card, changedSeconds: card.issuedSeconds)
+        #expect(Hex.encode(trust.bytes) == vectors.trust)
+        #expect(try TrustNotice(trust.bytes) == trust)
+        let conversation = Conversation.id(between: card.publicID, and: PublicID(of: group.id))
+        #expect(conversation.uuidString.lowercased() == vectors.conversationID)
+    }
+
+    @Test func `descriptions that are not canonical or within bounds are refused`() throws {
+        for (name, stream) in vectors.refusedStreams {
+            #expect(throws: CircleError.self, "\(name)") { try StreamDescription(Hex.decode(stream)) }
+        }
+    }
+
+    @Test func `envelopes of another program open, and lengths are those of the specification`() throws {
+        let deviceKey = try Ed25519PrivateKey(rawRepresentation: [UInt8](repeating: 4, count: 32))
+        let key = KeyDerivation.deriveMailKey(peerKey: deviceKey)
+        #expect(Hex.encode(key.publicKey.bytes) == vectors.mailKey)
+        let recipient = try device(8)
+        for vector in vectors.envelopes {
+            let envelope = try Envelope(Hex.decode(vector.sealed), with: key, of: recipient)
+            #expect(try envelope == Envelope(letter: Hex.decode(vector.letter), copy: Hex.decode(vector.copy)))
+            let sealed = try #require(envelope.seal(to: key.publicKey, of: recipient))
+            #expect(sealed.count == vector.sealed.utf8.count / 2)
+            #expect(try Envelope(sealed, with: key, of: recipient) == envelope)
+        }
     }
 
     @Test func `thoughts that are not canonical or within bounds are refused`() throws {
@@ -159,6 +249,12 @@ internal import Testing
         neverCrash(on: cards) { bytes in _ = try ProfileCard(bytes) }
         let thoughts = try vectors.thoughts.values.sorted().map { try Hex.decode($0) }
         neverCrash(on: thoughts) { bytes in _ = try ThoughtServiceModel(bytes) }
+        let streams = try vectors.streams.values.sorted().map { try Hex.decode($0) }
+        neverCrash(on: streams) { bytes in _ = try StreamDescription(bytes) }
+        try neverCrash(on: [Hex.decode(vectors.participation)]) { bytes in _ = try ParticipationNotice(bytes) }
+        try neverCrash(on: [Hex.decode(vectors.trust)]) { bytes in _ = try TrustNotice(bytes) }
+        let padded = Envelope(letter: [1, 2, 3], copy: [4]).padded
+        neverCrash(on: [padded]) { bytes in _ = try Envelope(padded: bytes) }
         neverCrash(onTexts: [vectors.uuidPublicIDText]) { text in _ = try PublicID(text: text) }
     }
 }

@@ -1,3 +1,5 @@
+public import Identity
+
 /// The reasons why something in a circle failed.
 public enum CircleError: Error, Hashable, Sendable {
     /// Bytes or a text are not what they should be.
@@ -12,8 +14,22 @@ public enum CircleError: Error, Hashable, Sendable {
     case ownCard
     /// Nothing is known of the person.
     case unknownPerson(PublicID)
+    /// The thought is not stored here.
+    case unknownThought(PublicID)
     /// The two people do not trust each other.
     case notTrusted(PublicID)
+    /// Nothing is known of the stream.
+    case unknownStream(PublicID)
+    /// This device's person has not joined the stream.
+    case notJoined(PublicID)
+    /// Another person may do that.
+    case notAllowed(String)
+    /// This device's person blocked the person.
+    case blocked(PublicID)
+    /// The device does not expect to be set up.
+    case deviceNotReady(PeerId)
+    /// This device has people in its circle already, so that no other device sets it up.
+    case hasCircle
     /// The digits are not those of the person.
     case wrongSafetyNumber
     /// The node has a circle already.
@@ -30,7 +46,16 @@ extension CircleError: CustomStringConvertible {
         case .noProfile: "you have no profile yet: set your name first"
         case .ownCard: "this is your own card: ask the other person for theirs"
         case .unknownPerson(let id): "nobody with the id \(id) is known here: look at the list of people"
+        case .unknownThought(let id): "no thought with the id \(id) is stored here: look at the history"
         case .notTrusted(let id): "there is no trust between you and \(id): invite the person, and wait for the consent"
+        case .unknownStream(let id): "no stream with the id \(id) is known here: look at the list of streams"
+        case .notJoined(let id): "you are not in the stream \(id): join it first"
+        case .notAllowed(let reason): reason
+        case .blocked(let id): "you blocked \(id): lift the block first"
+        case .deviceNotReady(let peer):
+            "the device \(peer.short) does not expect this: allow it there first, and try again"
+        case .hasCircle:
+            "this device has a circle of its own: only a device without people can be set up by another one"
         case .wrongSafetyNumber: "the safety numbers differ: do not send anything, and compare them again in person"
         case .managerExists: "the node has a circle already; use that one, or release it first"
         }

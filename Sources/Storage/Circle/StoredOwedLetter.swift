@@ -2,38 +2,51 @@ internal import GRDB
 package import Identity
 
 /// A letter that is still to be sealed for a device.
-package enum StoredOwedLetter: Sendable, Hashable {
-    /// The receipt for the thought with a public id of 32 bytes.
-    case receipt([UInt8])
-    /// The card of this device's person.
-    case card
-
-    fileprivate init(_ row: Row) throws {
-        let thought = try row.bytes("thought_public_id")
-        self = thought.isEmpty ? .card : .receipt(thought)
+package struct StoredOwedLetter: Sendable, Hashable {
+    /// The subject of the letter.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The receipt for a thought.
+        case receipt
+        /// The card of this device's person.
+        case card
+        /// The description of a stream.
+        case stream
+        /// Whether a person takes part in a stream.
+        case participation
+        /// The trust in a person, for this person's other devices.
+        case person
     }
 
-    fileprivate var thought: [UInt8] {
-        switch self {
-        case .receipt(let thought): thought
-        case .card: []
-        }
+    package let kind: Kind
+    /// The 32 bytes of the public id of the thought, the stream or the person; empty for the card.
+    package let publicID: [UInt8]
+
+    package init(_ kind: Kind, _ publicID: [UInt8] = []) {
+        self.kind = kind
+        self.publicID = publicID
+    }
+
+    fileprivate init(_ row: Row) throws {
+        self.init(try row.word("kind"), try row.bytes("public_id"))
     }
 
     func insert(for peer: PeerId, _ database: Database) throws {
         try database.execute(
-            sql: "INSERT OR IGNORE INTO owed_letters VALUES (?, ?)",
-            arguments: [peer.bytes.blob, self.thought.blob]
+            sql: "INSERT OR IGNORE INTO owed_letters VALUES (?, ?, ?)",
+            arguments: [peer.bytes.blob, kind.rawValue, publicID.blob]
         )
     }
 }
 
 extension StateStore {
-    /// Notes that a device is to get a letter.
+    /// Notes that devices are to get a letter.
     ///
     /// - Throws: ``StorageError``.
-    package func owe(_ letter: StoredOwedLetter, to peer: PeerId) throws(StorageError) {
-        try write { try letter.insert(for: peer, $0) }
+    package func owe(_ letter: StoredOwedLetter, to peers: [PeerId]) throws(StorageError) {
+        guard !peers.isEmpty else { return }
+        try write { database in
+            for peer in peers { try letter.insert(for: peer, database) }
+        }
     }
 
     /// The letters that a device is to get.
@@ -43,7 +56,7 @@ extension StateStore {
         try read { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT * FROM owed_letters WHERE peer_id = ? ORDER BY thought_public_id",
+                sql: "SELECT * FROM owed_letters WHERE peer_id = ? ORDER BY kind, public_id",
                 arguments: [peer.bytes.blob]
             ).map(StoredOwedLetter.init)
         }
@@ -56,8 +69,8 @@ extension StateStore {
         try write { database in
             for letter in letters {
                 try database.execute(
-                    sql: "DELETE FROM owed_letters WHERE peer_id = ? AND thought_public_id = ?",
-                    arguments: [peer.bytes.blob, letter.thought.blob]
+                    sql: "DELETE FROM owed_letters WHERE peer_id = ? AND kind = ? AND public_id = ?",
+                    arguments: [peer.bytes.blob, letter.kind.rawValue, letter.publicID.blob]
                 )
             }
         }

@@ -75,33 +75,58 @@ extension StateStore {
         }
     }
 
-    /// Revokes the trust in a person, in one transaction: the tombstone, the bans of the devices, the mail on its way to
-    /// them, and the person's place in every stream.
+    /// Revokes the trust in a person, in one transaction.
+    ///
+    /// It stores the tombstone and the bans of the devices, and deletes the mail on its way to them and the person's place in
+    /// every stream. `letters` are owed to other devices because of it; `owner` is this device's person.
     ///
     /// - Throws: ``StorageError``; then nothing was changed.
-    package func revoke(_ person: StoredPerson, devices: [PeerId]) throws(StorageError) {
+    package func revoke(
+        _ person: StoredPerson,
+        devices: [PeerId],
+        owner: [UInt8],
+        owing letters: [(letter: StoredOwedLetter, peer: PeerId)]
+    ) throws(StorageError) {
         try write { database in
             try person.save(database)
+            let publicID = person.publicID.blob
             try database.execute(
-                sql: "DELETE FROM inner_circle_profiles WHERE public_id = ?",
-                arguments: [person.publicID.blob]
+                sql: """
+                    UPDATE streams SET revision = revision + 1 WHERE creator_public_id = ?
+                    AND id IN (SELECT stream_id FROM inner_circle_profiles WHERE public_id = ?)
+                    """,
+                arguments: [owner.blob, publicID]
             )
+            try database.execute(sql: "DELETE FROM inner_circle_profiles WHERE public_id = ?", arguments: [publicID])
+            try database.execute(
+                sql: "UPDATE streams SET participation = 'left' WHERE creator_public_id = ?",
+                arguments: [publicID]
+            )
+            for (letter, peer) in letters { try letter.insert(for: peer, database) }
             for device in devices {
-                let blob = device.bytes.blob
-                try database.execute(sql: "INSERT OR IGNORE INTO banned_peers VALUES (?)", arguments: [blob])
-                try database.execute(sql: "DELETE FROM owed_letters WHERE peer_id = ?", arguments: [blob])
                 try database.execute(
-                    sql: "DELETE FROM mail WHERE folder = 'outgoing' AND peer_id = ?",
-                    arguments: [blob]
+                    sql: "INSERT OR IGNORE INTO banned_peers VALUES (?)",
+                    arguments: [device.bytes.blob]
                 )
-                try database.execute(
-                    sql: """
-                        UPDATE deliveries SET state = 'refused'
-                        WHERE peer_id = ? AND state IN ('waiting', 'stored')
-                        """,
-                    arguments: [blob]
-                )
+                try Self.forget(device, database)
             }
+        }
+    }
+
+    /// Deletes the mail and the letters for a device that its person does not have any longer, in one transaction.
+    ///
+    /// - Throws: ``StorageError``; then nothing was changed.
+    package func forgetDevice(_ device: PeerId) throws(StorageError) {
+        try write { try Self.forget(device, $0) }
+    }
+
+    private static func forget(_ device: PeerId, _ database: Database) throws {
+        for sql in [
+            "DELETE FROM owed_letters WHERE peer_id = ?",
+            "DELETE FROM mail WHERE folder = 'outgoing' AND peer_id = ?",
+            "UPDATE deliveries SET state = 'refused' WHERE peer_id = ? AND state IN ('waiting', 'stored')",
+        ] {
+            try database.execute(sql: sql, arguments: [device.bytes.blob])
         }
     }
 }

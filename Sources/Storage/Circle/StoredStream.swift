@@ -15,8 +15,23 @@ package struct StoredStream: Sendable, Hashable {
     package var isInnerCircle: Bool
     /// The thought from which the stream came.
     package var source: [UInt8]?
-    /// The public ids of the members, in ascending order.
-    package var members: [[UInt8]]
+    /// Rises with each change of the description by its creator.
+    package var revision: UInt64
+    /// Whether this device's person is invited, has joined or has left.
+    package var participation: String
+    /// The members without the creator, in ascending order of their public ids.
+    package var members: [Member]
+
+    /// A person whom the creator of a stream invited.
+    package struct Member: Sendable, Hashable {
+        package var publicID: [UInt8]
+        package var hasJoined: Bool
+
+        package init(publicID: [UInt8], hasJoined: Bool) {
+            self.publicID = publicID
+            self.hasJoined = hasJoined
+        }
+    }
 
     package init(
         id: [UInt8],
@@ -26,7 +41,9 @@ package struct StoredStream: Sendable, Hashable {
         profile: StoredProfile,
         isInnerCircle: Bool,
         source: [UInt8]? = nil,
-        members: [[UInt8]] = []
+        revision: UInt64 = 1,
+        participation: String = "joined",
+        members: [Member] = []
     ) {
         self.id = id
         self.publicID = publicID
@@ -35,7 +52,38 @@ package struct StoredStream: Sendable, Hashable {
         self.profile = profile
         self.isInnerCircle = isInnerCircle
         self.source = source
+        self.revision = revision
+        self.participation = participation
         self.members = members
+    }
+
+    fileprivate init(_ row: Row, _ database: Database) throws {
+        let id = try row.bytes("id")
+        let profile = try Row.fetchOne(
+            database,
+            sql: "SELECT * FROM profiles WHERE id = ?",
+            arguments: [row.bytes("profile_id").blob]
+        )
+        guard let profile else { throw MalformedColumn(name: "profile_id") }
+        let members = try Row.fetchAll(
+            database,
+            sql: "SELECT * FROM inner_circle_profiles WHERE stream_id = ? ORDER BY public_id",
+            arguments: [id.blob]
+        )
+        self.init(
+            id: id,
+            publicID: try row.bytes("public_id"),
+            creator: try row.bytes("creator_public_id"),
+            policies: try row.optionalText("policies"),
+            profile: try StoredProfile(profile),
+            isInnerCircle: try row.number("is_inner_circle") != 0,
+            source: try row.optionalBytes("source_public_id"),
+            revision: try row.number("revision"),
+            participation: try row.text("participation"),
+            members: try members.map { member in
+                Member(publicID: try member.bytes("public_id"), hasJoined: try member.number("has_joined") != 0)
+            }
+        )
     }
 }
 
@@ -48,12 +96,15 @@ extension StateStore {
             try stream.profile.save(database)
             try database.execute(
                 sql: """
-                    INSERT INTO streams VALUES (?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (id) DO UPDATE SET
-                    policies = excluded.policies, source_public_id = excluded.source_public_id
+                    INSERT INTO streams VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+                    policies = excluded.policies, is_inner_circle = excluded.is_inner_circle,
+                    source_public_id = excluded.source_public_id, revision = excluded.revision,
+                    participation = excluded.participation
                     """,
                 arguments: [
                     stream.id.blob, stream.publicID.blob, stream.creator.blob, stream.policies,
-                    stream.profile.id.blob, stream.isInnerCircle, stream.source?.blob,
+                    stream.profile.id.blob, stream.isInnerCircle, stream.source?.blob, stream.revision.integer,
+                    stream.participation,
                 ]
             )
             try database.execute(
@@ -62,8 +113,8 @@ extension StateStore {
             )
             for member in stream.members {
                 try database.execute(
-                    sql: "INSERT OR IGNORE INTO inner_circle_profiles VALUES (?, ?)",
-                    arguments: [stream.id.blob, member.blob]
+                    sql: "INSERT OR IGNORE INTO inner_circle_profiles VALUES (?, ?, ?)",
+                    arguments: [stream.id.blob, member.publicID.blob, member.hasJoined]
                 )
             }
         }
@@ -75,29 +126,18 @@ extension StateStore {
     package func streams() throws(StorageError) -> [StoredStream] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM streams ORDER BY public_id").map { row in
-                let id = try row.bytes("id")
-                let profile = try Row.fetchOne(
-                    database,
-                    sql: "SELECT * FROM profiles WHERE id = ?",
-                    arguments: [row.bytes("profile_id").blob]
-                )
-                guard let profile else { throw MalformedColumn(name: "profile_id") }
-                let members = try Row.fetchAll(
-                    database,
-                    sql: "SELECT public_id FROM inner_circle_profiles WHERE stream_id = ? ORDER BY public_id",
-                    arguments: [id.blob]
-                ).map { try $0.bytes("public_id") }
-                return StoredStream(
-                    id: id,
-                    publicID: try row.bytes("public_id"),
-                    creator: try row.bytes("creator_public_id"),
-                    policies: try row.optionalText("policies"),
-                    profile: try StoredProfile(profile),
-                    isInnerCircle: try row.number("is_inner_circle") != 0,
-                    source: try row.optionalBytes("source_public_id"),
-                    members: members
-                )
+                try StoredStream(row, database)
             }
+        }
+    }
+
+    /// The stream with a public id, or nil.
+    ///
+    /// - Throws: ``StorageError``.
+    package func stream(_ publicID: [UInt8]) throws(StorageError) -> StoredStream? {
+        try read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM streams WHERE public_id = ?", arguments: [publicID.blob])
+                .map { try StoredStream($0, database) }
         }
     }
 

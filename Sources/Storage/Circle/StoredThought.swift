@@ -66,6 +66,12 @@ package struct StoredThought: Sendable, Hashable {
         )
         return database.changesCount > 0
     }
+
+    /// Inserts the thought with its deliveries, unless it is there already.
+    func insert(with deliveries: [StoredDelivery], _ database: Database) throws {
+        guard try insert(database) else { return }
+        for delivery in deliveries { try delivery.save(database) }
+    }
 }
 
 /// The delivery of a thought to one device.
@@ -113,9 +119,17 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func add(_ thought: StoredThought, _ deliveries: [StoredDelivery]) throws(StorageError) {
+        try add([(thought, deliveries)])
+    }
+
+    /// Stores thoughts with their deliveries, all or nothing; those that are stored already stay as they are.
+    ///
+    /// - Throws: ``StorageError``.
+    package func add(
+        _ thoughts: [(thought: StoredThought, deliveries: [StoredDelivery])]
+    ) throws(StorageError) {
         try write { database in
-            guard try thought.insert(database) else { return }
-            for delivery in deliveries { try delivery.save(database) }
+            for (thought, deliveries) in thoughts { try thought.insert(with: deliveries, database) }
         }
     }
 
@@ -130,7 +144,7 @@ extension StateStore {
         expiration: UInt64
     ) throws(StorageError) -> Bool {
         try write { database in
-            try StoredOwedLetter.receipt(thought.publicID).insert(for: peer, database)
+            try StoredOwedLetter(.receipt, thought.publicID).insert(for: peer, database)
             guard try Self.noteReceived(mailId, expiration, database) else { return false }
             return try thought.insert(database)
         }

@@ -80,6 +80,11 @@ public enum KeyDerivation {
         SealingKeyPair(secret(from: peerKey, purpose: "runar/wrapping-key/v1", context: []))
     }
 
+    /// Derives from a device's key the one to which mail for this device is sealed.
+    package static func deriveMailKey(peerKey: Ed25519PrivateKey) -> SealingKeyPair {
+        SealingKeyPair(secret(from: peerKey, purpose: "runar/mail-key/v1", context: []))
+    }
+
     /// Derives from a device's key the one under which its one-time keys are encrypted at rest.
     package static func deriveKeyStoreKey(peerKey: Ed25519PrivateKey) -> SecretBytes {
         secret(from: peerKey, purpose: "runar/one-time-keys-at-rest/v1", context: [])

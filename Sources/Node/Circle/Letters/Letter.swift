@@ -1,24 +1,29 @@
 internal import Bytes
-internal import Identity
+package import Identity
 
 /// The plaintext of a one-time sealed message between two devices of a circle (`docs/spec/circle.md`, section 5).
 ///
 /// The one-time key binds it to the pair of devices; the signature proves its sender also where a holder brought it.
-struct Letter: Hashable, Sendable {
+package struct Letter: Hashable, Sendable {
     /// The kind of a letter.
-    enum Kind: Int, Hashable, Sendable, Codable, CaseIterable {
+    package enum Kind: Int, Hashable, Sendable, Codable, CaseIterable {
         /// Content that is a ``ThoughtServiceModel``.
         case thought = 1
         /// The body is a ``Receipt``.
         case receipt = 2
         /// The body is a newer ``ProfileCard`` of the sender.
         case card = 3
+        /// Content that is a ``StreamDescription``.
+        case stream = 4
+        /// The body is a ``ParticipationNotice``.
+        case participation = 5
+        /// The body is a ``TrustNotice``, from another device of the same person.
+        case trust = 6
     }
 
     /// The most bytes of a body.
     static let bodyByteLimit = 16_384
     private static let byteLimit = bodyByteLimit + 1_024
-    private static let version = 1
     private static let label = DomainLabel("runar/letter/v1")
     private static let subject = "a letter"
 
@@ -43,14 +48,14 @@ struct Letter: Hashable, Sendable {
     /// The keys of the content that comes with the letter, and its SHA-256.
     let content: (keys: SealedContent.Keys, digest: [UInt8])?
     /// The encoding.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
-    static func == (left: Letter, right: Letter) -> Bool { left.bytes == right.bytes }
+    package static func == (left: Letter, right: Letter) -> Bool { left.bytes == right.bytes }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
     /// Signs a letter to `recipient`.
-    init(
+    package init(
         _ kind: Kind,
         body: [UInt8] = [],
         content: (keys: SealedContent.Keys, digest: [UInt8])? = nil,
@@ -60,7 +65,7 @@ struct Letter: Hashable, Sendable {
     ) throws {
         let sender = PeerId(publicKey: key.publicKey)
         var fields = Fields(
-            version: Self.version,
+            version: 1,
             kind: kind,
             sender: sender.bytes,
             sent: sentMilliseconds,
@@ -69,9 +74,9 @@ struct Letter: Hashable, Sendable {
             copyKey: content?.keys.copy,
             digest: content?.digest
         )
-        let signed = Self.message(try CBOR.serialize(fields), to: recipient)
+        let signed = Self.message(try CanonicalCBOR.encode(fields, of: Self.subject), to: recipient)
         fields.signature = try Ed25519Signature(of: signed, by: key).bytes
-        bytes = try CBOR.serialize(fields)
+        bytes = try CanonicalCBOR.encode(fields, of: Self.subject)
         self.kind = kind
         self.sender = sender
         self.sentMilliseconds = sentMilliseconds
@@ -83,23 +88,12 @@ struct Letter: Hashable, Sendable {
     ///
     /// - Throws: ``CircleError``.
     init(_ bytes: [UInt8], to recipient: PeerId, from key: Ed25519PublicKey) throws(CircleError) {
-        guard bytes.count <= Self.byteLimit else {
-            throw .tooLong(Self.subject, limit: Self.byteLimit, found: bytes.count)
-        }
-        var fields: Fields
-        let signature: [UInt8]
-        let signed: [UInt8]
+        var fields = try CanonicalCBOR.decode(Fields.self, from: bytes, limit: Self.byteLimit, of: Self.subject)
+        try CanonicalCBOR.checkVersion(fields.version, of: Self.subject)
+        let signature = fields.signature ?? []
+        fields.signature = nil
+        let signed = Self.message(try CanonicalCBOR.encode(fields, of: Self.subject), to: recipient)
         do {
-            fields = try CBOR.deserialize(Fields.self, from: bytes)
-            guard try CBOR.serialize(fields) == bytes else {
-                throw BytesError.nonCanonical("the fields are not in deterministic CBOR")
-            }
-            guard fields.version == Self.version else {
-                throw BytesError.invalidValue("version \(fields.version), this device reads version \(Self.version)")
-            }
-            signature = fields.signature ?? []
-            fields.signature = nil
-            signed = Self.message(try CBOR.serialize(fields), to: recipient)
             sender = try PeerId(rawRepresentation: fields.sender)
             content = try Self.content(of: fields)
         } catch {

@@ -1,5 +1,3 @@
-internal import Bytes
-
 /// The recipient's word on thoughts that it received, in deterministic CBOR.
 struct Receipt: Hashable, Sendable {
     /// The progress that a receipt reports.
@@ -25,11 +23,7 @@ struct Receipt: Hashable, Sendable {
     let bytes: [UInt8]
 
     init(_ state: State, of thoughts: [PublicID]) throws(CircleError) {
-        do {
-            bytes = try CBOR.serialize(Fields(state: state, thoughts: thoughts))
-        } catch {
-            throw .malformed(of: Self.subject, reason: "\(error)")
-        }
+        bytes = try CanonicalCBOR.encode(Fields(state: state, thoughts: thoughts), of: Self.subject)
         self.state = state
         self.thoughts = thoughts
     }
@@ -38,16 +32,9 @@ struct Receipt: Hashable, Sendable {
     ///
     /// - Throws: ``CircleError``.
     init(_ bytes: [UInt8]) throws(CircleError) {
-        do {
-            let fields = try CBOR.deserialize(Fields.self, from: bytes, limit: Letter.bodyByteLimit)
-            guard try CBOR.serialize(fields) == bytes else {
-                throw BytesError.nonCanonical("the fields are not in deterministic CBOR")
-            }
-            state = fields.state
-            thoughts = fields.thoughts
-        } catch {
-            throw .malformed(of: Self.subject, reason: "\(error)")
-        }
+        let fields = try CanonicalCBOR.decode(Fields.self, from: bytes, limit: Letter.bodyByteLimit, of: Self.subject)
+        state = fields.state
+        thoughts = fields.thoughts
         guard thoughts.count <= Self.thoughtLimit else {
             throw .tooLong(Self.subject, limit: Self.thoughtLimit, found: thoughts.count)
         }

@@ -11,9 +11,9 @@ internal import Foundation
 ///
 /// Two copies have no bytes in common, so that a holder of two mailboxes does not see that both got one message. Each key
 /// is random and used once, therefore the nonce is zero.
-struct SealedContent: Sendable {
+package struct SealedContent: Sendable {
     /// The keys of one copy, which its letter contains.
-    struct Keys: Hashable, Sendable {
+    package struct Keys: Hashable, Sendable {
         /// The bytes of each key.
         static let byteCount = 32
 
@@ -27,19 +27,20 @@ struct SealedContent: Sendable {
     private static let contentLabel = DomainLabel("runar/letter-content/v1").prefix
     private static let copyLabel = DomainLabel("runar/letter-copy/v1").prefix
 
-    let digest: [UInt8]
+    /// The SHA-256 of the content.
+    package let digest: [UInt8]
     private let key: SymmetricKey
     private let ciphertext: [UInt8]
 
     /// Encrypts content under a new key.
-    init(_ content: [UInt8]) throws {
+    package init(_ content: [UInt8]) throws {
         key = SymmetricKey(size: .bits256)
         digest = Array(SHA256.hash(data: content))
         ciphertext = try Self.seal(content, key, Self.contentLabel)
     }
 
     /// Returns a copy for one recipient, with its keys.
-    func copy() throws -> (bytes: [UInt8], keys: Keys) {
+    package func copy() throws -> (bytes: [UInt8], keys: Keys) {
         let copyKey = SymmetricKey(size: .bits256)
         let bytes = try Self.seal(ciphertext, copyKey, Self.copyLabel)
         return (bytes, Keys(content: Self.bytes(of: key), copy: Self.bytes(of: copyKey)))

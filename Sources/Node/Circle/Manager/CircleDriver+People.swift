@@ -35,42 +35,6 @@ extension CircleDriver {
         return person
     }
 
-    // MARK: The own profile
-
-    func setProfile(name: String, blurb: String?) async throws {
-        let profile = Profile(id: Profile.id(ofPerson: personKey.publicKey), name: name, blurb: blurb)
-        try profile.check()
-        let trusted = try await turns.withLock {
-            let earlier = state.withLock { $0.ownCard }
-            // A later card has a later time, whatever the clock says.
-            let seconds = max(milliseconds / 1_000, (earlier?.issuedSeconds ?? 0) + 1)
-            let card = try ProfileCard(
-                profile,
-                devices: Set(earlier?.devices ?? []).union([localPeerId]),
-                homes: earlier?.homes ?? [],
-                issuedSeconds: seconds,
-                signedBy: personKey
-            )
-            let account = try store.account()
-            try store.save(
-                StoredAccount(
-                    identityAssuranceLevel: account?.identityAssuranceLevel ?? "ial0",
-                    ageVerificationStatus: account?.ageVerificationStatus ?? "unverified",
-                    profile: StoredProfile(profile)
-                )
-            )
-            // A card that is owed and did not change is harmless.
-            let devices = state.withLock { state in
-                state.people.values.filter { $0.trust.state == .trusted }.flatMap(\.devices)
-            }
-            for device in devices { try store.owe(.card, to: device) }
-            try store.set(Self.cardSetting, to: card.bytes)
-            state.withLock { $0.ownCard = card }
-            return devices
-        }
-        for device in trusted { await sendOwed(to: device) }
-    }
-
     // MARK: Trust
 
     /// Asks the person of a device, whose card is not known yet.
@@ -79,6 +43,7 @@ extension CircleDriver {
             state.people.first { $0.value.devices.contains(device) }?.key
         }
         if let person { return try await accept(person) }
+        guard !otherDevices.contains(device) else { throw CircleError.ownCard }
         guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
         state.withLock { _ = $0.invitedDevices.insert(device) }
         _ = try await ask("request", card.bytes, device)
@@ -102,6 +67,7 @@ extension CircleDriver {
 
     func accept(_ id: PublicID) async throws {
         guard state.withLock({ $0.ownCard }) != nil else { throw CircleError.noProfile }
+        guard !state.withLock({ $0.blocked.contains(id) }) else { throw CircleError.blocked(id) }
         try await handle(.invite, of: id)
     }
 
@@ -118,33 +84,61 @@ extension CircleDriver {
 
     /// Applies an input to the trust in a person: the state is stored, and then the effects are performed.
     func handle(_ input: Trust.Input, of id: PublicID) async throws {
-        let (effects, before, after) = try await turns.withLock {
-            let before = try known(id)
-            var after = before
-            let effects = after.trust.handle(input)
-            if after.trust != before.trust {
-                if after.trust.state == .revoked {
-                    try revoke(id, &after, devices: before.devices)
-                } else {
-                    try save(id, after)
-                }
+        try await follow(try await turns.withLock { try apply(input, to: id) })
+    }
+
+    /// The trust in a person after an input that is stored, and the effects that are to be performed.
+    struct TrustChange: Sendable {
+        let id: PublicID
+        let person: KnownPerson
+        let effects: [Trust.Effect]
+        /// The devices that are owed a letter about it.
+        var told: [PeerId] = []
+    }
+
+    /// Stores the trust in a person after an input.
+    ///
+    /// Called in turn.
+    func apply(_ input: Trust.Input, to id: PublicID) throws -> TrustChange {
+        let before = try known(id)
+        var after = before
+        let effects = after.trust.handle(input)
+        var told: [PeerId] = []
+        if after.trust != before.trust {
+            after.changedSeconds = max(milliseconds / 1_000, before.changedSeconds)
+            switch after.trust.state {
+            case .revoked: told = try revoke(id, &after, devices: before.devices)
+            case .trusted:
+                told = otherDevices
+                try store.owe(StoredOwedLetter(.person, id.bytes), to: told)
+                try save(id, after)
+            case .none, .invited, .requested: try save(id, after)
             }
-            return (effects, before, after)
         }
-        for effect in effects { try await perform(effect, of: id, before, after) }
+        return TrustChange(id: id, person: after, effects: effects, told: told)
+    }
+
+    /// Performs the effects of a change that is stored.
+    func follow(_ change: TrustChange) async throws {
+        for effect in change.effects { try await perform(effect, of: change.id, change.person) }
+        for device in change.told { await sendOwed(to: device) }
     }
 
     /// Stores a revocation in one transaction: from here on no code path trusts the person.
-    private func revoke(_ id: PublicID, _ person: inout KnownPerson, devices: [PeerId]) throws {
+    ///
+    /// Returns the devices that are owed a letter about it.
+    private func revoke(_ id: PublicID, _ person: inout KnownPerson, devices: [PeerId]) throws -> [PeerId] {
         person.verifiedAt = nil
-        try store.revoke(stored(id, person), devices: devices)
+        let letters = try letters(afterLosing: id) + otherDevices.map { (StoredOwedLetter(.person, id.bytes), $0) }
+        try store.revoke(stored(id, person), devices: devices, owner: ownID.bytes, owing: letters)
         state.withLock { [person] state in
             state.people[id] = person
             state.invitedDevices.subtract(devices)
         }
+        return Array(Set(letters.map(\.peer)))
     }
 
-    private func save(_ id: PublicID, _ person: KnownPerson) throws {
+    func save(_ id: PublicID, _ person: KnownPerson) throws {
         try store.save(stored(id, person), person.card.map { StoredProfile($0.profile) })
         state.withLock { $0.people[id] = person }
     }
@@ -156,16 +150,11 @@ extension CircleDriver {
             card: person.card?.bytes,
             trust: person.trust.state.rawValue,
             verifiedAt: person.verifiedAt,
-            changedAt: milliseconds / 1_000
+            changedAt: person.changedSeconds
         )
     }
 
-    private func perform(
-        _ effect: Trust.Effect,
-        of id: PublicID,
-        _ before: KnownPerson,
-        _ after: KnownPerson
-    ) async throws {
+    private func perform(_ effect: Trust.Effect, of id: PublicID, _ after: KnownPerson) async throws {
         let devices = after.devices
         switch effect {
         case .sendRequest:
@@ -211,7 +200,7 @@ extension CircleDriver {
     }
 
     /// Sends this person's card, or a bare word, to those devices of a person that are connected.
-    private func send(_ action: String, to devices: [PeerId]) async {
+    func send(_ action: String, to devices: [PeerId]) async {
         let card = state.withLock { $0.ownCard }
         let connected = Set(node.connectedPeers())
         for device in devices where connected.contains(device) {
@@ -238,19 +227,23 @@ extension CircleDriver {
 
     // MARK: Requests
 
-    /// Asks a device, and returns its answer: 1 if it took the message.
-    private func ask(_ action: String, _ body: [UInt8], _ device: PeerId) async throws -> Bool {
+    /// Asks a device, and returns whether it took the message.
+    func ask(_ action: String, _ body: [UInt8], _ device: PeerId) async throws -> Bool {
+        try await answer(to: action, body, device) == Self.taken
+    }
+
+    /// Asks a device, and returns its answer.
+    func answer(to action: String, _ body: [UInt8], _ device: PeerId) async throws -> Data {
         guard let network = try network(of: device) else { throw SealedMessageError.notConnected(device) }
-        let answer = try await node.requestRaw(
+        return try await node.requestRaw(
             "\(network.text):\(Self.servicePath)/\(action)",
             payload: Data(body),
             encoding: nil,
             options: RequestOptions(peer: device)
         )
-        return answer == Self.taken
     }
 
-    private static let (taken, refused) = (Data([1]), Data([0]))
+    static let (taken, refused) = (Data([1]), Data([0]))
 
     /// The service that receives requests of other people.
     func makeService() -> RunarService {
@@ -273,65 +266,39 @@ extension CircleDriver {
             state.withLock { _ = $0.invitedDevices.remove(peer) }
             return Self.taken
         }
+        addDeviceActions(to: service)
         return service
     }
 
     /// Takes a card with a request or a consent; returns whether it was taken.
     private func received(_ input: Trust.Input, _ bytes: [UInt8], from peer: PeerId) async throws -> Bool {
         let card = try? ProfileCard(bytes)  // nil: it is no card, and is refused
-        guard let card, card.devices.contains(peer), card.publicID != ownID else { return false }
-        let isTaken = try await turns.withLock {
+        guard let card, card.devices.contains(peer), card.publicID != ownID,
+            !state.withLock({ $0.blocked.contains(card.publicID) })
+        else { return false }
+        let removed = try await turns.withLock { () -> [PeerId]? in
             let (earlier, wasInvited, requests) = state.withLock { state in
                 (
                     state.people[card.publicID], state.invitedDevices.contains(peer),
                     state.people.values.count { $0.trust.state == .requested }
                 )
             }
-            if let earlier, earlier.trust.state == .revoked { return false }
+            if let earlier, earlier.trust.state == .revoked { return nil }
             var person = earlier ?? KnownPerson(key: card.key, trust: Trust(wasInvited ? .invited : .none))
             let isKnown = earlier != nil || wasInvited
-            guard isKnown || input == .requestReceived && requests < Self.requestLimit else { return false }
-            if let before = person.card, before.issuedSeconds > card.issuedSeconds { return true }
+            guard isKnown || input == .requestReceived && requests < Self.requestLimit else { return nil }
+            if let before = person.card, before.issuedSeconds > card.issuedSeconds { return [] }
+            let removed = person.card.map { devices(of: $0, missingIn: card) } ?? []
             person.card = card
             try save(card.publicID, person)
             state.withLock { _ = $0.invitedDevices.remove(peer) }
-            return true
+            return removed
         }
-        guard isTaken else { return false }
+        guard let removed else { return false }
+        for device in removed { await forget(device) }
+        let person = try known(card.publicID)
+        if person.trust.state == .trusted { events.send(.profileChanged(self.person(card.publicID, person))) }
         try await handle(input, of: card.publicID)
         return true
-    }
-
-    /// Takes a newer card of a trusted person, which a letter of one of the devices brought.
-    func received(_ card: ProfileCard, from id: PublicID) async throws {
-        guard card.publicID == id else { throw CircleError.invalidSignature }
-        let changed = try await turns.withLock { () -> KnownPerson? in
-            var person = try known(id)
-            guard person.trust.state == .trusted, card.issuedSeconds > person.card?.issuedSeconds ?? 0 else {
-                return nil
-            }
-            person.card = card
-            try save(id, person)
-            return person
-        }
-        if let changed { events.send(.profileChanged(person(id, changed))) }
-        await exchangeKeys(with: card.devices)
-    }
-}
-
-extension StoredProfile {
-    init(_ profile: Profile) {
-        self.init(
-            id: profile.id.bytes,
-            publicID: profile.publicID.bytes,
-            name: profile.name,
-            blurb: profile.blurb,
-            interests: profile.interests,
-            location: profile.location,
-            hasHighEncryption: profile.hasHighEncryption,
-            hasHighIdentityAssurance: profile.hasHighIdentityAssurance,
-            did: profile.did,
-            handle: profile.handle
-        )
     }
 }

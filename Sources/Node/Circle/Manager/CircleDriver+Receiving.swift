@@ -36,9 +36,9 @@ extension CircleDriver {
     /// Mail that cannot be opened is refused, so that no holder sends it again. The letter of a person whose consent is
     /// still on its way comes again later.
     private func take(_ mail: Mail, in network: NetworkId) async throws -> Reception? {
-        guard let (message, copy) = parts(of: mail.body) else { return .refused }
+        guard let envelope = envelope(of: mail) else { return .refused }
         let router = ArkavoMessageRouter(of: localPeerId) { [keys] name in keys.peer(ofKey: name) }
-        guard case .conversation(let peer, let sealed) = router.route(message, from: .mailbox(network)) else {
+        guard case .conversation(let peer, let sealed) = router.route(envelope.letter, from: .mailbox(network)) else {
             return .refused
         }
         guard try !store.hasReceived(mail.id.bytes) else {
@@ -47,7 +47,7 @@ extension CircleDriver {
             return .delivered
         }
         if isInvited(peer) { return nil }
-        let opened = Locked<(PublicID, Opened)?>(nil)
+        let opened = Locked<Opened?>(nil)
         do {
             // In turn, so that a revocation comes before all of it or after.
             try await turns.withLock {
@@ -55,10 +55,12 @@ extension CircleDriver {
                     throw CircleError.invalidSignature
                 }
                 _ = try await keys.open(sealed, from: peer) { plaintext in
-                    let result = try self.store(plaintext, copy, mail, from: key, peer, of: person)
-                    opened.withLock { $0 = (person, result) }
+                    let result = try self.store(plaintext, envelope.copy, mail, from: key, peer, of: person)
+                    opened.withLock { $0 = result }
                 }
             }
+        } catch is NotYet {
+            return nil
         } catch is CircleError {
             return .refused
         } catch OneTimeKeyError.keyUsed, OneTimeKeyError.authenticationFailed, OneTimeKeyError.keyNotFound {
@@ -66,16 +68,23 @@ extension CircleDriver {
         } catch SealedMessageError.noKeys {
             return .refused
         }
-        if let (person, result) = opened.withLock({ $0 }) { try await act(on: result, of: person, peer) }
+        if let result = opened.withLock({ $0 }) { try await act(on: result, peer) }
         return .delivered
     }
 
     /// A letter that is stored.
     private enum Opened: Sendable {
         case thought(PublicID, isNew: Bool)
-        case receipt(Receipt)
-        case card(ProfileCard)
+        case receipt([StoredDelivery])
+        case card(CardChange)
+        case stream(StreamChange)
+        case trust(TrustChange)
+        /// It says nothing new.
+        case old
     }
+
+    /// A letter that another letter has to precede; it comes again later.
+    private struct NotYet: Error {}
 
     /// Verifies a letter, and stores it with the id of its mail; called before its key is erased.
     private func store(
@@ -89,18 +98,12 @@ extension CircleDriver {
         let letter = try Letter(plaintext, to: localPeerId, from: key)
         switch letter.kind {
         case .thought:
-            guard let (keys, digest) = letter.content else {
-                throw CircleError.malformed(of: "a letter", reason: "it has no content")
-            }
-            let model = try ThoughtServiceModel(SealedContent.open(copy, with: keys, digest: digest))
-            let stream = try conversation(with: person, known(person))
-            guard model.creatorPublicID == person, model.streamPublicID == stream.publicID else {
-                throw CircleError.malformed(of: "a thought", reason: "it names another person or conversation")
-            }
+            let model = try ThoughtServiceModel(content(of: letter, copy))
+            guard let stream = try place(of: model, from: person) else { throw NotYet() }
             let thought = StoredThought(
                 id: UUID().bytes,
                 publicID: model.publicID.bytes,
-                streamID: stream.id.bytes,
+                streamID: stream.bytes,
                 creator: person.bytes,
                 mediaType: model.mediaType.rawValue,
                 createdAt: model.createdAtMilliseconds,
@@ -114,39 +117,59 @@ extension CircleDriver {
             )
             return .thought(model.publicID, isNew: isNew)
         case .receipt:
-            let receipt = try Receipt(letter.body)
-            _ = try store.noteReceived(mail.id.bytes, expiration: mail.expirationSeconds)
-            return .receipt(receipt)
-        case .card:
-            let card = try ProfileCard(letter.body)
-            _ = try store.noteReceived(mail.id.bytes, expiration: mail.expirationSeconds)
-            return .card(card)
+            let opened = try apply(Receipt(letter.body), from: peer)
+            return try note(mail, .receipt(opened))
+        case .card: return try note(mail, apply(ProfileCard(letter.body), from: person).map { .card($0) })
+        case .stream:
+            let description = try StreamDescription(content(of: letter, copy))
+            return try note(mail, apply(description, from: person).map { .stream($0) })
+        case .participation:
+            return try note(mail, apply(ParticipationNotice(letter.body), from: person).map { .stream($0) })
+        case .trust: return try note(mail, apply(TrustNotice(letter.body), from: person).map { .trust($0) })
         }
     }
 
-    private func act(on opened: Opened, of person: PublicID, _ peer: PeerId) async throws {
+    /// Stores how far the thoughts of a receipt came; returns the deliveries that changed.
+    private func apply(_ receipt: Receipt, from peer: PeerId) throws -> [StoredDelivery] {
+        let state: DeliveryState = receipt.state == .opened ? .opened : .delivered
+        return try receipt.thoughts.compactMap { id in
+            try store.setDelivery(of: id.bytes, to: peer, state: state.rawValue)
+        }
+    }
+
+    private func content(of letter: Letter, _ copy: [UInt8]) throws(CircleError) -> [UInt8] {
+        guard let (keys, digest) = letter.content else {
+            throw .malformed(of: "a letter", reason: "it has no content")
+        }
+        return try SealedContent.open(copy, with: keys, digest: digest)
+    }
+
+    /// Notes that what a mail says is stored; after a crash before that, it is stored again without harm.
+    private func note(_ mail: Mail, _ opened: Opened?) throws -> Opened {
+        _ = try store.noteReceived(mail.id.bytes, expiration: mail.expirationSeconds)
+        return opened ?? .old
+    }
+
+    private func act(on opened: Opened, _ peer: PeerId) async throws {
         switch opened {
         case .thought(let id, let isNew):
             if isNew { events.send(.thoughtReceived(try thought(id))) }
             await sendOwed(to: peer)
-        case .receipt(let receipt):
-            for id in receipt.thoughts {
-                let state: DeliveryState = receipt.state == .opened ? .opened : .delivered
-                let changed = try store.setDelivery(of: id.bytes, to: peer, state: state.rawValue)
-                if let mail = changed?.mailId.flatMap(MailID.init), let network = try network(of: peer) {
+        case .receipt(let changed):
+            for delivery in changed {
+                if let mail = delivery.mailId.flatMap(MailID.init), let network = try network(of: peer) {
                     node.noteReceipt(of: mail, in: network)
                 }
-                try report(changed)
+                try report(delivery)
             }
-        case .card(let card): try await received(card, from: person)
+        case .card(let change): await follow(change)
+        case .stream(let change): await follow(change)
+        case .trust(let change): try await follow(change)
+        case .old: break
         }
     }
 
-    private func parts(of body: [UInt8]) -> (message: [UInt8], copy: [UInt8])? {
-        var reader = ByteReader(body)
-        guard let count = try? reader.readUInt32(), count <= reader.remaining,  // nil: it is too short
-            let message = try? reader.readBytes(count: Int(count))  // the same
-        else { return nil }
-        return (message, reader.readRemaining())
+    private func envelope(of mail: Mail) -> Envelope? {
+        try? Envelope(mail.body, with: mailKey, of: localPeerId)  // nil: it is none of ours
     }
 }

@@ -19,11 +19,17 @@ internal import Foundation
 /// Changes take turns, so that the disk and the memory agree.
 final class CircleDriver: Sendable {
     struct State: Sendable {
+        /// The key of this device's person; it changes when another device of the person sets this one up.
+        var personKey: Ed25519KeyPair
         /// The card of this device's person.
         var ownCard: ProfileCard?
         var people: [PublicID: KnownPerson] = [:]
         /// The devices that were invited and whose person is not known yet.
         var invitedDevices: Set<PeerId> = []
+        /// The people who are blocked.
+        var blocked: Set<PublicID> = []
+        /// The device that may set up this one, until a time in milliseconds since 1970.
+        var expectedDevice: (peer: PeerId, until: UInt64)?
     }
 
     /// A person with the trust in that person.
@@ -32,6 +38,8 @@ final class CircleDriver: Sendable {
         var card: ProfileCard?
         var trust: Trust
         var verifiedAt: UInt64?
+        /// The time of the last change of the trust, in seconds since 1970.
+        var changedSeconds: UInt64 = 0
 
         var devices: [PeerId] { card?.devices ?? [] }
     }
@@ -47,11 +55,13 @@ final class CircleDriver: Sendable {
     let keys: KeyStoreManager
     let store: StateStore
     let deviceKey: Ed25519KeyPair
-    let personKey: Ed25519KeyPair
-    let history: HistoryCipher
+    /// The key to which mail for this device is sealed.
+    let mailKey: SealingKeyPair
     let turns = AsyncMutex()
     let state: Locked<State>
     let events = Broadcaster<CircleEvent>(capacity: listenerCapacity)
+    /// The people whom this person consented to trust by joining a stream, and who are to be asked.
+    let consents = BoundedChannel<PublicID>(limit: 4_096)
     private let hasEnded = Locked(false)
 
     init(node: RunarNode, keys: KeyStoreManager) throws {
@@ -59,9 +69,8 @@ final class CircleDriver: Sendable {
         self.keys = keys
         store = node.stateStore
         deviceKey = try node.deviceKey()
-        personKey = try node.personKey()
-        history = HistoryCipher(key: KeyDerivation.deriveHistoryKey(personKey: personKey.privateKey))
-        var state = State()
+        mailKey = KeyDerivation.deriveMailKey(peerKey: deviceKey.privateKey)
+        var state = State(personKey: try node.personKey())
         for person in try store.people() {
             guard let known = KnownPerson(person) else {
                 node.logs[.storage].error("a person of the circle cannot be read, and is left out")
@@ -70,10 +79,27 @@ final class CircleDriver: Sendable {
             state.people[try PublicID(bytes: person.publicID)] = known
         }
         if let bytes = try store.setting(Self.cardSetting) { state.ownCard = try ProfileCard(bytes) }
+        state.blocked = Set(try store.blocks().map { try PublicID(bytes: $0.blockedPublicID) })
         self.state = Locked(state)
     }
 
     static let cardSetting = "circle/card"
+    /// The id of this device at its last start.
+    static let deviceSetting = "circle/device"
+
+    /// The key of this device's person.
+    var personKey: Ed25519KeyPair { state.withLock { $0.personKey } }
+
+    /// Encrypts thoughts at rest.
+    var history: HistoryCipher {
+        HistoryCipher(key: KeyDerivation.deriveHistoryKey(personKey: personKey.privateKey))
+    }
+
+    /// The devices of this person besides this one.
+    var otherDevices: [PeerId] {
+        let localPeerId = localPeerId
+        return state.withLock { $0.ownCard?.devices.filter { $0 != localPeerId } ?? [] }
+    }
 
     /// The id of this device's person.
     var ownID: PublicID { PublicID(of: Profile.id(ofPerson: personKey.publicKey)) }
@@ -89,6 +115,7 @@ final class CircleDriver: Sendable {
     func run() async {
         let incoming = node.openMailbox()
         defer { node.closeMailbox() }
+        await attempt("renewing the card") { try await self.renewCard() }
         await repeatRevocations()
         await sealAllWaiting()
         await withDiscardingTaskGroup { group in
@@ -96,6 +123,7 @@ final class CircleDriver: Sendable {
             group.addTask { await self.followMail() }
             group.addTask { await self.followConnections() }
             group.addTask { await self.followKeys() }
+            group.addTask { await self.followConsents() }
         }
     }
 
@@ -124,9 +152,7 @@ final class CircleDriver: Sendable {
         let devices = state.withLock { state in
             state.people.values.filter { $0.trust.state == .trusted }.flatMap(\.devices)
         }
-        for device in devices {
-            await sendWaiting(to: device)
-        }
+        for device in devices + otherDevices { await sendWaiting(to: device) }
     }
 
     private func sendWaiting(to device: PeerId) async {
@@ -137,11 +163,18 @@ final class CircleDriver: Sendable {
     private func followConnections() async {
         for await event in node.eventStream {
             guard case .peerJoined(let peer, _) = event else { continue }
+            if otherDevices.contains(peer) {
+                await exchangeKeys(with: [peer])
+                await sendWaiting(to: peer)
+                continue
+            }
             let person = state.withLock { $0.people.first { $0.value.devices.contains(peer) } }
             guard let (id, known) = person else { continue }
             switch known.trust.state {
             case .invited: await attempt("an invitation") { try await self.handle(.start, of: id) }
             case .trusted:
+                // A device without keys may have a card that names a former key of this one.
+                if keys.relationship(with: peer)?.suite == nil { await send("request", to: [peer]) }
                 await exchangeKeys(with: [peer])
                 await sendWaiting(to: peer)
             case .none, .requested, .revoked: break
@@ -178,5 +211,6 @@ extension CircleDriver.KnownPerson {
         guard let state = Trust.State(rawValue: stored.trust) else { return nil }
         trust = Trust(state)
         verifiedAt = stored.verifiedAt
+        changedSeconds = stored.changedAt
     }
 }

@@ -114,16 +114,14 @@ public final class CircleManager: Sendable {
     // MARK: Thoughts
 
     /// The public id of the stream of the conversation with a person.
-    public func conversation(with person: PublicID) -> PublicID {
-        PublicID(of: Conversation.id(between: driver.ownID, and: person))
-    }
+    public func conversation(with person: PublicID) -> PublicID { driver.conversationID(with: person) }
 
     /// Says something to a person, and returns once it is stored; the deliveries follow.
     ///
     /// - Throws: ``CircleError/notTrusted(_:)``; ``CircleError/tooLong(_:limit:found:)``; `StorageError`.
     @discardableResult
     public func say(_ text: String, to person: PublicID) async throws -> Thought {
-        try await driver.send(.say, Array(text.utf8), nil, nil, to: person)
+        try await send(.say, Array(text.utf8), to: person)
     }
 
     /// Sends content to a person, and returns once it is stored; the deliveries follow.
@@ -137,18 +135,183 @@ public final class CircleManager: Sendable {
         fileName: String? = nil,
         to person: PublicID
     ) async throws -> Thought {
-        try await driver.send(mediaType, content, contentType, fileName, to: person)
+        _ = try driver.known(person)
+        let stream = conversation(with: person)
+        return try await send(mediaType, content, contentType: contentType, fileName: fileName, in: stream)
+    }
+
+    /// Sends content to everybody in a stream whom this person trusts, and returns once it is stored; the deliveries
+    /// follow.
+    ///
+    /// - Throws: ``CircleError/unknownStream(_:)``; ``CircleError/notJoined(_:)``; ``CircleError/notAllowed(_:)``;
+    ///   ``CircleError/tooLong(_:limit:found:)``; `StorageError`.
+    @discardableResult
+    public func send(
+        _ mediaType: MediaType,
+        _ content: [UInt8],
+        contentType: String? = nil,
+        fileName: String? = nil,
+        in stream: PublicID
+    ) async throws -> Thought {
+        try await driver.send(mediaType, content, contentType, fileName, in: stream)
     }
 
     /// The newest thoughts of the conversation with a person before a place, the newest first.
     ///
     /// - Throws: `StorageError`.
     public func thoughts(with person: PublicID, before number: UInt64? = nil, limit: Int = 50) throws -> [Thought] {
-        try driver.thoughts(with: person, before: number, limit: limit)
+        try thoughts(in: conversation(with: person), before: number, limit: limit)
     }
 
-    /// Tells the creator of thoughts that this device's person saw them.
+    /// The newest thoughts of a stream before a place, the newest first.
+    ///
+    /// - Throws: `StorageError`.
+    public func thoughts(in stream: PublicID, before number: UInt64? = nil, limit: Int = 50) throws -> [Thought] {
+        try driver.thoughts(in: stream, before: number, limit: limit)
+    }
+
+    /// Searches a stream from the newest thought before a place on, for at most a time.
+    ///
+    /// Every thought is decrypted for it. Returns the thoughts that `isWanted` accepts, the newest first, at most `limit`, and
+    /// the number from which to search on (`before`); nil if every thought was compared.
+    ///
+    /// - Throws: `StorageError`.
+    public func search(
+        in stream: PublicID,
+        before number: UInt64? = nil,
+        limit: Int = 50,
+        for duration: Duration = .milliseconds(150),
+        where isWanted: (ThoughtServiceModel) -> Bool
+    ) throws -> (found: [Thought], searchedTo: UInt64?) {
+        try driver.search(in: stream, before: number, limit: limit, for: duration, where: isWanted)
+    }
+
+    /// The thought with a public id.
+    ///
+    /// - Throws: ``CircleError/unknownThought(_:)``; `StorageError`.
+    public func thought(_ id: PublicID) throws -> Thought { try driver.thought(id) }
+
+    /// Tells the creators of thoughts that this device's person saw them.
     ///
     /// - Throws: `StorageError`.
     public func noteOpened(_ thoughts: [Thought]) async throws { try await driver.noteOpened(thoughts) }
+}
+
+// Streams: groups, and what one person says to many.
+extension CircleManager {
+    /// The streams that this person made or was invited to; without conversations.
+    ///
+    /// - Throws: `StorageError`.
+    public func streams() throws -> [Stream] { try driver.streams() }
+
+    /// The stream with a public id.
+    ///
+    /// - Throws: ``CircleError/unknownStream(_:)``; `StorageError`.
+    public func stream(_ id: PublicID) throws -> Stream { try driver.stream(id) }
+
+    /// Makes a stream without members.
+    ///
+    /// - Throws: ``CircleError/noProfile``; ``CircleError`` if the name or the blurb is too long; `StorageError`.
+    public func makeStream(
+        name: String,
+        blurb: String? = nil,
+        policies: StreamPolicies = StreamPolicies(),
+        isInnerCircle: Bool = false,
+        source: PublicID? = nil
+    ) async throws -> Stream {
+        guard card != nil else { throw CircleError.noProfile }
+        return try await driver.makeStream(
+            name: name,
+            blurb: blurb,
+            policies: policies,
+            isInnerCircle: isInnerCircle,
+            source: source
+        )
+    }
+
+    /// Invites a person to a stream that this person made.
+    ///
+    /// - Throws: ``CircleError/notTrusted(_:)``; ``CircleError/notAllowed(_:)``; ``CircleError/unknownStream(_:)``;
+    ///   ``CircleError/tooLong(_:limit:found:)`` if it is full; `StorageError`.
+    @discardableResult
+    public func invite(_ person: PublicID, to stream: PublicID) async throws -> Stream {
+        try await driver.invite(person, to: stream)
+    }
+
+    /// Removes a person from a stream that this person made.
+    ///
+    /// - Throws: As ``invite(_:to:)``.
+    @discardableResult
+    public func remove(_ person: PublicID, from stream: PublicID) async throws -> Stream {
+        try await driver.remove(person, from: stream)
+    }
+
+    /// Joins a stream; where all write, that is also the consent to trust its members.
+    ///
+    /// - Throws: ``CircleError/unknownStream(_:)``; ``CircleError/notTrusted(_:)`` if this person does not trust the creator
+    ///   any longer; `StorageError`.
+    @discardableResult
+    public func join(_ stream: PublicID) async throws -> Stream {
+        try await driver.setParticipation(.joined, in: stream)
+    }
+
+    /// Leaves a stream, or declines the invitation; its thoughts stay.
+    ///
+    /// - Throws: ``CircleError/unknownStream(_:)``; ``CircleError/notAllowed(_:)`` for a stream that this person made.
+    @discardableResult
+    public func leave(_ stream: PublicID) async throws -> Stream {
+        try await driver.setParticipation(.left, in: stream)
+    }
+
+    /// Deletes a stream with its thoughts, after leaving it or removing its members.
+    ///
+    /// - Throws: ``CircleError/unknownStream(_:)``; `StorageError`.
+    public func deleteStream(_ stream: PublicID) async throws { try await driver.deleteStream(stream) }
+}
+
+// The account, its devices, and the people who are blocked.
+extension CircleManager {
+    /// The account of this device's person.
+    ///
+    /// - Throws: `StorageError`.
+    public func account() throws -> Account { try driver.account() }
+
+    /// Lets another device of this person give its person and circle to this device, once, within ten minutes.
+    ///
+    /// - Throws: ``CircleError/hasCircle`` if this device has people of its own.
+    public func expectDevice(_ device: PeerId) throws { try driver.expect(device) }
+
+    /// Gives this person and the circle to another device, which has to expect it.
+    ///
+    /// The device gets the person's key, the people and the streams, and from then on every thought. Earlier thoughts stay
+    /// here.
+    ///
+    /// - Throws: ``CircleError/deviceNotReady(_:)``; ``CircleError/noProfile``; ``CircleError/tooLong(_:limit:found:)`` for
+    ///   more than ``ProfileCard/deviceLimit`` devices; `RunarError` if the device cannot be asked.
+    public func addDevice(_ device: PeerId) async throws { try await driver.addDevice(device) }
+
+    /// Takes a lost device off the card, and tells everybody: nothing is sealed for it any longer.
+    ///
+    /// It keeps the person's key and what it has. Revoke its membership of the networks as well.
+    ///
+    /// - Throws: ``CircleError/notAllowed(_:)`` if it is no other device of this person; `StorageError`.
+    public func removeDevice(_ device: PeerId) async throws { try await driver.removeDevice(device) }
+
+    /// The people who are blocked.
+    ///
+    /// - Throws: `StorageError`.
+    public func blockedProfiles() throws -> [BlockedProfile] { try driver.blockedProfiles() }
+
+    /// Blocks a person, with the severity (1 to 5) of each reason: an earlier trust is revoked, and no request is taken
+    /// until the block is lifted.
+    ///
+    /// - Throws: ``CircleError``; `StorageError`.
+    public func block(_ person: PublicID, reasons: [String: Int] = [:]) async throws {
+        try await driver.block(person, reasons)
+    }
+
+    /// Lifts the block of a person; trust returns only by a new consent of both.
+    ///
+    /// - Throws: `StorageError`.
+    public func unblock(_ person: PublicID) async throws { try await driver.unblock(person) }
 }

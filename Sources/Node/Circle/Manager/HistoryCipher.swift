@@ -1,6 +1,7 @@
-internal import Bytes
+package import Bytes
 internal import Crypto
 internal import Identity
+internal import Storage
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -9,20 +10,21 @@ internal import Foundation
 #endif
 
 /// Encrypts thoughts at rest: nonce(12), AES-256-GCM ciphertext and tag, bound to the thought's public id.
-struct HistoryCipher: Sendable {
+package struct HistoryCipher: Sendable {
     private let key: SymmetricKey
 
-    init(key: SecretBytes) {
+    package init(key: SecretBytes) {
         self.key = unsafe key.withUnsafeBytes { bytes in unsafe SymmetricKey(data: bytes) }
     }
 
-    func seal(_ thought: ThoughtServiceModel) throws -> [UInt8] {
+    package func seal(_ thought: ThoughtServiceModel) throws -> [UInt8] {
         let box = try AES.GCM.seal(thought.bytes, using: key, authenticating: thought.publicID.bytes)
         return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
     }
 
-    func open(_ sealed: [UInt8], of id: PublicID) throws -> ThoughtServiceModel {
-        let box = try AES.GCM.SealedBox(combined: sealed)
-        return try ThoughtServiceModel(Array(AES.GCM.open(box, using: key, authenticating: id.bytes)))
+    func open(_ thought: StoredThought) throws -> ThoughtServiceModel {
+        let box = try AES.GCM.SealedBox(combined: thought.nano)
+        let bytes = Array(try AES.GCM.open(box, using: key, authenticating: thought.publicID))
+        return try ThoughtServiceModel(bytes, storedAs: PublicID(bytes: thought.publicID))
     }
 }

@@ -1,3 +1,4 @@
+public import Identity
 public import OneTimeKeys
 
 /// A person whom this device's person knows.
@@ -24,4 +25,8 @@ public enum CircleEvent: Hashable, Sendable {
     case thoughtReceived(Thought)
     /// The delivery of a thought advanced.
     case deliveryChanged(Thought)
+    /// A stream changed, or this device's person was invited to one.
+    case streamChanged(Stream)
+    /// A device of this device's person was added: this one or another one.
+    case deviceAdded(PeerId)
 }

@@ -11,7 +11,6 @@ public struct ProfileCard: Hashable, Sendable {
     public static let homeLimit = 4
     /// The most bytes of a card.
     public static let byteLimit = 8_192
-    private static let version = 1
     private static let label = DomainLabel("runar/profile-card/v1")
     private static let subject = "a profile card"
 
@@ -27,9 +26,14 @@ public struct ProfileCard: Hashable, Sendable {
         var hasHighIdentityAssurance: Bool
         var did: String?
         var handle: String?
-        var devices: [[UInt8]]
+        var devices: [Device]
         var homes: [[UInt8]]
         var issued: UInt64
+    }
+
+    private struct Device: Codable {
+        var peerId: [UInt8]
+        var mailKey: [UInt8]
     }
 
     /// The key of the person.
@@ -38,6 +42,8 @@ public struct ProfileCard: Hashable, Sendable {
     public let profile: Profile
     /// The devices of the person, in the order of their ids.
     public let devices: [PeerId]
+    /// The key of each device to which mail for it is sealed.
+    let mailKeys: [PeerId: SealingKey]
     /// The members that hold the person's mail; without any, the nearest ones do.
     public let homes: [PeerId]
     /// The time of the signature in seconds since 1970; a later card replaces an earlier one.
@@ -47,18 +53,18 @@ public struct ProfileCard: Hashable, Sendable {
 
     /// Signs a card.
     ///
-    /// `profile.id` is ignored: it follows from the key.
+    /// `profile.id` is ignored: it follows from the key. `devices` has the key to which mail for each device is sealed.
     ///
     /// - Throws: ``CircleError``; `IdentityError` if the key cannot sign.
-    public init(
+    package init(
         _ profile: Profile,
-        devices: some Collection<PeerId>,
+        devices: [PeerId: SealingKey],
         homes: [PeerId] = [],
         issuedSeconds: UInt64,
         signedBy key: Ed25519KeyPair
     ) throws {
         let fields = Fields(
-            version: Self.version,
+            version: 1,
             key: key.publicKey.bytes,
             name: profile.name,
             blurb: profile.blurb,
@@ -68,11 +74,11 @@ public struct ProfileCard: Hashable, Sendable {
             hasHighIdentityAssurance: profile.hasHighIdentityAssurance,
             did: profile.did,
             handle: profile.handle,
-            devices: Set(devices).sorted().map(\.bytes),
+            devices: devices.sorted { $0.key < $1.key }.map { Device(peerId: $0.key.bytes, mailKey: $0.value.bytes) },
             homes: homes.map(\.bytes),
             issued: issuedSeconds
         )
-        let encoded = try CBOR.serialize(fields)
+        let encoded = try CanonicalCBOR.encode(fields, of: Self.subject)
         let signature = try Ed25519Signature(of: Self.label.message(encoded), by: key.privateKey)
         try self.init(signature.bytes + encoded)
     }
@@ -81,24 +87,19 @@ public struct ProfileCard: Hashable, Sendable {
     ///
     /// - Throws: ``CircleError``.
     public init(_ bytes: [UInt8]) throws(CircleError) {
-        guard bytes.count <= Self.byteLimit else {
-            throw .tooLong(Self.subject, limit: Self.byteLimit, found: bytes.count)
-        }
         let encoded = Array(bytes.dropFirst(Ed25519Signature.byteCount))
-        let fields: Fields
+        let limit = Self.byteLimit - Ed25519Signature.byteCount
+        let fields = try CanonicalCBOR.decode(Fields.self, from: encoded, limit: limit, of: Self.subject)
+        try CanonicalCBOR.checkVersion(fields.version, of: Self.subject)
         let key: Ed25519PublicKey
+        var mailKeys: [PeerId: SealingKey] = [:]
         do {
-            fields = try CBOR.deserialize(Fields.self, from: encoded)
-            // One value has one encoding, so that a signature is for one card.
-            guard try CBOR.serialize(fields) == encoded else {
-                throw BytesError.nonCanonical("the fields are not in deterministic CBOR")
-            }
-            guard fields.version == Self.version else {
-                throw BytesError.invalidValue("version \(fields.version), this device reads version \(Self.version)")
-            }
             guard fields.issued <= UnixTime.maximum else { throw BytesError.invalidValue("a time after the year 9999") }
             key = try Ed25519PublicKey(rawRepresentation: fields.key)
-            devices = try fields.devices.map { try PeerId(rawRepresentation: $0) }
+            devices = try fields.devices.map { try PeerId(rawRepresentation: $0.peerId) }
+            for (peer, device) in zip(devices, fields.devices) {
+                mailKeys[peer] = try SealingKey(rawRepresentation: device.mailKey, of: "the mail key of a device")
+            }
             homes = try fields.homes.map { try PeerId(rawRepresentation: $0) }
         } catch {
             throw .malformed(of: Self.subject, reason: "\(error)")
@@ -106,6 +107,7 @@ public struct ProfileCard: Hashable, Sendable {
         let signature = Array(bytes.prefix(Ed25519Signature.byteCount))
         guard key.isValidSignature(signature, for: Self.label.message(encoded)) else { throw .invalidSignature }
         self.key = key
+        self.mailKeys = mailKeys
         self.bytes = bytes
         issuedSeconds = fields.issued
         profile = Profile(

@@ -7,8 +7,9 @@ public struct ThoughtServiceModel: Hashable, Sendable {
     public static let contentByteLimit = 192 * 1_024
     /// The most bytes of a content type and of a file name.
     public static let nameByteLimit = 255
+    /// The bytes of a salt.
+    static let saltByteCount = 16
     private static let byteLimit = contentByteLimit + 2_048
-    private static let version = 1
     private static let label = DomainLabel("runar/thought/v1")
     private static let subject = "a thought"
 
@@ -22,9 +23,10 @@ public struct ThoughtServiceModel: Hashable, Sendable {
         var content: [UInt8]
         var contentType: String?
         var fileName: String?
+        var salt: [UInt8]
     }
 
-    /// The id of the thought: SHA-256 of a label and the encoding.
+    /// The id of the thought: SHA-256 of a label and the encoding, whose salt keeps others from confirming a guess by it.
     public let publicID: PublicID
     /// The profile of the person who made the thought.
     public let creatorPublicID: PublicID
@@ -40,6 +42,7 @@ public struct ThoughtServiceModel: Hashable, Sendable {
     public let contentType: String?
     /// The name of the file from which the content came.
     public let fileName: String?
+    let salt: [UInt8]
     /// The encoding.
     public let bytes: [UInt8]
 
@@ -55,50 +58,59 @@ public struct ThoughtServiceModel: Hashable, Sendable {
         contentType: String? = nil,
         fileName: String? = nil
     ) throws(CircleError) {
+        try self.init(
+            creatorPublicID: creatorPublicID,
+            streamPublicID: streamPublicID,
+            mediaType: mediaType,
+            createdAtMilliseconds: createdAtMilliseconds,
+            content: content,
+            contentType: contentType,
+            fileName: fileName,
+            salt: (0..<Self.saltByteCount).map { _ in UInt8.random(in: 0...255) }
+        )
+    }
+
+    init(
+        creatorPublicID: PublicID,
+        streamPublicID: PublicID,
+        mediaType: MediaType,
+        createdAtMilliseconds: UInt64,
+        content: [UInt8],
+        contentType: String? = nil,
+        fileName: String? = nil,
+        salt: [UInt8]
+    ) throws(CircleError) {
         let fields = Fields(
-            version: Self.version,
+            version: 1,
             creatorPublicID: creatorPublicID,
             streamPublicID: streamPublicID,
             mediaType: mediaType,
             createdAt: createdAtMilliseconds,
             content: content,
             contentType: contentType,
-            fileName: fileName
+            fileName: fileName,
+            salt: salt
         )
-        let bytes: [UInt8]
-        do {
-            bytes = try CBOR.serialize(fields)
-        } catch {
-            throw .malformed(of: Self.subject, reason: "\(error)")
-        }
-        try self.init(fields, bytes)
+        try self.init(fields, CanonicalCBOR.encode(fields, of: Self.subject))
     }
 
     /// Reads a thought.
     ///
     /// - Throws: ``CircleError``.
     public init(_ bytes: [UInt8]) throws(CircleError) {
-        guard bytes.count <= Self.byteLimit else {
-            throw .tooLong(Self.subject, limit: Self.byteLimit, found: bytes.count)
-        }
-        let fields: Fields
-        do {
-            fields = try CBOR.deserialize(Fields.self, from: bytes)
-            guard try CBOR.serialize(fields) == bytes else {
-                throw BytesError.nonCanonical("the fields are not in deterministic CBOR")
-            }
-            guard fields.version == Self.version else {
-                throw BytesError.invalidValue("version \(fields.version), this device reads version \(Self.version)")
-            }
-        } catch {
-            throw .malformed(of: Self.subject, reason: "\(error)")
-        }
+        let fields = try CanonicalCBOR.decode(Fields.self, from: bytes, limit: Self.byteLimit, of: Self.subject)
+        try CanonicalCBOR.checkVersion(fields.version, of: Self.subject)
         try self.init(fields, bytes)
     }
 
-    private init(_ fields: Fields, _ bytes: [UInt8]) throws(CircleError) {
+    /// Reads a thought that this device stored under its id, which proves the encoding.
+    init(_ bytes: [UInt8], storedAs id: PublicID) throws {
+        try self.init(CBOR.deserialize(Fields.self, from: bytes), bytes, id)
+    }
+
+    private init(_ fields: Fields, _ bytes: [UInt8], _ id: PublicID? = nil) throws(CircleError) {
         self.bytes = bytes
-        publicID = PublicID(hash: Self.label.message(bytes))
+        publicID = id ?? PublicID(hash: Self.label.message(bytes))
         creatorPublicID = fields.creatorPublicID
         streamPublicID = fields.streamPublicID
         mediaType = fields.mediaType
@@ -106,6 +118,7 @@ public struct ThoughtServiceModel: Hashable, Sendable {
         content = fields.content
         contentType = fields.contentType
         fileName = fields.fileName
+        salt = fields.salt
         try check()
     }
 
@@ -115,6 +128,9 @@ public struct ThoughtServiceModel: Hashable, Sendable {
         }
         guard !mediaType.isText || String(utf8: content) != nil else {
             throw .malformed(of: Self.subject, reason: "its text is not UTF-8")
+        }
+        guard salt.count == Self.saltByteCount else {
+            throw .malformed(of: Self.subject, reason: "its salt has \(salt.count) bytes and not \(Self.saltByteCount)")
         }
         guard createdAtMilliseconds / 1_000 <= UnixTime.maximum else {
             throw .malformed(of: Self.subject, reason: "its time is after the year 9999")

@@ -45,6 +45,13 @@ extension RunarNode {
         return try KeyId.person.key(in: storage) { derived ?? generatePeerKey() }
     }
 
+    /// Stores the key of this device's person, which another device of the person gave to this one.
+    ///
+    /// - Throws: ``KeychainError``.
+    package func setPersonKey(_ key: Ed25519KeyPair) throws {
+        try self.config.keyStorage.store(key.privateKey.secret, id: KeyId.person.rawValue)
+    }
+
     /// The database of the node, for parts of the node in other targets.
     package var stateStore: StateStore { self.store }
 

@@ -1,0 +1,70 @@
+internal import Concurrency
+internal import Storage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// The account, and the people who are blocked.
+extension CircleDriver {
+    /// The most reasons of a report, and the most bytes of one.
+    private static let (reasonLimit, reasonByteLimit) = (16, 128)
+
+    func account() throws -> Account {
+        let stored = try store.account()
+        return Account(
+            identityAssuranceLevel: stored.flatMap { .init(rawValue: $0.identityAssuranceLevel) } ?? .ial0,
+            ageVerificationStatus: stored.flatMap { .init(rawValue: $0.ageVerificationStatus) } ?? .unverified,
+            profile: state.withLock { $0.ownCard?.profile },
+            streams: try streams().sorted { ($0.profile.name, $0.publicID) < ($1.profile.name, $1.publicID) }
+        )
+    }
+
+    func blockedProfiles() throws -> [BlockedProfile] {
+        try store.blocks().map { block in
+            BlockedProfile(
+                id: UUID(bytes: block.id) ?? UUID(),
+                blockedPublicID: try PublicID(bytes: block.blockedPublicID),
+                reportTimestamp: Date(timeIntervalSince1970: TimeInterval(block.reportTimestamp)),
+                reportReasons: block.reportReasons
+            )
+        }
+    }
+
+    /// Blocks a person: an earlier trust is revoked, and no request is taken until the block is lifted.
+    func block(_ person: PublicID, _ reasons: [String: Int]) async throws {
+        guard person != ownID else { throw CircleError.ownCard }
+        guard reasons.count <= Self.reasonLimit else {
+            throw CircleError.tooLong("the list of reasons", limit: Self.reasonLimit, found: reasons.count)
+        }
+        for (reason, severity) in reasons {
+            guard 1...Self.reasonByteLimit ~= reason.utf8.count, 1...5 ~= severity else {
+                throw CircleError.malformed(
+                    of: "a reason",
+                    reason: "it needs 1 to \(Self.reasonByteLimit) bytes and a severity of 1 to 5"
+                )
+            }
+        }
+        try await turns.withLock {
+            try store.save(
+                StoredBlock(
+                    id: UUID().bytes,
+                    blockedPublicID: person.bytes,
+                    reportTimestamp: milliseconds / 1_000,
+                    reportReasons: reasons
+                )
+            )
+            state.withLock { _ = $0.blocked.insert(person) }
+        }
+        if state.withLock({ $0.people[person] }) != nil { try await handle(.revoke, of: person) }
+    }
+
+    func unblock(_ person: PublicID) async throws {
+        try await turns.withLock {
+            try store.deleteBlock(of: person.bytes)
+            state.withLock { _ = $0.blocked.remove(person) }
+        }
+    }
+}

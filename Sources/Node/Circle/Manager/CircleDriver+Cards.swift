@@ -1,0 +1,158 @@
+internal import Concurrency
+internal import Identity
+internal import Storage
+
+// Cards: that of this device's person, and those of others.
+extension CircleDriver {
+    // MARK: The own profile
+
+    func setProfile(name: String, blurb: String?) async throws {
+        let profile = Profile(id: Profile.id(ofPerson: personKey.publicKey), name: name, blurb: blurb)
+        try profile.check()
+        let told = try await turns.withLock {
+            let earlier = state.withLock { $0.ownCard }
+            let devices = (earlier?.mailKeys ?? [:]).merging([localPeerId: mailKey.publicKey]) { $1 }
+            let card = try makeCard(profile, devices)
+            try keep(card)
+            try makeDefaultStreams()
+            return try owe(card)
+        }
+        for device in told { await sendOwed(to: device) }
+    }
+
+    /// Puts this device on the card in place of its former key, if the device was renewed.
+    func renewCard() async throws {
+        let told = try await turns.withLock { () -> [PeerId] in
+            let former = try store.setting(Self.deviceSetting).map { try PeerId(rawRepresentation: $0) }
+            try store.set(Self.deviceSetting, to: localPeerId.bytes)
+            guard let card = state.withLock({ $0.ownCard }), !card.devices.contains(localPeerId) else { return [] }
+            let others = card.mailKeys.filter { $0.key != former }
+            let newer = try makeCard(card.profile, others.merging([localPeerId: mailKey.publicKey]) { $1 })
+            try keep(newer)
+            return try owe(newer)
+        }
+        for device in told { await sendOwed(to: device) }
+    }
+
+    /// Signs a card of this device's person that is later than the present one, whatever the clock says.
+    func makeCard(_ profile: Profile, _ devices: [PeerId: SealingKey]) throws -> ProfileCard {
+        let earlier = state.withLock { $0.ownCard }
+        return try ProfileCard(
+            profile,
+            devices: devices,
+            homes: earlier?.homes ?? [],
+            issuedSeconds: max(milliseconds / 1_000, (earlier?.issuedSeconds ?? 0) + 1),
+            signedBy: personKey
+        )
+    }
+
+    /// Stores a card of this device's person.
+    ///
+    /// Called in turn.
+    func keep(_ card: ProfileCard) throws {
+        let account = try makeAccount()
+        try store.save(
+            StoredAccount(
+                identityAssuranceLevel: account.identityAssuranceLevel,
+                ageVerificationStatus: account.ageVerificationStatus,
+                profile: StoredProfile(card.profile)
+            )
+        )
+        try store.set(Self.cardSetting, to: card.bytes)
+        state.withLock { $0.ownCard = card }
+    }
+
+    /// Notes that the devices of trusted people and of this person are to get a card; returns them.
+    func owe(_ card: ProfileCard) throws -> [PeerId] {
+        let devices = state.withLock { state in
+            state.people.values.filter { $0.trust.state == .trusted }.flatMap(\.devices)
+        }
+        let told = devices + card.devices.filter { $0 != localPeerId }
+        try store.owe(StoredOwedLetter(.card), to: told)
+        return told
+    }
+
+    /// The account, which is made if it is missing.
+    @discardableResult
+    func makeAccount() throws -> StoredAccount {
+        if let account = try store.account() { return account }
+        let account = StoredAccount(
+            identityAssuranceLevel: Account.IdentityAssuranceLevel.ial0.rawValue,
+            ageVerificationStatus: Account.AgeVerificationStatus.unverified.rawValue,
+            profile: nil
+        )
+        try store.save(account)
+        return account
+    }
+
+    // MARK: Letters
+
+    /// A newer card that is stored.
+    struct CardChange: Sendable {
+        let card: ProfileCard
+        /// The devices that the card does not name any longer.
+        let removed: [PeerId]
+        /// The event that tells of it.
+        let event: CircleEvent?
+    }
+
+    /// Stores a newer card of a trusted person, or of this one, which a letter brought; nil if it is not newer.
+    ///
+    /// Called in turn.
+    func apply(_ card: ProfileCard, from id: PublicID) throws -> CardChange? {
+        guard card.publicID == id else { throw CircleError.invalidSignature }
+        if id == ownID {
+            let earlier = state.withLock { $0.ownCard }
+            guard card.issuedSeconds > earlier?.issuedSeconds ?? 0 else { return nil }
+            try keep(card)
+            return CardChange(card: card, removed: earlier.map { devices(of: $0, missingIn: card) } ?? [], event: nil)
+        }
+        var person = try known(id)
+        guard person.trust.state == .trusted, card.issuedSeconds > person.card?.issuedSeconds ?? 0 else { return nil }
+        let removed = person.card.map { devices(of: $0, missingIn: card) } ?? []
+        person.card = card
+        try save(id, person)
+        return CardChange(card: card, removed: removed, event: .profileChanged(self.person(id, person)))
+    }
+
+    func devices(of earlier: ProfileCard, missingIn card: ProfileCard) -> [PeerId] {
+        earlier.devices.filter { !card.devices.contains($0) && $0 != localPeerId }
+    }
+
+    /// Does what a newer card leads to.
+    func follow(_ change: CardChange) async {
+        if let event = change.event { events.send(event) }
+        for device in change.removed { await forget(device) }
+        await exchangeKeys(with: change.card.devices)
+    }
+
+    /// Keeps the card of a member of a stream, for the case that this person joins.
+    func note(_ card: ProfileCard) throws {
+        let id = card.publicID
+        var person = state.withLock { $0.people[id] } ?? KnownPerson(key: card.key, trust: Trust())
+        switch person.trust.state {
+        case .none where card.issuedSeconds > person.card?.issuedSeconds ?? 0:
+            person.card = card
+            try save(id, person)
+        // Their own word on themselves counts.
+        case .none, .invited, .requested, .trusted, .revoked: break
+        }
+    }
+}
+
+extension StoredProfile {
+    init(_ profile: Profile) {
+        self.init(
+            id: profile.id.bytes,
+            publicID: profile.publicID.bytes,
+            name: profile.name,
+            blurb: profile.blurb,
+            interests: profile.interests,
+            location: profile.location,
+            hasHighEncryption: profile.hasHighEncryption,
+            hasHighIdentityAssurance: profile.hasHighIdentityAssurance,
+            did: profile.did,
+            handle: profile.handle
+        )
+    }
+}

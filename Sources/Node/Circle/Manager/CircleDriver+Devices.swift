@@ -1,0 +1,182 @@
+internal import Bytes
+internal import Concurrency
+internal import Identity
+internal import Logging
+internal import OneTimeKeys
+internal import RunarNode
+internal import SealedMessages
+internal import Storage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// The devices of this person: one that has the circle sets up another one, and they tell each other of changes.
+extension CircleDriver {
+    /// The time in which a device that was named may set up this one.
+    private static let expectationMilliseconds: UInt64 = 10 * 60 * 1_000
+    private static let keyLabel = DomainLabel("runar/person-key/v1")
+
+    // MARK: The device that is set up
+
+    /// Lets a device give its person and circle to this one, once, within ten minutes.
+    func expect(_ peer: PeerId) throws {
+        guard state.withLock({ $0.people.isEmpty }) else { throw CircleError.hasCircle }
+        let until = milliseconds + Self.expectationMilliseconds
+        state.withLock { $0.expectedDevice = (peer, until) }
+    }
+
+    private func isExpected(_ peer: PeerId) -> Bool {
+        let now = milliseconds
+        return state.withLock { $0.expectedDevice?.peer == peer && $0.expectedDevice?.until ?? 0 > now }
+    }
+
+    func addDeviceActions(to service: RunarService) {
+        service.registerRawAction("device-key") { [weak self] request in
+            guard let self, let peer = request.peer, isExpected(peer) else { return Self.refused }
+            return Data(mailKey.publicKey.bytes)
+        }
+        service.registerRawAction("device") { [weak self] request in
+            guard let self, let peer = request.peer, isExpected(peer) else { return Self.refused }
+            return try await adopt([UInt8](request.payload), from: peer) ? Self.taken : Self.refused
+        }
+    }
+
+    /// Takes the key of the person and the card that names this device.
+    private func adopt(_ message: [UInt8], from peer: PeerId) async throws -> Bool {
+        let sealedByteCount = Ed25519PrivateKey.byteCount + SealingKey.overheadByteCount
+        guard message.count > sealedByteCount,
+            let secret = mailKey.open(message.prefix(sealedByteCount), info: Self.info(peer, localPeerId)),
+            let card = try? ProfileCard(Array(message.dropFirst(sealedByteCount)))  // nil: it is none
+        else { return false }
+        let key = Ed25519KeyPair(privateKey: try Ed25519PrivateKey(rawRepresentation: secret))
+        guard card.key == key.publicKey, card.devices.contains(peer),
+            card.mailKeys[localPeerId] == mailKey.publicKey
+        else { return false }
+        let isTaken = try await turns.withLock {
+            guard state.withLock({ $0.people.isEmpty }) else { return false }
+            // Streams and thoughts of the person that this device had before have no owner now.
+            for stream in try store.streams() { try store.deleteStream(stream.id) }
+            try node.setPersonKey(key)
+            state.withLock { state in
+                state.personKey = key
+                state.ownCard = nil
+                state.expectedDevice = nil
+            }
+            try keep(card)
+            try makeDefaultStreams()
+            return true
+        }
+        if isTaken { events.send(.deviceAdded(localPeerId)) }
+        return isTaken
+    }
+
+    private static func info(_ sender: PeerId, _ recipient: PeerId) -> [UInt8] {
+        keyLabel.message(sender.bytes, recipient.bytes)
+    }
+
+    // MARK: The device that has the circle
+
+    /// Gives this person and the circle to another device, which expects it.
+    func addDevice(_ peer: PeerId) async throws {
+        guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
+        guard peer != localPeerId, !state.withLock({ $0.people.values.contains { $0.devices.contains(peer) } }) else {
+            throw CircleError.notAllowed("the device belongs to another person, or is this one")
+        }
+        guard card.devices.contains(peer) || card.devices.count < ProfileCard.deviceLimit else {
+            throw CircleError.tooLong(
+                "the list of devices",
+                limit: ProfileCard.deviceLimit,
+                found: card.devices.count + 1
+            )
+        }
+        let answer = try await answer(to: "device-key", [], peer)
+        guard answer.count == SealingKey.byteCount else { throw CircleError.deviceNotReady(peer) }
+        let key = try SealingKey(rawRepresentation: [UInt8](answer), of: "the mail key of a device")
+        let info = Self.info(localPeerId, peer)
+        let sealed = personKey.privateKey.secret.withBytes { key.seal($0, info: info) }
+        guard let sealed else { throw CircleError.deviceNotReady(peer) }
+        let first = try makeCard(card.profile, card.mailKeys.merging([peer: key]) { $1 })
+        guard try await ask("device", sealed + first.bytes, peer) else { throw CircleError.deviceNotReady(peer) }
+        let told = try await turns.withLock {
+            // The profile may have changed while the device answered; it gets this card by a letter.
+            let present = state.withLock { $0.ownCard } ?? card
+            let newer = try makeCard(present.profile, present.mailKeys.merging([peer: key]) { $1 })
+            try keep(newer)
+            let told = try owe(newer)
+            let people = state.withLock { $0.people }
+            for (id, person) in people where person.trust.state == .trusted || person.trust.state == .revoked {
+                try store.owe(StoredOwedLetter(.person, id.bytes), to: [peer])
+            }
+            for stream in try streams() {
+                try store.owe(StoredOwedLetter(.stream, stream.publicID.bytes), to: [peer])
+                try store.owe(StoredOwedLetter(.participation, stream.publicID.bytes), to: [peer])
+            }
+            return told
+        }
+        await exchangeKeys(with: [peer])
+        for device in told { await sendOwed(to: device) }
+        events.send(.deviceAdded(peer))
+    }
+
+    /// Takes a device off the card: nothing is sealed for it any longer.
+    func removeDevice(_ peer: PeerId) async throws {
+        guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
+        guard peer != localPeerId, card.devices.contains(peer) else {
+            throw CircleError.notAllowed("it is not another device of yours")
+        }
+        let told = try await turns.withLock {
+            let newer = try makeCard(card.profile, card.mailKeys.filter { $0.key != peer })
+            try keep(newer)
+            return try owe(newer)
+        }
+        await forget(peer)
+        for device in told { await sendOwed(to: device) }
+    }
+
+    /// Deletes what there is for a device that its person's card does not name any longer.
+    func forget(_ device: PeerId) async {
+        await attempt("forgetting a device") {
+            try store.forgetDevice(device)
+            try node.withdrawMail(to: device)
+            if keys.relationship(with: device) != nil { try await keys.removeKeys(of: device) }
+        }
+    }
+
+    // MARK: Letters
+
+    /// The letter about the trust in a person for this person's other devices.
+    func trustNotice(of id: PublicID) throws -> TrustNotice? {
+        guard let person = state.withLock({ $0.people[id] }), let card = person.card else { return nil }
+        return try TrustNotice(person.trust.state, in: card, changedSeconds: person.changedSeconds)
+    }
+
+    /// Stores the trust in a person, of which another device of this person tells; nil if it is not new.
+    ///
+    /// Called in turn.
+    func apply(_ notice: TrustNotice, from sender: PublicID) throws -> TrustChange? {
+        let id = notice.card.publicID
+        guard sender == ownID, id != ownID else {
+            throw CircleError.notAllowed("only an own device tells whom this person trusts")
+        }
+        let before = state.withLock { $0.people[id] }
+        var person = before ?? KnownPerson(key: notice.card.key, trust: Trust())
+        guard person.trust.state != notice.trust, person.changedSeconds <= notice.changedSeconds else { return nil }
+        if person.card?.issuedSeconds ?? 0 < notice.card.issuedSeconds { person.card = notice.card }
+        switch notice.trust {
+        case .trusted:
+            let wasRevoked = person.trust.state == .revoked
+            person.trust = Trust(.trusted)
+            person.changedSeconds = notice.changedSeconds
+            try save(id, person)
+            let effects: [Trust.Effect] = [.exchangeKeys, .report(.trusted)]
+            return TrustChange(id: id, person: person, effects: wasRevoked ? [.liftBan] + effects : effects)
+        case .revoked:
+            try save(id, person)
+            return try apply(.revoke, to: id)
+        case .none, .invited, .requested: return nil
+        }
+    }
+}

@@ -1,0 +1,371 @@
+internal import Bytes
+internal import Concurrency
+internal import Identity
+internal import Storage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// Streams: the creator describes them in letters, and each person joins by consent.
+extension CircleDriver {
+    /// The most streams that another person invites this one to.
+    private static let streamLimit = 32
+
+    // MARK: Reading
+
+    /// All streams but conversations.
+    func streams() throws -> [Stream] {
+        let conversations = Set(state.withLock { $0.people.keys }.map(conversationID))
+        return try store.streams().compactMap(Stream.init).filter { !conversations.contains($0.publicID) }
+    }
+
+    func stream(_ id: PublicID) throws -> Stream {
+        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else { throw CircleError.unknownStream(id) }
+        return stream
+    }
+
+    /// The stream that a thought of this person goes to, with the people who get it.
+    func destination(_ id: PublicID) throws -> (stream: UUID, recipients: [PublicID]) {
+        let people = state.withLock { $0.people }
+        if let (person, known) = people.first(where: { conversationID(with: $0.key) == id }) {
+            guard known.trust.state == .trusted else { throw CircleError.notTrusted(person) }
+            return (try conversation(with: person, known), [person])
+        }
+        let stream = try stream(id)
+        guard stream.participation == .joined else { throw CircleError.notJoined(id) }
+        guard stream.posting(by: ownID) else { throw CircleError.notAllowed("the creator alone writes in this stream") }
+        let recipients = stream.joined.filter { $0 != ownID && people[$0]?.trust.state == .trusted }
+        return (stream.id, recipients)
+    }
+
+    /// The stream that a thought of a person belongs to; nil if it cannot be told yet.
+    ///
+    /// - Throws: ``CircleError`` if the thought may not be there.
+    func place(of model: ThoughtServiceModel, from person: PublicID) throws -> UUID? {
+        guard model.creatorPublicID == person else {
+            throw CircleError.malformed(of: "a thought", reason: "it names another person")
+        }
+        let id = model.streamPublicID
+        let people = state.withLock { $0.people }
+        let isOwn = person == ownID
+        if let (other, known) = people.first(where: { conversationID(with: $0.key) == id }) {
+            guard isOwn || other == person else {
+                throw CircleError.malformed(of: "a thought", reason: "it names another conversation")
+            }
+            return try conversation(with: other, known)
+        }
+        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else {
+            // Another own device tells of people and streams in letters of its own.
+            if isOwn { return nil }
+            throw CircleError.unknownStream(id)
+        }
+        if isOwn { return stream.id }
+        guard stream.participation == .joined else { throw CircleError.notJoined(id) }
+        if stream.posting(by: person) { return stream.id }
+        // The creator's word that the person joined may be on its way.
+        if stream.policies.posting == .members { return nil }
+        throw CircleError.notAllowed("the creator alone writes in this stream")
+    }
+
+    // MARK: The creator
+
+    /// Called in turn.
+    private func makeStream(
+        _ id: UUID,
+        name: String,
+        blurb: String?,
+        policies: StreamPolicies,
+        isInnerCircle: Bool,
+        source: PublicID?
+    ) throws -> Stream {
+        let profile = Profile(id: id, name: name, blurb: blurb)
+        try profile.check()
+        try makeAccount()
+        let stream = Stream(
+            id: id,
+            creatorPublicID: ownID,
+            profile: profile,
+            policies: policies,
+            isInnerCircle: isInnerCircle,
+            sourcePublicID: source,
+            members: [],
+            participation: .joined,
+            revision: 1
+        )
+        try store.save(StoredStream(stream))
+        try store.owe(StoredOwedLetter(.stream, stream.publicID.bytes), to: otherDevices)
+        return stream
+    }
+
+    func makeStream(
+        name: String,
+        blurb: String?,
+        policies: StreamPolicies,
+        isInnerCircle: Bool,
+        source: PublicID?
+    ) async throws -> Stream {
+        let stream = try await turns.withLock {
+            try makeStream(
+                UUID(),
+                name: name,
+                blurb: blurb,
+                policies: policies,
+                isInnerCircle: isInnerCircle,
+                source: source
+            )
+        }
+        await follow(StreamChange(stream: stream, told: otherDevices))
+        return stream
+    }
+
+    /// Makes the streams that each person has; those that exist stay.
+    func makeDefaultStreams() throws {
+        for stream in DefaultStream.allCases {
+            let id = stream.id(of: ownID)
+            guard try store.stream(PublicID(of: id).bytes) == nil else { continue }
+            _ = try makeStream(
+                id,
+                name: stream.name,
+                blurb: nil,
+                policies: StreamPolicies(posting: stream.posting),
+                isInnerCircle: stream == .innerCircle,
+                source: nil
+            )
+        }
+    }
+
+    func invite(_ person: PublicID, to id: PublicID) async throws -> Stream {
+        guard try known(person).trust.state == .trusted else { throw CircleError.notTrusted(person) }
+        return try await changeOwn(id, telling: [person]) { stream in
+            guard !stream.members.contains(where: { $0.person == person }) else { return }
+            guard stream.members.count < Stream.memberLimit else {
+                throw CircleError.tooLong(
+                    "the list of members",
+                    limit: Stream.memberLimit,
+                    found: stream.members.count + 1
+                )
+            }
+            stream.members.append(Stream.Member(person: person, hasJoined: false))
+        }
+    }
+
+    func remove(_ person: PublicID, from id: PublicID) async throws -> Stream {
+        let devices = try known(person).devices
+        let stream = try await changeOwn(id) { stream in
+            guard stream.members.contains(where: { $0.person == person }) else { return }
+            stream.members.removeAll { $0.person == person }
+            try store.owe(StoredOwedLetter(.participation, id.bytes), to: devices)
+        }
+        for device in devices { await sendOwed(to: device) }
+        return stream
+    }
+
+    /// Changes a stream of this person, and sends its description to those who joined, to `others`, and to this person's
+    /// other devices.
+    private func changeOwn(
+        _ id: PublicID,
+        telling others: [PublicID] = [],
+        _ change: (inout Stream) throws -> Void
+    ) async throws -> Stream {
+        let changed = try await turns.withLock { try self.change(id, telling: others, change) }
+        guard let changed else { return try stream(id) }
+        await follow(changed)
+        return changed.stream
+    }
+
+    /// Changes a stream of this person and notes who is to be told; nil if nothing changes.
+    ///
+    /// Called in turn.
+    private func change(
+        _ id: PublicID,
+        telling others: [PublicID] = [],
+        _ change: (inout Stream) throws -> Void
+    ) throws -> StreamChange? {
+        let before = try stream(id)
+        guard before.creatorPublicID == ownID else {
+            throw CircleError.notAllowed("only the person who made a stream changes it")
+        }
+        var after = before
+        try change(&after)
+        guard after != before else { return nil }
+        after.revision += 1
+        let devices = self.devices(of: after.joined + others) + otherDevices
+        try store.owe(StoredOwedLetter(.stream, id.bytes), to: devices)
+        try store.save(StoredStream(after))
+        return StreamChange(stream: after, told: devices)
+    }
+
+    /// A stream that changed, with the devices that are owed a letter about it.
+    struct StreamChange: Sendable {
+        let stream: Stream
+        let told: [PeerId]
+    }
+
+    /// Does what a change that is stored leads to.
+    func follow(_ change: StreamChange) async {
+        for device in change.told { await sendOwed(to: device) }
+        events.send(.streamChanged(change.stream))
+        consent(in: change.stream)
+    }
+
+    /// The devices of people whom this person trusts.
+    func devices(of people: [PublicID]) -> [PeerId] {
+        state.withLock { state in
+            people.flatMap { person in
+                state.people[person].map { $0.trust.state == .trusted ? $0.devices : [] } ?? []
+            }
+        }
+    }
+
+    // MARK: A member
+
+    func setParticipation(_ participation: Stream.Participation, in id: PublicID) async throws -> Stream {
+        let changed = try await turns.withLock {
+            var stream = try stream(id)
+            guard stream.creatorPublicID != ownID else {
+                throw CircleError.notAllowed("you made this stream: delete it, or remove its members")
+            }
+            let devices = self.devices(of: [stream.creatorPublicID]) + otherDevices
+            guard participation != .joined || !self.devices(of: [stream.creatorPublicID]).isEmpty else {
+                throw CircleError.notTrusted(stream.creatorPublicID)
+            }
+            stream.participation = participation
+            try store.owe(StoredOwedLetter(.participation, id.bytes), to: devices)
+            try store.save(StoredStream(stream))
+            return StreamChange(stream: stream, told: devices)
+        }
+        await follow(changed)
+        return changed.stream
+    }
+
+    /// Asks the other members of a stream for trust, or accepts their requests: joining a stream in which all write is the
+    /// consent to that.
+    ///
+    /// A member that is offline takes seconds to dial, so no caller waits for it.
+    private func consent(in stream: Stream) {
+        guard stream.participation == .joined, stream.policies.posting == .members else { return }
+        let people = state.withLock { $0.people }
+        for person in stream.joined {
+            switch people[person]?.trust.state {
+            case .some(.none), .requested: _ = consents.offer(person)  // beyond the limit: at the next start
+            case .invited, .trusted, .revoked, nil: break
+            }
+        }
+    }
+
+    /// Asks the people whom this person consented to trust by joining a stream, until the task is cancelled.
+    func followConsents() async {
+        await attempt("reading the streams") {
+            for stream in try streams() { consent(in: stream) }
+        }
+        while let person = try? await consents.next() {  // nil: cancelled
+            await attempt("asking a member of a stream") { try await accept(person) }
+        }
+    }
+
+    /// Deletes a stream with its thoughts; its members are removed, or its creator learns that this person left.
+    func deleteStream(_ id: PublicID) async throws {
+        let stream = try stream(id)
+        let people = stream.creatorPublicID == ownID ? stream.members.map(\.person) : [stream.creatorPublicID]
+        let devices = devices(of: people)
+        try await turns.withLock {
+            try store.owe(StoredOwedLetter(.participation, id.bytes), to: devices)
+            try store.deleteStream(stream.id.bytes)
+        }
+        for device in devices { await sendOwed(to: device) }
+        var ended = stream
+        ended.participation = .left
+        events.send(.streamChanged(ended))
+    }
+
+    // MARK: Letters
+
+    /// The description of a stream for a device; nil if the device is not to have it any longer.
+    func description(of id: PublicID, for device: PeerId) throws -> StreamDescription? {
+        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else { return nil }
+        let isOwn = otherDevices.contains(device)
+        let person = trustedPerson(of: device)
+        guard isOwn || stream.creatorPublicID == ownID && stream.members.contains(where: { $0.person == person }) else {
+            return nil
+        }
+        let isShown = isOwn || stream.policies.posting == .members
+        return try StreamDescription(stream, cards: isShown ? stream.joined.compactMap(card) : [])
+    }
+
+    private func card(of person: PublicID) -> ProfileCard? {
+        state.withLock { $0.people[person]?.card ?? (person == $0.ownCard?.publicID ? $0.ownCard : nil) }
+    }
+
+    /// The letter to a device about the part that this person, or the device's person, takes in a stream.
+    func participation(in id: PublicID, for device: PeerId) throws -> ParticipationNotice? {
+        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else {
+            return try ParticipationNotice(.left, in: id)
+        }
+        guard stream.creatorPublicID == ownID else {
+            return stream.participation == .invited ? nil : try ParticipationNotice(stream.participation, in: id)
+        }
+        let person = trustedPerson(of: device)
+        return stream.members.contains { $0.person == person } ? nil : try ParticipationNotice(.left, in: id)
+    }
+
+    /// Stores the description of a stream from its creator, or from another device of this person; nil if it is not new.
+    ///
+    /// Called in turn.
+    func apply(_ description: StreamDescription, from person: PublicID) throws -> StreamChange? {
+        let (id, creator) = (description.publicID, description.creatorPublicID)
+        let isOwn = person == ownID
+        guard isOwn || creator == person, description.isNamed(by: creator) else {
+            throw CircleError.notAllowed("only the person who made a stream describes it")
+        }
+        let before = try store.stream(id.bytes).flatMap(Stream.init)
+        guard before?.creatorPublicID ?? creator == creator, before?.revision ?? 0 < description.revision else {
+            return nil
+        }
+        let count = try store.streams().count { $0.creator == creator.bytes }
+        guard isOwn || before != nil || count < Self.streamLimit else {
+            throw CircleError.tooLong("the list of a person's streams", limit: Self.streamLimit, found: count + 1)
+        }
+        for card in description.members where card.publicID != ownID { try note(card) }
+        let stream = Stream(description, before, of: ownID)
+        try store.save(StoredStream(stream))
+        return StreamChange(stream: stream, told: [])
+    }
+
+    /// Stores the word of a member that it joined or left, of the creator that this person was removed, or of another own
+    /// device.
+    ///
+    /// Called in turn.
+    func apply(_ notice: ParticipationNotice, from person: PublicID) throws -> StreamChange? {
+        guard var stream = try store.stream(notice.stream.bytes).flatMap(Stream.init) else { return nil }
+        if stream.creatorPublicID == ownID {
+            return try change(notice.stream) { stream in
+                guard let place = stream.members.firstIndex(where: { $0.person == person }) else { return }
+                switch notice.participation {
+                case .joined: stream.members[place] = Stream.Member(person: person, hasJoined: true)
+                case .left: stream.members.remove(at: place)
+                case .invited: break
+                }
+            }
+        }
+        let isCreators = person == stream.creatorPublicID && notice.participation == .left
+        guard person == ownID || isCreators, stream.participation != notice.participation else { return nil }
+        stream.participation = notice.participation
+        try store.save(StoredStream(stream))
+        return StreamChange(stream: stream, told: [])
+    }
+
+    /// The letters that a revocation owes: the descriptions of streams that lose the person.
+    func letters(afterLosing person: PublicID) throws -> [(letter: StoredOwedLetter, peer: PeerId)] {
+        let streams = try store.streams().compactMap(Stream.init).filter { stream in
+            stream.creatorPublicID == ownID && stream.members.contains { $0.person == person }
+        }
+        return streams.flatMap { stream in
+            (devices(of: stream.joined.filter { $0 != person }) + otherDevices).map {
+                (StoredOwedLetter(.stream, stream.publicID.bytes), $0)
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import Bytes
+internal import Identity
+internal import Storage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// Conversations, and the thoughts that are stored.
+extension CircleDriver {
+    /// The public id of the conversation with a person.
+    func conversationID(with person: PublicID) -> PublicID {
+        PublicID(of: Conversation.id(between: ownID, and: person))
+    }
+
+    /// The stream of the conversation with a person, which is made if it is missing.
+    func conversation(with id: PublicID, _ person: KnownPerson) throws -> UUID {
+        let uuid = Conversation.id(between: ownID, and: id)
+        let publicID = PublicID(of: uuid)
+        if try store.profile(publicID.bytes) != nil { return uuid }
+        let profile = Profile(id: uuid, name: person.card?.profile.name ?? id.text)
+        try makeAccount()
+        try store.save(
+            StoredStream(
+                id: uuid.bytes,
+                publicID: publicID.bytes,
+                creator: ownID.bytes,
+                profile: StoredProfile(profile),
+                isInnerCircle: true,
+                members: [StoredStream.Member(publicID: id.bytes, hasJoined: true)]
+            )
+        )
+        return uuid
+    }
+
+    func thoughts(in id: PublicID, before number: UInt64?, limit: Int) throws -> [Thought] {
+        guard let stream = try store.stream(id.bytes) else { return [] }
+        let history = history
+        return try store.thoughts(in: stream.id, before: number, limit: limit).map { stored in
+            try thought(stored, history.open(stored))
+        }
+    }
+
+    /// The thoughts that are decrypted between two looks at the clock in a search.
+    private static let searchPage = 256
+
+    func search(
+        in id: PublicID,
+        before number: UInt64?,
+        limit: Int,
+        for duration: Duration,
+        where isWanted: (ThoughtServiceModel) -> Bool
+    ) throws -> (found: [Thought], searchedTo: UInt64?) {
+        let end = ContinuousClock.now + duration
+        guard let stream = try store.stream(id.bytes) else { return ([], nil) }
+        let history = history
+        var (found, last): ([Thought], UInt64?) = ([], number)
+        while true {
+            let page = try store.thoughts(in: stream.id, before: last, limit: Self.searchPage)
+            let isLastPage = page.count < Self.searchPage
+            for (index, stored) in page.enumerated() {
+                last = stored.number
+                let model = try history.open(stored)
+                guard isWanted(model) else { continue }
+                found.append(try thought(stored, model))
+                if found.count == limit { return (found, isLastPage && index == page.count - 1 ? nil : last) }
+            }
+            if isLastPage { return (found, nil) }
+            if ContinuousClock.now >= end { return (found, last) }
+        }
+    }
+
+    func thought(_ id: PublicID) throws -> Thought {
+        guard let stored = try store.thought(id.bytes) else { throw CircleError.unknownThought(id) }
+        return try thought(stored, history.open(stored))
+    }
+
+    private func thought(_ stored: StoredThought, _ model: ThoughtServiceModel) throws -> Thought {
+        let otherDevices = otherDevices
+        return Thought(
+            id: UUID(bytes: stored.id) ?? UUID(),
+            number: stored.number,
+            model: model,
+            // The copies of this person's other devices are no answer of a recipient.
+            deliveries: try store.deliveries(of: stored.publicID).filter { !otherDevices.contains($0.peerId) }.map {
+                delivery in
+                Delivery(
+                    device: delivery.peerId,
+                    state: DeliveryState(rawValue: delivery.state) ?? .waiting,
+                    holders: delivery.holders
+                )
+            }
+        )
+    }
+
+    /// Tells the devices of the creators that thoughts were seen, once for each thought: a receipt costs a key.
+    func noteOpened(_ thoughts: [Thought]) async throws {
+        let others = Dictionary(grouping: thoughts.filter { $0.model.creatorPublicID != ownID }) {
+            [$0.model.streamPublicID, $0.model.creatorPublicID]
+        }
+        for (place, thoughts) in others {
+            let (stream, person) = (place[0], place[1])
+            let setting = "circle/opened/\(stream.text)/\(person.text)"
+            let seen = try store.setting(setting).map { try ByteReader.number(in: $0) } ?? 0
+            let thoughts = thoughts.filter { $0.number > seen }
+            guard let last = thoughts.map(\.number).max() else { continue }
+            for device in try known(person).devices {
+                for start in stride(from: 0, to: thoughts.count, by: Receipt.thoughtLimit) {
+                    let page = thoughts[start..<min(start + Receipt.thoughtLimit, thoughts.count)].map(\.publicID)
+                    try await post(.receipt, body: Receipt(.opened, of: page).bytes, to: device)
+                }
+            }
+            var writer = ByteWriter(capacity: 8)
+            writer.write(last)
+            try store.set(setting, to: writer.bytes)
+        }
+    }
+}
+
+extension ByteReader {
+    /// The number that 8 bytes are.
+    fileprivate static func number(in bytes: [UInt8]) throws(BytesError) -> UInt64 {
+        var reader = ByteReader(bytes)
+        return try reader.readUInt64()
+    }
+}

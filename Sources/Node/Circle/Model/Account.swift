@@ -1,0 +1,51 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The account of this device's person.
+public struct Account: Hashable, Sendable {
+    /// The assurance of the person's identity, in the levels of NIST SP 800-63.
+    public enum IdentityAssuranceLevel: String, Hashable, Sendable, Codable, CaseIterable {
+        /// No attribute was verified.
+        case ial0
+        /// The person claims the attributes.
+        case ial1
+        /// Evidence was verified.
+        case ial2
+        /// Evidence was verified in the person's presence.
+        case ial3
+    }
+
+    /// The state of the verification of the person's age.
+    public enum AgeVerificationStatus: String, Hashable, Sendable, Codable, CaseIterable {
+        /// It did not begin. Can transition to `pending`.
+        case unverified
+        /// A server verifies it. Can transition to `verified` or `unverified`.
+        case pending
+        /// A server verified it.
+        case verified
+    }
+
+    /// The assurance of the person's identity.
+    public let identityAssuranceLevel: IdentityAssuranceLevel
+    /// The state of the verification of the person's age.
+    public let ageVerificationStatus: AgeVerificationStatus
+    /// The profile; nil before it is set.
+    public let profile: Profile?
+    /// The streams that the person made or was invited to, in the order of their names; without conversations.
+    public let streams: [Stream]
+}
+
+/// A person whom this device's person blocked and reported.
+public struct BlockedProfile: Hashable, Sendable, Identifiable {
+    /// The id on this device.
+    public let id: UUID
+    /// The person who is blocked.
+    public let blockedPublicID: PublicID
+    /// The time of the report.
+    public let reportTimestamp: Date
+    /// The severity of each reason, 1 to 5.
+    public let reportReasons: [String: Int]
+}

@@ -1,0 +1,164 @@
+internal import Circle
+internal import Identity
+internal import SealedMessages
+internal import Testing
+
+/// People with several devices, and people who are blocked.
+@Suite("Devices of one person", .timeLimit(.minutes(15))) struct FurtherDeviceTests {
+    /// Runs Ada with a phone and a laptop, which is not set up yet, and Ben whom she trusts.
+    private func withDevices(
+        _ body: ((phone: CircleDevice, laptop: CircleDevice, ben: CircleDevice, network: NetworkId)) async throws ->
+            Void
+    ) async throws {
+        try await withCircles("Ada", "Laptop", "Ben") { devices, network in
+            try await devices[0].makeTrust(with: devices[2])
+            try await body((devices[0], devices[1], devices[2], network))
+        }
+    }
+
+    private func setUp(_ laptop: CircleDevice, from phone: CircleDevice, with ben: CircleDevice) async throws {
+        try laptop.circle.expectDevice(phone.peerId)
+        try await phone.circle.addDevice(laptop.peerId)
+        await laptop.wait { $0.person(of: ben)?.trust == .trusted }
+        await ben.wait { $0.person(of: phone)?.card?.devices.contains(laptop.peerId) == true }
+        await laptop.waitForKeys(with: ben)
+    }
+
+    @Test func `a further device gets the person, the circle, and every thought from then on`() async throws {
+        try await withDevices { phone, laptop, ben, _ in
+            try await phone.say("before", to: ben)
+            try await setUp(laptop, from: phone, with: ben)
+            #expect(try laptop.personID == phone.personID)
+            #expect(try ben.circle.people.map(\.id) == [phone.personID])
+            // From Ben to both devices, and from each of Ada's devices to the other one.
+            let ada = try phone.personID
+            try await ben.circle.say("to both", to: ada)
+            for device in [phone, laptop] {
+                await device.wait { (try? $0.texts(with: ben))?.last == "to both" }  // nil: not yet
+            }
+            let friend = try ben.personID
+            try await laptop.circle.say("from the laptop", to: friend)
+            for device in [phone, ben] {
+                await device.wait { one in
+                    let texts = try? one.texts(with: one === ben ? phone : ben)  // nil: not yet
+                    return texts?.last == "from the laptop"
+                }
+            }
+            #expect(try laptop.texts(with: ben) == ["to both", "from the laptop"])
+            let own = try #require(try phone.circle.thoughts(with: friend).first)
+            #expect(own.model.creatorPublicID == ada && own.state == nil)
+            let sent = try #require(try laptop.circle.thoughts(with: friend).first)
+            #expect(sent.deliveries.map(\.device) == [ben.peerId])
+        }
+    }
+
+    @Test func `no device is set up that does not expect it, or that has people`() async throws {
+        try await withDevices { phone, laptop, ben, _ in
+            await #expect(throws: CircleError.deviceNotReady(laptop.peerId)) {
+                try await phone.circle.addDevice(laptop.peerId)
+            }
+            try laptop.circle.expectDevice(ben.peerId)
+            await #expect(throws: CircleError.deviceNotReady(laptop.peerId)) {
+                try await phone.circle.addDevice(laptop.peerId)
+            }
+            #expect(phone.circle.card?.devices == [phone.peerId])
+            #expect(throws: CircleError.hasCircle) { try ben.circle.expectDevice(phone.peerId) }
+            await #expect(throws: CircleError.self) { try await phone.circle.addDevice(ben.peerId) }
+            try laptop.circle.expectDevice(phone.peerId)
+            try await phone.circle.addDevice(laptop.peerId)
+            #expect(try laptop.personID == phone.personID)
+        }
+    }
+
+    @Test func `trust that is revoked on one device ends on the other one`() async throws {
+        try await withDevices { phone, laptop, ben, _ in
+            try await setUp(laptop, from: phone, with: ben)
+            try await laptop.circle.revokeTrust(in: ben.personID)
+            await phone.wait { $0.person(of: ben)?.trust == .revoked }
+            for device in [phone, laptop] {
+                // The keys are deleted after the event.
+                let changes = device.keys.changes
+                if device.keys.relationship(with: ben.peerId) != nil {
+                    for await _ in changes where device.keys.relationship(with: ben.peerId) == nil { break }
+                }
+            }
+            let friend = try ben.personID
+            await #expect(throws: CircleError.notTrusted(friend)) { try await phone.circle.say("?", to: friend) }
+        }
+    }
+
+    @Test func `a removed device gets nothing more, and others forget it`() async throws {
+        try await withDevices { phone, laptop, ben, _ in
+            try await setUp(laptop, from: phone, with: ben)
+            try await phone.circle.removeDevice(laptop.peerId)
+            await ben.wait { $0.person(of: phone)?.card?.devices == [phone.peerId] }
+            let thought = try await ben.circle.say("to one", to: phone.personID)
+            #expect(thought.deliveries.map(\.device) == [phone.peerId])
+            await phone.wait { (try? $0.texts(with: ben))?.last == "to one" }  // nil: not yet
+            #expect(try laptop.texts(with: ben).isEmpty)
+        }
+    }
+
+    @Test func `groups and restarts reach a further device`() async throws {
+        try await withDevices { phone, laptop, ben, network in
+            let group = try await phone.circle.makeStream(name: "Friends").publicID
+            let friend = try ben.personID
+            try await phone.circle.invite(friend, to: group)
+            await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
+            try await ben.circle.join(group)
+            await phone.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
+            try await setUp(laptop, from: phone, with: ben)
+            await laptop.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
+            try await laptop.restart()
+            for other in [phone, ben] { try await laptop.connect(to: other, in: network) }
+            #expect(try laptop.personID == phone.personID)
+            try await laptop.circle.send(.say, Array("from the laptop".utf8), in: group)
+            for device in [phone, ben] {
+                await device.wait { (try? $0.texts(in: group)) == ["from the laptop"] }  // nil: not yet
+            }
+        }
+    }
+
+    @Test func `a device with a new key keeps its person, the people and the thoughts`() async throws {
+        try await withDevices { phone, _, ben, network in
+            try await phone.say("before", to: ben)
+            let (ada, friend, former) = (try phone.personID, try ben.personID, ben.peerId)
+            try await ben.restart(isRenewed: true)
+            #expect(ben.peerId != former)
+            let token = try phone.node.issueToken(for: ben.peerId, in: network, expiration: nil)
+            try await ben.node.joinNetwork(networkId: network, accessToken: token)
+            try await ben.connect(to: phone, in: network)
+            let renewed = ben.peerId
+            await phone.wait { $0.circle.people.first?.card?.devices == [renewed] }
+            await phone.waitForKeys(with: ben)
+            #expect(phone.circle.people.map(\.id) == [friend] && ben.circle.people.map(\.id) == [ada])
+            #expect(phone.keys.relationship(with: former) == nil)
+            try await phone.say("to the new key", to: ben)
+            try await ben.say("from the new key", to: phone)
+            for (one, other) in [(phone, ben), (ben, phone)] {
+                #expect(try one.texts(with: other) == ["before", "to the new key", "from the new key"])
+            }
+        }
+    }
+
+    @Test func `a blocked person is heard again only after the block is lifted`() async throws {
+        try await withDevices { phone, _, ben, network in
+            let friend = try ben.personID
+            try await phone.circle.block(friend, reasons: ["spam": 3])
+            #expect(phone.person(of: ben)?.trust == .revoked)
+            let block = try #require(try phone.circle.blockedProfiles().first)
+            #expect(block.blockedPublicID == friend && block.reportReasons == ["spam": 3])
+            await #expect(throws: CircleError.blocked(friend)) { try await phone.circle.accept(friend) }
+            try await phone.restart()
+            await #expect(throws: CircleError.blocked(friend)) { try await phone.circle.accept(friend) }
+            for reasons in [["": 1], ["spam": 0], ["spam": 6], [String(repeating: "x", count: 129): 1]] {
+                await #expect(throws: CircleError.self) { try await phone.circle.block(friend, reasons: reasons) }
+            }
+            try await phone.circle.unblock(friend)
+            #expect(try phone.circle.blockedProfiles().isEmpty)
+            try await phone.circle.accept(friend)
+            try await ben.connect(to: phone, in: network)
+            await phone.wait { $0.person(of: ben)?.trust == .trusted }
+        }
+    }
+}

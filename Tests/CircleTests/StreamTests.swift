@@ -1,0 +1,154 @@
+internal import Circle
+internal import Identity
+internal import SealedMessages
+internal import Testing
+
+/// Groups of real nodes.
+@Suite("Streams of several people", .timeLimit(.minutes(15))) struct StreamTests {
+    /// Runs three people, of whom the first trusts both others.
+    private func withGroup(
+        _ body: ((ada: CircleDevice, ben: CircleDevice, cleo: CircleDevice, network: NetworkId)) async throws -> Void
+    ) async throws {
+        try await withCircles("Ada", "Ben", "Cleo") { devices, network in
+            let (ada, ben, cleo) = (devices[0], devices[1], devices[2])
+            for friend in [ben, cleo] { try await ada.makeTrust(with: friend) }
+            try await body((ada, ben, cleo, network))
+        }
+    }
+
+    /// Makes a group of the first person, which both others join.
+    private func makeGroup(
+        _ ada: CircleDevice,
+        _ others: CircleDevice...,
+        posting: StreamPolicies.Posting = .members
+    ) async throws -> PublicID {
+        let group = try await ada.circle.makeStream(name: "Friends", policies: StreamPolicies(posting: posting))
+            .publicID
+        for other in others {
+            let person = try other.personID
+            try await ada.circle.invite(person, to: group)
+            await other.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
+            try await other.circle.join(group)
+            await ada.wait { device in
+                let members = try? device.circle.stream(group).members  // nil: not yet
+                return members?.contains { $0.person == person && $0.hasJoined } == true
+            }
+        }
+        return group
+    }
+
+    private func waitForText(_ text: String, in group: PublicID, at devices: CircleDevice...) async {
+        for device in devices {
+            await device.wait { (try? $0.texts(in: group))?.contains(text) == true }  // nil: not yet
+        }
+    }
+
+    private func say(_ text: String, in group: PublicID, from device: CircleDevice) async throws {
+        try await device.circle.send(.say, Array(text.utf8), in: group)
+    }
+
+    @Test func `three people join by consent, trust each other, and all read what one says`() async throws {
+        try await withGroup { ada, ben, cleo, _ in
+            let group = try await makeGroup(ada, ben, cleo)
+            // Ben and Cleo did not know each other: who joins consents to the members.
+            await ben.wait { $0.person(of: cleo)?.trust == .trusted }
+            await cleo.wait { $0.person(of: ben)?.trust == .trusted }
+            await ben.waitForKeys(with: cleo)
+            await ben.wait { (try? $0.circle.stream(group).members.count) == 2 }  // nil: not yet
+            try await say("from Ada", in: group, from: ada)
+            await waitForText("from Ada", in: group, at: ben, cleo)
+            try await say("from Ben", in: group, from: ben)
+            await waitForText("from Ben", in: group, at: ada, cleo)
+            let thought = try #require(try ben.circle.thoughts(in: group).first)
+            #expect(thought.deliveries.map(\.device).sorted() == [ada.peerId, cleo.peerId].sorted())
+            #expect(try ben.circle.streams().map(\.publicID).contains(group))
+            #expect(try ben.texts(with: ada).isEmpty, "what is said in a group is in no conversation of two")
+        }
+    }
+
+    @Test func `where the creator alone writes, members learn nothing of each other`() async throws {
+        try await withGroup { ada, ben, cleo, _ in
+            let group = try await makeGroup(ada, ben, cleo, posting: .creator)
+            try await say("news", in: group, from: ada)
+            await waitForText("news", in: group, at: ben, cleo)
+            #expect(ben.person(of: cleo) == nil && cleo.person(of: ben) == nil)
+            #expect(try ben.circle.stream(group).members.isEmpty)
+            await #expect(throws: CircleError.self) { try await say("reply", in: group, from: ben) }
+        }
+    }
+
+    @Test func `a member that leaves or is removed gets no further thoughts`() async throws {
+        try await withGroup { ada, ben, cleo, _ in
+            let group = try await makeGroup(ada, ben, cleo)
+            let (benID, cleoID) = (try ben.personID, try cleo.personID)
+            try await ben.circle.leave(group)
+            await ada.wait { (try? $0.circle.stream(group).members.map(\.person)) == [cleoID] }  // nil: not yet
+            await #expect(throws: CircleError.notJoined(group)) { try await say("?", in: group, from: ben) }
+            try await say("without Ben", in: group, from: ada)
+            await waitForText("without Ben", in: group, at: cleo)
+            try await ada.circle.remove(cleoID, from: group)
+            await cleo.wait { (try? $0.circle.stream(group).participation) == .left }  // nil: not yet
+            #expect(try await ada.circle.send(.say, [65], in: group).deliveries.isEmpty)
+            #expect(try ben.texts(in: group).isEmpty)
+            // A member that left returns by a new invitation.
+            try await ada.circle.invite(benID, to: group)
+            await ben.wait { (try? $0.circle.stream(group).participation) == .invited }  // nil: not yet
+            try await ben.circle.join(group)
+            await ada.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
+            try await say("with Ben", in: group, from: ada)
+            await waitForText("with Ben", in: group, at: ben)
+            try await ada.circle.deleteStream(group)
+            await ben.wait { (try? $0.circle.stream(group).participation) == .left }  // nil: not yet
+            #expect(throws: CircleError.unknownStream(group)) { try ada.circle.stream(group) }
+        }
+    }
+
+    @Test func `a person in whom the creator revokes trust leaves every group`() async throws {
+        try await withGroup { ada, ben, cleo, _ in
+            let group = try await makeGroup(ada, ben, cleo)
+            let (benID, cleoID) = (try ben.personID, try cleo.personID)
+            await cleo.wait { (try? $0.circle.stream(group).members.count) == 2 }  // nil: not yet
+            try await ada.circle.revokeTrust(in: benID)
+            #expect(try ada.circle.stream(group).members.map(\.person) == [cleoID])
+            // Cleo is notified, and sends nothing to Ben in this group.
+            await cleo.wait { (try? $0.circle.stream(group).members.map(\.person)) == [cleoID] }  // nil: not yet
+            #expect(try await cleo.circle.send(.say, [65], in: group).deliveries.map(\.device) == [ada.peerId])
+            // On the other side the group of a person in whom trust is revoked ends.
+            try await cleo.circle.revokeTrust(in: ada.personID)
+            #expect(try cleo.circle.stream(group).participation == .left)
+            await #expect(throws: CircleError.self) { try await cleo.circle.join(group) }
+        }
+    }
+
+    @Test func `an invitation and a thought wait for a device that is offline, and survive restarts`() async throws {
+        try await withGroup { ada, ben, _, network in
+            let group = try await ada.circle.makeStream(name: "Friends").publicID
+            let friend = try ben.personID
+            await ben.stop()
+            try await ada.circle.invite(friend, to: group)
+            try await ada.restart()
+            try await ben.restart()
+            try await ben.connect(to: ada, in: network)
+            await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
+            try await ben.circle.join(group)
+            await ada.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
+            await ben.stop()
+            try await say("later", in: group, from: ada)
+            try await ben.restart()
+            try await ben.connect(to: ada, in: network)
+            await waitForText("later", in: group, at: ben)
+        }
+    }
+
+    @Test func `each person has the streams of the document`() async throws {
+        try await withCircles("Ada") { devices, _ in
+            let account = try devices[0].circle.account()
+            #expect(account.streams.map(\.profile.name) == ["Inner circle", "Post", "Video"])
+            #expect(account.streams.filter(\.isInnerCircle).map(\.profile.name) == ["Inner circle"])
+            #expect(account.profile?.name == "Ada" && account.identityAssuranceLevel == .ial0)
+            #expect(account.ageVerificationStatus == .unverified)
+            try await devices[0].circle.setProfile(name: "Ada Lovelace")
+            #expect(try devices[0].circle.streams().count == 3)
+        }
+    }
+}
