@@ -115,6 +115,18 @@ QUICK = [
             Figure("missing after 15 s", "eventsMissingShareAt15s", "%", equal=0, factor=100),
         ],
     ),
+    (
+        "mail",
+        None,
+        [
+            Figure("mails lost although a member had them", "mailsLost", "", equal=0),
+            Figure("mails shown twice", "mailsShownTwice", "", equal=0),
+            share("mails delivered before they expired", "mailsDeliveredShare", 95),
+            milliseconds("after the recipient came online, p50", "mailAfterStartP50", 10_000),
+            milliseconds("the same, p99, waiting for holders included", "mailAfterStartP99", None),
+            Figure("mails held by a member, p90", "mailsHeldP90", ""),
+        ],
+    ),
     ("small-family", None, [share("three devices: correct reads", "dhtGetCorrectShare", 100)]),
 ]
 

@@ -68,6 +68,8 @@ extension Scenario {
             case .update(let work): self.steps[index].action = .update(less(work))
             case .get(let work, let reading): self.steps[index].action = .get(less(work), reading)
             case .lookup(let work): self.steps[index].action = .lookup(less(work))
+            case .mail(let work, let byteCount, let lifetime):
+                self.steps[index].action = .mail(less(work), byteCount: byteCount, lifetime: lifetime)
             default: break
             }
         }

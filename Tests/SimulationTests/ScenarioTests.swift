@@ -32,8 +32,9 @@ internal import Testing
             "steps":[{"at":"0s","start":{}},{"at":"1s","start":{"count":7,"over":"2s"}},
                 {"at":"3s","partition":{"share":0.25,"lasting":"9s","oneWay":true}},{"at":"4s","revoke":{"count":2}},
                 {"at":"5s","clockJump":{"share":1,"by":"1h","backwards":true}},
+                {"at":"6s","mail":{"count":9,"over":"1m","mailBytes":20,"lifetime":"1h"}},
                 {"at":"6s","churn":{"sessions":[[0,"1m"],[0.5,"2h"],[1,"9h"]],"absences":[[0,"1m"],[1,"1h"]],
-                    "returning":0.5,"abrupt":0.25,"lasting":"10h"}}],
+                    "returning":0.5,"abrupt":0.25,"lasting":"10h","independent":true}}],
             "expect":[{"figure":"x","atMost":1.5},{"figure":"y","atLeast":2},{"figure":"z","equal":0}]
             """#
         )
@@ -47,6 +48,7 @@ internal import Testing
             .start(count: nil, over: .zero), .start(count: 7, over: .seconds(2)),
             .partition(share: 0.25, lasting: .seconds(9), isOneWay: true), .revoke(count: 2),
             .clockJump(share: 1, by: .seconds(3600), isBackwards: true),
+            .mail(Scenario.Work(count: 9, over: .seconds(60)), byteCount: 20, lifetime: .seconds(3600)),
         ]
         #expect(scenario.steps.dropLast().map(\.action) == expected)
         guard case .churn(let churn)? = scenario.steps.last?.action else {
@@ -55,6 +57,7 @@ internal import Testing
         }
         #expect(churn.sessions.nanoseconds(at: 0.25) == Duration.seconds(3630).nanoseconds)
         #expect(churn.abrupt == 0.25)
+        #expect(churn.isIndependent)
         #expect(scenario.expectations.map(\.bound) == [1.5, 2, 0])
     }
 

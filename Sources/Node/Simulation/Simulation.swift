@@ -17,8 +17,8 @@
 /// **Not modelled:** bandwidth, congestion, queues and the size of packets; the time that nodes compute; NATs and
 /// firewalls; connection migration; the acknowledgements and keep-alives of QUIC, which are in no count of messages or
 /// bytes; streams of messages and files; a stateless reset from the host of a process that is gone (its peers wait for
-/// the idle timeout). What was under way when a partition begins still arrives. Signatures are keyed hashes unless the
-/// scenario asks for real ones.
+/// the idle timeout); disks that fail; homes and receipts of mail. What was under way when a partition begins still
+/// arrives. Signatures are keyed hashes unless the scenario asks for real ones.
 public struct Simulation: Sendable {
     /// What is simulated.
     public let scenario: Scenario

@@ -28,6 +28,8 @@ struct Event {
         case step
         /// A request or a measurement of that step is due.
         case task
+        /// The disk or the application answers the mailboxes of the generation `stamp`, with the input in `payload`.
+        case mailAnswer
     }
 
     static let noCode = UInt32.max

@@ -11,12 +11,14 @@ struct Lives {
         let isAbrupt: Bool
     }
 
-    /// The node that takes the place of one that left.
-    enum Successor {
-        /// A device that did not exist before.
-        case newcomer
-        /// The device of a number, which was absent.
-        case returning(Int)
+    /// The node that starts after one that left.
+    struct Successor {
+        /// The number of its device; nil for a device that did not exist before.
+        let number: Int?
+        /// The time at which it starts.
+        let start: Int64
+        /// Whether the node that left never comes back.
+        let isForGood: Bool
     }
 
     private struct ChurnState {
@@ -77,7 +79,7 @@ struct Lives {
 
     // MARK: Churn
 
-    /// Begins churn: sessions end and others begin, the number of running nodes stays.
+    /// Begins churn: sessions end and others begin.
     mutating func begin(_ churn: Scenario.Churn, at now: Int64) {
         self.state = ChurnState(churn: churn, end: now + churn.lasting.nanoseconds)
     }
@@ -90,18 +92,29 @@ struct Lives {
         return Departure(at: now + session, isAbrupt: self.chance.decide(state.churn.abrupt))
     }
 
-    /// Draws the successor of a node that leaves: a node that was here before, if one is due; nil once churn is over.
+    /// Draws the successor of a node that leaves: if nodes are independent that node itself or a new one, otherwise a node
+    /// that was here before, if one is due; nil once churn is over.
     mutating func successor(of node: Int, at now: Int64) -> Successor? {
         guard let state = self.state, now < state.end else { return nil }
-        if self.chance.decide(state.churn.returning) {
+        let isReturning = self.chance.decide(state.churn.returning)
+        if let start = self.arrival(at: now) {
+            return Successor(number: isReturning ? node : nil, start: start, isForGood: !isReturning)
+        }
+        if isReturning {
             let absence = state.churn.absences.nanoseconds(at: self.drawShare())
             self.state?.absent.append((node, now + absence))
         }
         guard let index = state.absent.firstIndex(where: { $0.until <= now }),
             self.chance.decide(state.churn.returning)
-        else { return .newcomer }
+        else { return Successor(number: nil, start: now, isForGood: !isReturning) }
         self.state?.absent.remove(at: index)
-        return .returning(state.absent[index].node)
+        return Successor(number: state.absent[index].node, start: now, isForGood: !isReturning)
+    }
+
+    /// Draws the start of a node that is absent from now on; nil if a node only comes when another one leaves.
+    mutating func arrival(at now: Int64) -> Int64? {
+        guard let churn = self.state?.churn, churn.isIndependent else { return nil }
+        return now + churn.absences.nanoseconds(at: self.drawShare())
     }
 
     private mutating func drawShare() -> Double { Double(self.chance.next() >> 11) / 0x1p53 }

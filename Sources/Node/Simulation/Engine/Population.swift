@@ -78,6 +78,15 @@ struct Population: RandomAccessCollection, MutableCollection {
         )
     }
 
+    /// Returns the time from which two nodes run and reach each other, after the end of the latest partition.
+    ///
+    /// It lies ahead while that partition separates them. Returns nil if one of them is off.
+    func meeting(of first: Int, and second: Int, separatedUntil end: Int64) -> Int64? {
+        guard self.nodes[first].isRunning, self.nodes[second].isRunning else { return nil }
+        let start = Swift.max(self.nodes[first].startedAt, self.nodes[second].startedAt)
+        return self.nodes[first].isCutOff == self.nodes[second].isCutOff ? start : Swift.max(start, end)
+    }
+
     /// Notes a connection of two nodes after a partition.
     mutating func noteContact(of number: Int, with other: Int, at now: Int64) {
         guard self.nodes[number].firstContact == nil, self.nodes[number].isCutOff, !self.nodes[other].isCutOff else {

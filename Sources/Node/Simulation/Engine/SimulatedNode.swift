@@ -22,6 +22,8 @@ struct SimulatedNode {
     var isAdmitted = false
     /// Whether it lies in the hash table.
     var isHostile = false
+    /// Whether it left for good.
+    var isGone = false
     private var side = PartitionSide.main
     var disk = Disk()
 
@@ -43,6 +45,7 @@ struct SimulatedNode {
         /// Looked up and sorted, never iterated as they are.
         var records: [RecordId: Record] = [:]
         var peers: [(peer: PeerId, addresses: [SocketAddress])] = []
+        var mail = MailDisk()
 
         mutating func remember(_ peer: PeerId, at addresses: [SocketAddress]) {
             self.peers.removeAll { $0.peer == peer }

@@ -1,6 +1,7 @@
 internal import Discovery
 internal import Identity
 internal import Kademlia
+internal import Mailbox
 internal import NodeCore
 internal import PubSub
 
@@ -13,13 +14,14 @@ extension World {
         case .membership(let effect): self.carryOut(effect, of: node)
         case .table(_, let effect): self.carryOut(effect, of: node)
         case .events(_, let effect): self.carryOut(effect, of: node)
+        case .mailbox(_, let effect): self.carryOut(effect, of: node)
         case .discovery(.multicast(let datagram)): self.multicast(datagram, from: node)
         case .wake(let time): self.schedule(wakeOf: node, at: time.nanosecondsRoundedUp)
         case .discovery(.ignored), .services:
             // Reports that no figure counts.
             break
-        case .join, .paths, .mailbox:
-            // Devices are members from the beginning, connections have no paths here, and no application sends mail.
+        case .join, .paths:
+            // Devices are members from the beginning, and connections have no paths here.
             break
         }
     }

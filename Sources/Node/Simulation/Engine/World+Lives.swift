@@ -73,6 +73,7 @@ extension World {
             let records = disk.records.keys.sorted().compactMap { disk.records[$0] }
             self.apply(.table(.recordsLoaded(network, records)), to: node)
         }
+        if self.scenario.sendsMail { self.readMail(of: node) }
         for (peer, addresses) in disk.peers {
             self.apply(.peer(.remembered(peer, networks: [network], addresses: addresses)), to: node)
             self.apply(.peer(.sought(peer)), to: node)
@@ -82,6 +83,7 @@ extension World {
     mutating func stop(_ node: Int, isAbrupt: Bool) {
         guard self.nodes[node].isRunning else { return }
         self.record.note(.stop, at: self.queue.now, of: node, isAbrupt ? 1 : 0)
+        self.noteMeetings()
         if !isAbrupt { self.apply(.stopping, to: node) }
         for purpose in self.requests.abandon(of: node, self.nodes[node].generation) {
             self.record.requests.noteAbandoned(purpose)
@@ -100,9 +102,19 @@ extension World {
 
     mutating func beginChurn(_ churn: Scenario.Churn) {
         self.lives.begin(churn, at: self.queue.now)
-        for node in self.nodes.indices where self.nodes[node].isRunning && node != Population.owner {
-            self.scheduleDeparture(of: node)
+        for node in self.nodes.indices where node != Population.owner {
+            if self.nodes[node].isRunning {
+                self.scheduleDeparture(of: node)
+            } else if let start = self.lives.arrival(at: self.queue.now) {
+                self.queue.schedule(.start, at: start, node: node, stamp: self.nodes[node].generation)
+            }
         }
+    }
+
+    /// Starts a node, and draws the end of its session.
+    mutating func beginSession(of node: Int) {
+        self.start(node)
+        self.scheduleDeparture(of: node)
     }
 
     /// Draws how long a node stays that starts now.
@@ -117,19 +129,20 @@ extension World {
         )
     }
 
-    /// Ends a session; another node takes the place of the one that leaves.
+    /// Ends a session; another node takes the place of the one that leaves, or that one comes back later.
     mutating func end(_ node: Int, isAbrupt: Bool) throws(IdentityError) {
         self.stop(node, isAbrupt: isAbrupt)
-        let next: Int
-        switch self.lives.successor(of: node, at: self.queue.now) {
-        case nil: return
-        case .returning(let number): next = number
-        case .newcomer:
-            next = self.nodes.count
+        guard let successor = self.lives.successor(of: node, at: self.queue.now) else { return }
+        self.nodes[node].isGone = successor.isForGood
+        let next = successor.number ?? self.nodes.count
+        if successor.number == nil {
             try self.addNode()
             self.giveContacts(to: next)
         }
-        self.start(next)
-        self.scheduleDeparture(of: next)
+        if successor.start <= self.queue.now {
+            self.beginSession(of: next)
+        } else {
+            self.queue.schedule(.start, at: successor.start, node: next, stamp: self.nodes[next].generation)
+        }
     }
 }

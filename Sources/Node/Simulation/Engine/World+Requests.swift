@@ -22,6 +22,7 @@ extension World {
         case .get(_, let reading): self.get(reading)
         case .lookup: self.lookUp()
         case .publish(let publishing): self.publish(publishing)
+        case .mail(_, let byteCount, let lifetime): self.sendMail(byteCount: byteCount, lifetime: lifetime)
         case .measure(.tables, _, _): self.record.tables.measureTables(of: &self.nodes, in: self.keys.networkId)
         case .measure(.records, _, _):
             let stored = self.requests.stored

@@ -16,7 +16,7 @@ extension World {
                 self.nodes[node].wallOffset += seconds
             }
         case .churn(let churn): self.beginChurn(churn)
-        case .put(let work, _, _), .update(let work), .get(let work, _), .lookup(let work):
+        case .put(let work, _, _), .update(let work), .get(let work, _), .lookup(let work), .mail(let work, _, _):
             self.schedule(work, of: number)
         case .publish(let publishing): self.schedule(publishing.work, of: number)
         case .silence(let share): self.silenceNodes(share: share)
@@ -38,6 +38,7 @@ extension World {
     /// Begins a partition: connections across it fall silent.
     private mutating func cutOff(share: Double, lasting: Int64, isOneWay: Bool) {
         let end = self.queue.now + lasting
+        self.noteMeetings()
         self.network.partition = Partition(end: end, lasting: lasting, isOneWay: isOneWay)
         for node in self.nodes.indices {
             self.nodes[node].isCutOff = node != Population.owner && self.stepChance.decide(share)
@@ -76,6 +77,7 @@ extension World {
                 seconds: self.time(of: Population.owner).wallSeconds
             )
             entries.append(entry)
+            self.record.mails.noteRevocation(of: node)
             self.record.revocations.begin(self.nodes[node].peerId, at: self.queue.now, nodeCount: self.nodes.count)
         }
         self.record.note(.step, at: self.queue.now, of: Population.owner, UInt64(entries.count))

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Identity
+internal import Mailbox
 internal import NodeCore
 
 /// Everything in a run: nodes, the network between them, and the one queue of events that moves the time.
@@ -23,6 +24,8 @@ struct World {
     var requests = TableRequests()
     var conspiracy = Conspiracy()
     var record = RunRecord()
+    /// The answers of disks and applications to mailboxes that are under way.
+    var mailAnswers = Slab<Mailbox.HostInput>()
     /// Used again for each input.
     private var effects: [Effect] = []
 
@@ -54,10 +57,11 @@ struct World {
         case .dialFailed: self.failDial(event.slot)
         case .wake: self.wake(node, event.stamp)
         case .datagram: self.deliverDatagram(event, to: node)
-        case .start: if self.nodes[node].generation == event.stamp { self.start(node) }
+        case .start: if self.nodes[node].generation == event.stamp { self.beginSession(of: node) }
         case .stop: if self.nodes[node].generation == event.stamp { try self.end(node, isAbrupt: event.payload != 0) }
         case .step: try self.perform(event.payload)
         case .task: self.performTask(event.payload)
+        case .mailAnswer: self.deliverMailAnswer(event, to: node)
         }
         return true
     }
@@ -90,6 +94,9 @@ struct World {
         figures["events"] = Double(self.queue.takenCount)
         if self.network.model.local != nil { figures.add("discovery", self.record.discovery.samples) }
         self.record.add(to: &figures, of: self.nodes)
+        var mails = self.record.mails
+        mails.noteMeetings(in: self.nodes, separatedUntil: self.network.partition.end, at: self.queue.now)
+        mails.add(to: &figures, at: self.queue.now)
         return figures
     }
 }

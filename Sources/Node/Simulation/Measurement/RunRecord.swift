@@ -1,5 +1,6 @@
 internal import Identity
 internal import Kademlia
+internal import Mailbox
 internal import NodeCore
 internal import PubSub
 
@@ -13,6 +14,7 @@ struct RunRecord {
     var requests = RequestProbe()
     var tables = TableProbe()
     var events = EventProbe()
+    var mails = MailProbe()
 
     // MARK: Events
 
@@ -33,6 +35,13 @@ struct RunRecord {
         self.note(.frame, at: now, of: node, UInt64(bytes.count) << 8 | UInt64(bytes.first ?? 0))
         if Frame.hasNoSignature(kind: bytes.first ?? 0) { self.digest.mix(bytes) }
         self.events.noteFrame(bytes)
+    }
+
+    /// Notes that a node stores, shows or deletes a mail.
+    mutating func noteMail(_ id: MailID, at now: Int64, of node: Int) {
+        self.digest.mix(UInt64(bitPattern: now))
+        self.digest.mix(0x3A11 << 32 | UInt64(node))
+        self.digest.mix(id.bytes)
     }
 
     // MARK: Reports of cores

@@ -1,3 +1,4 @@
+internal import Mailbox
 internal import Transport
 
 extension Scenario {
@@ -91,7 +92,7 @@ extension Scenario.Step {
 extension Scenario.Action {
     static let names = [
         "start", "partition", "revoke", "clockJump", "churn", "put", "update", "get", "lookup", "publish",
-        "silence", "measure",
+        "mail", "silence", "measure",
     ]
 
     fileprivate init(_ name: String, _ fields: inout ScenarioFields) throws(ScenarioError) {
@@ -142,6 +143,13 @@ extension Scenario.Action {
                     isWarmUp: try fields.flag("warmUp")
                 )
             )
+        case "mail":
+            return .mail(
+                try Scenario.Work(&fields),
+                // The bytes are random, and tell one mail from the others.
+                byteCount: try fields.count("mailBytes", in: 16...Mail.bodyByteLimit, or: 1000),
+                lifetime: try fields.duration("lifetime", or: .seconds(86_400))
+            )
         default:
             let every = try fields.duration("every", or: .zero)
             let lasting = try fields.duration("lasting", or: .zero)
@@ -167,6 +175,7 @@ extension Scenario.Churn {
         self.returning = try fields.share("returning")
         self.abrupt = try fields.share("abrupt", or: 1)
         self.lasting = try fields.duration("lasting")
+        self.isIndependent = try fields.flag("independent")
     }
 }
 

@@ -11,6 +11,7 @@ extension Scenario {
         PackageResources.dht_lookup_json,
         PackageResources.dht_store_json,
         PackageResources.lan_discovery_json,
+        PackageResources.mail_json,
         PackageResources.real_life_json,
         PackageResources.revocation_json,
         PackageResources.small_family_json,

@@ -37,6 +37,13 @@ public struct Scenario: Sendable, Hashable {
 }
 
 extension Scenario {
+    /// Whether a step sends mail, so that the applications of all nodes take it.
+    var sendsMail: Bool {
+        self.steps.contains { step in
+            if case .mail = step.action { true } else { false }
+        }
+    }
+
     /// How signatures are made and checked.
     enum Signatures: String, Sendable, CaseIterable {
         /// By keyed hashes of equal length, which anybody could forge: for big runs of honest nodes.
@@ -106,6 +113,8 @@ extension Scenario {
         case lookup(Work)
         /// Running nodes publish events, each to all others.
         case publish(Publishing)
+        /// Running nodes send mails, each to a random member that may be offline.
+        case mail(Work, byteCount: Int, lifetime: Duration)
         /// A share of the running nodes falls silent at once.
         case silence(share: Double)
         /// Compares tables, or the places of records, with what is true, again and again until a time is over.
@@ -143,7 +152,7 @@ extension Scenario {
         case records
     }
 
-    /// How nodes come and go; their number stays.
+    /// The sessions and absences of nodes.
     struct Churn: Sendable, Hashable {
         /// How long a node stays.
         var sessions: Quantiles
@@ -155,6 +164,10 @@ extension Scenario {
         var abrupt: Double
         /// For how long this goes on.
         var lasting: Duration
+        /// Whether a node comes back, or a new one replaces it, when its own absence is over.
+        ///
+        /// Otherwise a node starts whenever another one leaves, so that the number of running nodes stays.
+        var isIndependent: Bool
     }
 
     /// A bound for a figure of the report.

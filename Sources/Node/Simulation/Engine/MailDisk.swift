@@ -1,0 +1,61 @@
+internal import Mailbox
+
+/// The mail on the disk of a device: that of its application, and that which it holds for other members.
+struct MailDisk {
+    /// Looked up and sorted, never iterated as they are.
+    private var held: [MailID: (mail: Mail, description: HeldMail)] = [:]
+    private var outgoing: [MailID: (mail: Mail, description: OutgoingMail)] = [:]
+    /// The ids of the mail that the application has.
+    private var received: Set<MailID> = []
+
+    /// The mails that are held for other members, and their bytes.
+    var heldAmount: (mails: Int, bytes: Int) {
+        (self.held.count, self.held.values.reduce(0) { $0 + $1.description.byteCount })
+    }
+
+    /// Whether the application has a mail.
+    func hasReceived(_ id: MailID) -> Bool { self.received.contains(id) }
+
+    /// Stores a mail of the application.
+    mutating func add(_ mail: Mail, _ description: OutgoingMail) {
+        self.outgoing[mail.id] = (mail, description)
+    }
+
+    /// The inputs that tell the mailboxes of a core which mail is stored.
+    var inputs: [Mailbox.HostInput] {
+        let held = self.held.keys.sorted().compactMap { self.held[$0]?.description }
+        let outgoing = self.outgoing.keys.sorted().compactMap { self.outgoing[$0]?.description }
+        let inputs: [Mailbox.HostInput] = held.isEmpty ? [] : [.heldLoaded(held)]
+        return inputs + outgoing.map { .submitted($0) }
+    }
+
+    /// Performs an effect of the mailboxes; returns the input that answers it, nil if none does.
+    mutating func perform(_ effect: Mailbox.HostEffect) -> Mailbox.HostInput? {
+        switch effect {
+        case .readOutgoing(let id): return .outgoingRead(id, self.outgoing[id]?.mail)
+        case .progressed(let id, let progress):
+            self.note(progress, of: id)
+            return nil
+        case .hold(let mail, let description):
+            self.held[mail.id] = (mail, description)
+            return .held(mail.id, true)
+        case .readHeld(let ids, let owner): return .heldRead(for: owner, ids.compactMap { self.held[$0]?.mail })
+        case .delete(let ids):
+            for id in ids { self.held[id] = nil }
+            return nil
+        case .receive(let mail, _):
+            self.received.insert(mail.id)
+            return .stored([mail.id], .delivered)
+        }
+    }
+
+    private mutating func note(_ progress: Mailbox.Progress, of id: MailID) {
+        switch progress {
+        case .held(let holders):
+            guard let (mail, earlier) = self.outgoing[id] else { return }
+            let description = OutgoingMail(mail, to: earlier.recipient, homes: earlier.homes, holders: holders)
+            self.outgoing[id] = (mail, description)
+        case .delivered, .refused, .expired: self.outgoing[id] = nil
+        }
+    }
+}
