@@ -25,7 +25,7 @@ import runar  # noqa: E402
 names = {
     "_Error": "runar_error", "_Result": "runar_data_result", "_Event": "runar_event",
     "_RequestInfo": "runar_request_info", "_NodeConfig": "runar_node_config", "_RequestOptions": "runar_request_options",
-    "_SealOptions": "runar_seal_options",
+    "_SealOptions": "runar_seal_options", "_CircleEvent": "runar_circle_event",
 }
 for name, c_name in names.items():
     struct = getattr(runar, name)

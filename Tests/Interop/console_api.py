@@ -314,8 +314,11 @@ def seal(owner, guest, peer):
 
 def trust(owner, guest, peer):
     """Two people, from the first request to the end of trust and its return."""
-    people = "/circle/people/{person}"
-    ada, bob = {"person": "Ada"}, {"person": "Bob"}
+    people, talk = "/circle/people/{person}", "/circle/conversations/{conversation}"
+    ada, bob = {"person": "Ada", "conversation": "Ada"}, {"person": "Bob", "conversation": "Bob"}
+    devices = "/circle/devices/{peer}"
+    guest.ask("POST " + devices + "/expect", {"peer": url_id(owner.ask("GET /node")["peerId"])}, body={})
+    owner.ask("POST " + devices, {"peer": peer}, body={}, expect=404)
     owner.ask("POST /peers/{peer}/circle", {"peer": peer}, body={}, expect=404)
     owner.ask("GET /circle/card", expect=404)
     owner.ask("PUT /circle/profile", body={"name": ""}, expect=422)
@@ -335,26 +338,138 @@ def trust(owner, guest, peer):
     expect("the person is listed", (person["name"], person["blurb"], person["trust"]) == ("Bob", "on the road", "trusted"), person)
     for digits, status in (("12345", 422), ("0" * 60, 422), (person["safetyNumber"], 200)):
         owner.ask("POST " + people + "/verify", bob, body={"text": digits}, expect=status)
-    follower = owner.ask("POST " + people + "/follow", bob, stream=True)
+    follower = owner.ask("POST " + talk + "/follow", bob, stream=True)
     follower.next("circle")
-    said = owner.ask("POST " + people + "/thoughts", bob, body={"text": "at eight"})
+    said = owner.ask("POST " + talk + "/thoughts", bob, body={"text": "at eight"})
     while follower.next("thought")["state"] != "delivered":
         pass
-    thoughts = guest.ask("GET " + people + "/thoughts", ada, {"search": "EIGHT", "limit": 5})["thoughts"]
+    found = guest.ask("GET " + talk + "/thoughts", ada, {"search": "EIGHT", "limit": 5})
+    thoughts = found["thoughts"]
     expect("a thought arrives", [one["thoughtId"] for one in thoughts] == [said["thoughtId"]], thoughts)
+    names = [thoughts[0][name] for name in ("creator", "creatorId", "conversationId")]
+    expect("a thought names its creator", names == ["Ada"] + [found["person"]["personId"]] * 2, thoughts)
+    expect("a short search is complete", "searchedTo" not in found, found)
     number = thoughts[0]["number"]
-    expect("nothing came before", guest.ask("GET " + people + "/thoughts", ada, {"before": number})["thoughts"] == [])
-    guest.ask("GET " + people + "/thoughts", ada, {"limit": 0}, expect=400)
-    guest.ask("POST " + people + "/opened", ada, body={"first": number, "last": number})
+    expect("nothing came before", guest.ask("GET " + talk + "/thoughts", ada, {"before": number})["thoughts"] == [])
+    guest.ask("GET " + talk + "/thoughts", ada, {"limit": 0}, expect=400)
+    guest.ask("POST " + talk + "/opened", ada, body={"first": number, "last": number})
     while follower.next("thought")["state"] != "opened":
         pass
+    attach(owner, guest, follower)
+    gather(owner, guest)
+    for call, place, status in (
+        ("POST " + devices, {"peer": peer}, 403), ("POST " + devices + "/expect", {"peer": peer}, 403),
+        ("POST " + devices, {"peer": "nobody"}, 404),
+    ):
+        owner.ask(call, place, body={}, expect=status)
+    owner.ask("DELETE " + devices, {"peer": peer}, expect=403)
+    own = [one["local"] for one in owner.ask("GET /circle")["devices"]]
+    expect("this device is the only one", own == [True], own)
     expect("trust is revoked", owner.ask("DELETE " + people, bob)["trust"] == "revoked")
-    owner.ask("POST " + people + "/thoughts", bob, body={"text": "no"}, expect=403)
+    owner.ask("POST " + talk + "/thoughts", bob, body={"text": "no"}, expect=403)
+    block(owner, bob)
     owner.ask("POST " + people + "/accept", bob, body={})
     while follower.next("circle")["people"][0]["trust"] != "trusted":
         pass
     follower.close()
     owner.ask("POST " + people + "/decline", {"person": "Carol"}, body={}, expect=404)
+    owner.ask("POST " + talk + "/thoughts", {"conversation": "Carol"}, body={"text": "no"}, expect=404)
+
+
+def block(owner, bob):
+    """A person who is blocked asks for nothing until the block is lifted."""
+    blocked = "/circle/blocked/{person}"
+    owner.ask("PUT " + blocked, bob, body={"reasons": {"insults": 9}}, expect=422)
+    owner.ask("PUT " + blocked, bob, body={"reasons": ["insults"]}, expect=400)
+    found = owner.ask("PUT " + blocked, bob, body={"reasons": {"insults": 4}})["blocked"]
+    expect("a blocked person is listed", [(one["name"], one["reasons"]) for one in found] == [("Bob", {"insults": 4})], found)
+    owner.ask("POST /circle/people/{person}/accept", bob, body={}, expect=403)
+    expect("the block is lifted", owner.ask("DELETE " + blocked, bob)["blocked"] == [])
+    owner.ask("DELETE " + blocked, {"person": "Carol"}, expect=404)
+
+
+def trip(node, told, holds):
+    """Waits until the stream is as `holds` says."""
+    while True:
+        for one in node.ask("GET /circle")["streams"]:
+            if one["name"] == "Trip" and holds(one):
+                return one
+        told.next("changed")
+
+
+def gather(owner, guest):
+    """A group, from its first member to its end."""
+    stream, thoughts = "/circle/streams/{stream}", "/circle/conversations/{conversation}/thoughts"
+    place = {"stream": "Trip", "conversation": "Trip", "person": "Bob"}
+    for wrong, status in (({}, 400), ({"name": "Trip", "posting": "all"}, 400), ({"name": ""}, 422)):
+        owner.ask("POST /circle/streams", body=wrong, expect=status)
+    made = owner.ask("POST /circle/streams", body={"name": "Trip", "blurb": "To the harbour"})
+    expect("a stream is made", (made["own"], made["posting"], made["members"]) == (True, "members", []), made)
+    told = [node.ask("GET /activity", stream=True) for node in (owner, guest)]
+    for lines in told:
+        lines.next("hello")
+    owner.ask("PUT " + stream + "/members/{person}", place, body={})
+    invited = trip(guest, told[1], lambda one: one["participation"] == "invited")
+    expect("an invitation arrives", (invited["streamId"], invited["creator"], invited["own"])
+           == (made["streamId"], "Ada", False), invited)
+    guest.ask("POST " + thoughts, place, body={"text": "too early"}, expect=403)
+    guest.ask("PUT " + stream + "/members/{person}", {**place, "person": "Ada"}, body={}, expect=403)
+    owner.ask("POST " + stream + "/join", place, body={}, expect=403)
+    guest.ask("POST " + stream + "/join", {"stream": "Nowhere"}, body={}, expect=404)
+    expect("a stream is joined", guest.ask("POST " + stream + "/join", place, body={})["participation"] == "joined")
+    joined = trip(owner, told[0], lambda one: [member["joined"] for member in one["members"]] == [True])
+    expect("a member joins", joined["members"][0]["name"] == "Bob", joined)
+    followers = [node.ask("POST /circle/conversations/{conversation}/follow", place, stream=True) for node in (owner, guest)]
+    for follower in followers:
+        follower.next("circle")
+    for speaker, follower, name in ((guest, followers[0], "Bob"), (owner, followers[1], "Ada")):
+        speaker.ask("POST " + thoughts, place, body={"text": "by boat"})
+        while (thought := follower.next("thought"))["own"]:
+            pass
+        expect(f"the stream carries a thought of {name}", (thought["creator"], thought["conversationId"], thought["text"])
+               == (name, made["streamId"], "by boat"), thought)
+    found = guest.ask("GET " + thoughts, place)
+    expect("the stream has both thoughts", len(found["thoughts"]) == 2 and found["stream"]["name"] == "Trip"
+           and "person" not in found, found)
+    for follower in followers:
+        follower.close()
+    expect("a stream is left", guest.ask("POST " + stream + "/leave", place, body={})["participation"] == "left")
+    trip(owner, told[0], lambda one: one["members"] == [])
+    for lines in told:
+        lines.close()
+    for node in (owner, guest):
+        node.ask("DELETE " + stream, place)
+    owner.ask("DELETE " + stream, place, expect=404)
+    owner.ask("POST /circle/streams", body={"name": "News", "posting": "creator"})
+    news = {"stream": "News", "person": "Bob"}
+    members = [owner.ask(f"{method} {stream}/members/{{person}}", news, body=body)["members"]
+               for method, body in (("PUT", {}), ("DELETE", None))]
+    expect("a person is invited and removed", [len(one) for one in members] == [1, 0], members)
+    owner.ask("DELETE " + stream, news)
+
+
+def attach(owner, guest, follower):
+    """An image of the largest size, from one person to the other."""
+    thoughts, bob = "/circle/conversations/{conversation}/thoughts", {"conversation": "Bob"}
+    content = bytes(range(256)) * 768
+    form = {"mediaType": "image", "base64": base64.b64encode(content).decode(), "contentType": "image/png",
+            "fileName": "holiday.png"}
+    for wrong, status in (
+        ({}, 400), ({**form, "mediaType": "file"}, 400), ({**form, "base64": "?"}, 400), ({**form, "base64": ""}, 400),
+        ({**form, "text": "both"}, 400), ({"base64": form["base64"]}, 400), ({**form, "fileName": "../a.png"}, 400),
+        ({**form, "base64": base64.b64encode(content + b"1").decode()}, 422),
+    ):
+        owner.ask("POST " + thoughts, bob, body=wrong, expect=status)
+    sent = owner.ask("POST " + thoughts, bob, body=form)
+    expect("a thought names its content", (sent["mediaType"], sent["byteCount"], sent["fileName"])
+           == ("image", len(content), "holiday.png"), sent)
+    while (step := follower.next("thought"))["thoughtId"] != sent["thoughtId"] or step["state"] != "delivered":
+        pass
+    place = {"conversation": "Ada", "thought": sent["thoughtId"]}
+    found = guest.ask("GET " + thoughts + "/{thought}", place)
+    expect("the content arrives", base64.b64decode(found["base64"]) == content and found["contentType"] == "image/png")
+    guest.ask("GET " + thoughts + "/{thought}", {**place, "thought": "999999"}, expect=404)
+    guest.ask("GET " + thoughts + "/{thought}", {**place, "thought": "0OIl"}, expect=404)
 
 
 def store(owner, guest, place):

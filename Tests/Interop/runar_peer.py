@@ -34,6 +34,13 @@ def subscribe(node, topic, **options):
     node.subscribe(topic, lambda event: say("event", event.topic, event.data.decode()), **options)
 
 
+def follow(event):
+    if event.kind == "trust_changed":
+        say("trust", event.person_id, event.change)
+    if event.kind == "thought_received":
+        say("thought", event.person_id, event.thought["thoughtId"])
+
+
 def obey(node, words):
     match words:
         case ["join", token]:
@@ -58,6 +65,26 @@ def obey(node, words):
         case ["forget", peer]:
             node.remove_keys(peer)
             say("forgotten")
+        case ["profile", name]:
+            circle = node.open_circle()
+            circle.subscribe(follow)
+            say("profile", circle.set_profile(name))
+        case ["invite", peer_or_card]:
+            node.open_circle().invite(peer_or_card)
+            say("invited")
+        case ["accept", person]:
+            node.open_circle().accept(person)
+            say("accepted")
+        case ["tell", person, *text]:
+            say("told", node.open_circle().say(" ".join(text), person))
+        case ["read", thought]:
+            say("read", node.open_circle().content(thought).decode())
+        case ["opened", thought]:
+            node.open_circle().note_opened([thought])
+            say("noted")
+        case ["revoke", person]:
+            node.open_circle().revoke_trust(person)
+            say("revoked")
         case ["hear", topic]:
             subscribe(node, topic, includes_past=True)
 

@@ -78,6 +78,12 @@ extension ConsoleRequest {
     /// The person in the path.
     var person: PersonName { PersonName(self["person"]) }
 
+    /// The stream in the path.
+    var stream: StreamName { StreamName(self["stream"]) }
+
+    /// The person or the stream in the path.
+    var conversation: ConversationName { ConversationName(self["conversation"]) }
+
     /// An id in base64url as reports write it; anything else as it is.
     static func plainId(_ text: String) -> String {
         guard text.utf8.count == 43 else { return text }
@@ -109,6 +115,7 @@ extension ConsoleFailure {
 
     private static let missing: Set = [
         "no-such-network", "no-such-peer", "no-network", "no-such-key", "no-key", "no-such-person",
+        "no-such-thought", "no-such-stream", "no-such-conversation",
     ]
     private static let late: Set = ["conflict", "too-late"]
 
@@ -142,7 +149,7 @@ extension ContentForm {
     /// - Throws: ``ConsoleFailure``.
     static func decode(_ text: String, _ field: String) throws -> Data {
         guard let bytes = try? Base64.decode(text) else {  // broken: said below
-            throw ConsoleRequest.badField(field, "is no base64")
+            throw ConsoleRequest.badField(field, "is no base64: send the bytes in base64, with padding (RFC 4648)")
         }
         return Data(bytes)
     }

@@ -1,9 +1,15 @@
 internal import Console
 internal import Foundation
+internal import Identity
+internal import Platform
 
 // The inner circle: people, trust and thoughts.
 extension NodeAPI {
     var circleOperations: [APIOperation] {
+        peopleOperations + thoughtOperations + streamOperations + ownDeviceOperations + blockOperations
+    }
+
+    private var peopleOperations: [APIOperation] {
         [
             route(.get, "/circle") { _ in try handler.circleReport() },
             route(.put, "/circle/profile", .json(ProfileForm.self), changes: [.circle]) { _, form in
@@ -39,31 +45,84 @@ extension NodeAPI {
             route(.delete, "/circle/people/{person}", changes: [.circle, .keys, .peers]) {
                 try await handler.revokeTrust(in: $0.person)
             },
-        ] + thoughtOperations
+        ]
     }
 
     private var thoughtOperations: [APIOperation] {
         [
-            route(.get, "/circle/people/{person}/thoughts", .query(ThoughtsQuestion.self)) { request, question in
-                try handler.thoughts(with: request.person, question.checked())
+            route(
+                .get,
+                "/circle/conversations/{conversation}/thoughts",
+                .query(ThoughtsQuestion.self)
+            ) { request, question in
+                try handler.thoughts(in: request.conversation, question.checked())
             },
-            route(.post, "/circle/people/{person}/thoughts", Self.message) { request, form in
-                try await handler.say(Self.text(ofMessage: form), to: request.person)
+            route(
+                .post,
+                "/circle/conversations/{conversation}/thoughts",
+                .json(ThoughtForm.self, limit: Self.contentByteLimit)
+            ) { request, form in
+                if let attachment = try form.attachment() {
+                    return try await handler.send(attachment, in: request.conversation)
+                }
+                guard let text = form.text else {
+                    throw ConsoleRequest.badField("text", "is missing: send a text, or \"mediaType\" and \"base64\"")
+                }
+                return try await handler.say(Self.text(ofMessage: TextForm(text: text)), in: request.conversation)
             },
-            route(.post, "/circle/people/{person}/opened", .json(OpenedForm.self)) { request, form in
-                try await handler.noteOpened(request.person, from: form.first, to: form.last)
+            route(.get, "/circle/conversations/{conversation}/thoughts/{thought}") { request in
+                try handler.thoughtContent(request["thought"], in: request.conversation)
+            },
+            route(.post, "/circle/conversations/{conversation}/opened", .json(OpenedForm.self)) { request, form in
+                try await handler.noteOpened(request.conversation, from: form.first, to: form.last)
             },
             course(
                 .post,
-                "/circle/people/{person}/follow",
+                "/circle/conversations/{conversation}/follow",
                 .empty,
                 updates: [.circle, .thought]
             ) { request, _ in
                 { tell in
-                    try await handler.followThoughts(with: request.person, tell)
+                    try await handler.followThoughts(in: request.conversation, tell)
                     return DoneReport(done: true)
                 }
             },
         ]
+    }
+}
+
+extension ThoughtForm {
+    /// The attachment; nil if the thought is a text.
+    ///
+    /// - Throws: ``ConsoleFailure`` that names the field; ``CommandFailure`` for content that is too large.
+    fileprivate func attachment() throws -> Attachment? {
+        guard mediaType != nil || base64 != nil else { return nil }
+        guard text == nil else {
+            throw ConsoleRequest.badField("text", "or \"base64\" must say the content, and not both")
+        }
+        guard let kind = mediaType else {
+            throw ConsoleRequest.badField("mediaType", "is missing: it is image, audio or video")
+        }
+        guard let base64, !base64.isEmpty else {
+            throw ConsoleRequest.badField("base64", "is missing: send the content in base64")
+        }
+        let content = Array(try ContentForm.decode(base64, "base64"))
+        guard content.count <= Attachment.byteLimit else { throw Attachment.tooLarge(content.count) }
+        try Self.check(contentType, "contentType")
+        try Self.check(fileName, "fileName")
+        if let fileName, !FilePath.isComponent(fileName) {
+            throw ConsoleRequest.badField("fileName", "must be the name of a file, without slashes")
+        }
+        return Attachment(kind: kind, content: content, contentType: contentType, fileName: fileName)
+    }
+
+    private static func check(_ name: String?, _ field: String) throws {
+        guard let name else { return }
+        guard 1...Attachment.nameByteLimit ~= name.utf8.count, name.unicodeScalars.allSatisfy(PlainText.isPlain) else {
+            throw ConsoleRequest.badField(
+                field,
+                "must have 1 to \(Attachment.nameByteLimit) bytes, all of characters that show"
+            )
+        }
     }
 }

@@ -1,9 +1,28 @@
+internal import Bytes
 internal import Console
 
 // The inner circle: people, trust and thoughts.
 
 /// The name, the id, or the beginning of the id of a person in the circle.
 package struct PersonName: Hashable, Sendable {
+    let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+}
+
+/// The name, the id, or the beginning of the id of a stream.
+package struct StreamName: Hashable, Sendable {
+    let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+}
+
+/// The name, the id, or the beginning of the id of a person in the circle or of a stream.
+package struct ConversationName: Hashable, Sendable {
     let text: String
 
     package init(_ text: String) {
@@ -62,38 +81,73 @@ extension APIRequest where Answer == DoneReport {
         Self(.post, "circle/people/{person}/decline", ["person": person.text])
     }
 
-    /// Tells the person that thoughts were seen, by their first and last number.
-    package static func noteOpened(_ person: PersonName, from first: UInt64, to last: UInt64) -> Self {
+    /// Tells the creators that thoughts were seen, by their first and last number.
+    package static func noteOpened(_ conversation: ConversationName, from first: UInt64, to last: UInt64) -> Self {
         let body = JSONText.bytes(OpenedForm(first: first, last: last))
-        return Self(.post, "circle/people/{person}/opened", ["person": person.text], body: body)
+        return Self(
+            .post,
+            "circle/conversations/{conversation}/opened",
+            ["conversation": conversation.text],
+            body: body
+        )
     }
 
-    /// Tells each change in the conversation with a person.
-    package static func follow(_ person: PersonName) -> Self {
-        Self(.post, "circle/people/{person}/follow", ["person": person.text])
+    /// Tells each change in a conversation.
+    package static func follow(_ conversation: ConversationName) -> Self {
+        Self(.post, "circle/conversations/{conversation}/follow", ["conversation": conversation.text])
     }
 }
 
 extension APIRequest where Answer == ThoughtReport {
-    /// Says something to a person.
-    package static func say(_ text: String, to person: PersonName) -> Self {
-        let body = JSONText.bytes(TextForm(text: text))
-        return Self(.post, "circle/people/{person}/thoughts", ["person": person.text], body: body)
+    /// Says something in a conversation.
+    package static func say(_ text: String, in conversation: ConversationName) -> Self {
+        thought(ThoughtForm(text: text), in: conversation)
+    }
+
+    /// Sends the content of a file to a conversation.
+    package static func attach(_ attachment: Attachment, in conversation: ConversationName) -> Self {
+        let form = ThoughtForm(
+            mediaType: attachment.kind,
+            base64: Base64.encode(attachment.content),
+            contentType: attachment.contentType,
+            fileName: attachment.fileName
+        )
+        return thought(form, in: conversation)
+    }
+
+    private static func thought(_ form: ThoughtForm, in conversation: ConversationName) -> Self {
+        Self(
+            .post,
+            "circle/conversations/{conversation}/thoughts",
+            ["conversation": conversation.text],
+            body: JSONText.bytes(form)
+        )
+    }
+}
+
+extension APIRequest where Answer == ThoughtContentReport {
+    /// The content of a thought, which is named by its public id or its number.
+    package static func content(of thought: String, in conversation: ConversationName) -> Self {
+        Self(
+            .get,
+            "circle/conversations/{conversation}/thoughts/{thought}",
+            ["conversation": conversation.text, "thought": thought]
+        )
     }
 }
 
 extension APIRequest where Answer == ThoughtsReport {
-    /// The newest thoughts of the conversation with a person, or those that contain a text.
+    /// The newest thoughts of a conversation, or those that contain a text.
     package static func thoughts(
-        with person: PersonName,
+        in conversation: ConversationName,
         before number: UInt64? = nil,
         limit: Int,
         search: String? = nil
     ) -> Self {
         Self(
             .get,
-            "circle/people/{person}/thoughts",
-            ["person": person.text],
+            "circle/conversations/{conversation}/thoughts",
+            ["conversation": conversation.text],
             query: ["before": number.map { "\($0)" }, "limit": "\(limit)", "search": search]
         )
     }

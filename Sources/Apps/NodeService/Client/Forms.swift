@@ -1,3 +1,4 @@
+internal import Circle
 package import RunarNode
 
 // The bodies of requests, as both sides write and read them.
@@ -21,6 +22,28 @@ struct NewNetworkForm: Codable, Sendable {
 struct ProfileForm: Codable, Sendable {
     let name: String
     let blurb: String?
+}
+
+/// A stream that is to be made.
+struct StreamForm: Codable, Sendable {
+    let name: String
+    let blurb: String?
+    let posting: StreamPolicies.Posting?
+}
+
+/// The reasons for a block, with the severity of each.
+struct BlockForm: Codable, Sendable {
+    let reasons: [String: Int]?
+}
+
+/// A thought: a text, or the content of a file with its media type.
+struct ThoughtForm: Codable, Sendable {
+    var text: String?
+    var mediaType: AttachmentKind?
+    /// The content.
+    var base64: String?
+    var contentType: String?
+    var fileName: String?
 }
 
 /// Thoughts by their first and last number.

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Circle
 internal import Foundation
 internal import Identity
+internal import Node
 internal import OneTimeKeys
 
 /// A person of the circle.
@@ -83,6 +84,36 @@ package struct PersonReport: Report, Hashable {
 
 /// The circle of this device's person.
 package struct CircleReport: Report, Hashable {
+    /// A device of this device's person.
+    struct Device: Codable, Hashable {
+        let peerId: String
+        let isConnected: Bool
+        /// The number of letters that can still be sealed to it; 0 for this device.
+        let sendingKeys: Int
+        /// Whether a tenth of its keys, or less, is left.
+        let isLow: Bool
+        /// Whether it is this device.
+        let isLocal: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case peerId
+            case isConnected = "connected"
+            case sendingKeys
+            case isLow = "low"
+            case isLocal = "local"
+        }
+    }
+
+    /// A person whom this device's person blocked.
+    struct Blocked: Codable, Hashable {
+        let personId: String
+        let name: String
+        /// The time of the report in seconds since 1970.
+        let reportedAt: UInt64
+        /// The severity of each reason, 1 to 5.
+        let reasons: [String: Int]
+    }
+
     /// The word of a line that tells what happens.
     var event = "circle"
     /// The id of this device's person; nil before there is a profile.
@@ -92,16 +123,33 @@ package struct CircleReport: Report, Hashable {
     /// The text form of the own card.
     package let card: String?
     package let people: [PersonReport]
+    /// The streams without the conversations; those that this person left come last.
+    package let streams: [StreamReport]
+    /// The devices of this device's person; none before there is a profile.
+    let devices: [Device]
+    let blocked: [Blocked]
 
     package var lines: [String] {
+        var rest = people.flatMap(\.lines)
+        rest += streams.filter(\.isListed).flatMap(\.lines)
+        rest += deviceLines + blockedLines
         guard let name, let personId else {
-            return ["you have no profile yet: `runar circle profile NAME` makes it"] + people.flatMap(\.lines)
+            return ["you have no profile yet: `runar circle profile NAME` makes it"] + rest
         }
-        let list =
-            people.isEmpty
-            ? ["nobody is in your circle yet: `runar circle add` asks somebody"] : people.flatMap(\.lines)
-        return ["you are \(name) (\(personId))"] + list
+        let hint = people.isEmpty ? ["your circle is empty: `runar circle add` asks a person"] : []
+        return ["you are \(name) (\(personId))"] + hint + rest
     }
+
+    private var deviceLines: [String] {
+        guard devices.count > 1 else { return [] }
+        return devices.map { device in
+            let place = device.isConnected ? "connected" : "not connected"
+            let supply = "\(place), \(device.sendingKeys) keys left\(device.isLow ? ", few" : "")"
+            return "your device \(PeerId.typed(device.peerId)), \(device.isLocal ? "this one" : supply)"
+        }
+    }
+
+    private var blockedLines: [String] { blocked.map { "blocked: \($0.name) (\($0.personId))" } }
 }
 
 /// A request for trust to the person of a device.
@@ -120,85 +168,4 @@ package struct CardReport: Report {
     package let text: String
 
     package var lines: [String] { [text] }
-}
-
-/// A thought of a conversation.
-package struct ThoughtReport: Report, Hashable {
-    var event = "thought"
-    /// Its place in the order in which this device stored thoughts.
-    package let number: UInt64
-    let thoughtId: String
-    /// The other person of the conversation.
-    package let personId: String
-    /// Whether this device's person made it.
-    package let isOwn: Bool
-    let mediaType: String
-    /// Milliseconds since 1970 by the clock of who made it.
-    package let createdAt: UInt64
-    /// The content, if it is a text.
-    package let text: String?
-    /// The content in base64, if it is none.
-    let base64: String?
-    let contentType: String?
-    let fileName: String?
-    /// The progress of an own thought: `waiting`, `stored`, `delivered`, `opened`, `expired` or `refused`.
-    package let state: String?
-    /// The number of members that hold it for devices that are offline.
-    package let holders: Int
-
-    private enum CodingKeys: String, CodingKey {
-        case event, number, thoughtId, personId
-        case isOwn = "own"
-        case mediaType, createdAt, text, base64, contentType, fileName, state, holders
-    }
-
-    init(_ thought: Thought, with person: PublicID, isOwn: Bool) {
-        let model = thought.model
-        number = thought.number
-        thoughtId = thought.publicID.text
-        personId = person.text
-        self.isOwn = isOwn
-        mediaType = model.mediaType.rawValue
-        createdAt = model.createdAtMilliseconds
-        text = model.text
-        base64 = text == nil ? Base64.encode(model.content) : nil
-        contentType = model.contentType
-        fileName = model.fileName
-        state = thought.state?.rawValue
-        holders = thought.deliveries.map(\.holders).max() ?? 0
-    }
-
-    /// The progress in words, for people.
-    package var progress: String? {
-        guard let state = state.flatMap(DeliveryState.init) else { return nil }
-        return switch state {
-        case .refused: "refused"
-        case .expired: "expired"
-        case .waiting: "waiting"
-        case .stored: "stored with \(holders)"
-        case .delivered: "delivered"
-        case .opened: "opened"
-        }
-    }
-
-    /// The text; for other media the media type and the file name.
-    package var words: String { text ?? "[\(mediaType)\(fileName.map { " \($0)" } ?? "")]" }
-
-    package var lines: [String] { lines(of: "them") }
-
-    func lines(of name: String) -> [String] {
-        let time = CivilTime(seconds: createdAt / 1_000)
-        return ["\(time)  \(isOwn ? "you" : name): \(words)\(progress.map { "  (\($0))" } ?? "")"]
-    }
-}
-
-/// Thoughts of the conversation with a person, the newest first.
-package struct ThoughtsReport: Report {
-    package let person: PersonReport
-    package let thoughts: [ThoughtReport]
-
-    package var lines: [String] {
-        guard !thoughts.isEmpty else { return ["there is nothing of you and \(person.name) here"] }
-        return thoughts.reversed().flatMap { $0.lines(of: person.name) }
-    }
 }

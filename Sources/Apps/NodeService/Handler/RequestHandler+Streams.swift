@@ -1,0 +1,71 @@
+internal import Circle
+
+// Streams, the devices of this device's person, and the people who are blocked.
+extension RequestHandler {
+    func makeStream(_ form: StreamForm) async throws -> StreamReport {
+        let circle = try circle()
+        let policies = StreamPolicies(posting: form.posting ?? .members)
+        let stream = try await circle.makeStream(name: form.name, blurb: form.blurb, policies: policies)
+        return StreamReport(stream, PeopleNames(circle))
+    }
+
+    func inviteToStream(_ stream: StreamName, _ person: PersonName) async throws -> StreamReport {
+        let circle = try circle()
+        let changed = try await circle.invite(resolve(person), to: resolve(stream))
+        return StreamReport(changed, PeopleNames(circle))
+    }
+
+    func removeFromStream(_ stream: StreamName, _ person: PersonName) async throws -> StreamReport {
+        let circle = try circle()
+        let changed = try await circle.remove(resolve(person), from: resolve(stream))
+        return StreamReport(changed, PeopleNames(circle))
+    }
+
+    func joinStream(_ stream: StreamName) async throws -> StreamReport {
+        let circle = try circle()
+        let changed = try await circle.join(resolve(stream))
+        return StreamReport(changed, PeopleNames(circle))
+    }
+
+    func leaveStream(_ stream: StreamName) async throws -> StreamReport {
+        let circle = try circle()
+        let changed = try await circle.leave(resolve(stream))
+        return StreamReport(changed, PeopleNames(circle))
+    }
+
+    func deleteStream(_ stream: StreamName) async throws -> DoneReport {
+        try await circle().deleteStream(resolve(stream))
+        return DoneReport(done: true)
+    }
+
+    // MARK: Devices
+
+    /// Lets another device of this person give the circle to this one.
+    func expectDevice(_ device: PeerName) throws -> CircleReport {
+        try circle().expectDevice(resolve(device))
+        return try circleReport()
+    }
+
+    /// Gives this person and the circle to another device, which expects it.
+    func addDevice(_ device: PeerName) async throws -> CircleReport {
+        try await circle().addDevice(resolve(device))
+        return try circleReport()
+    }
+
+    func removeDevice(_ device: PeerName) async throws -> CircleReport {
+        try await circle().removeDevice(resolve(device))
+        return try circleReport()
+    }
+
+    // MARK: Blocked people
+
+    func block(_ person: PersonName, reasons: [String: Int]) async throws -> CircleReport {
+        try await circle().block(resolveAnyone(person), reasons: reasons)
+        return try circleReport()
+    }
+
+    func unblock(_ person: PersonName) async throws -> CircleReport {
+        try await circle().unblock(resolveBlocked(person))
+        return try circleReport()
+    }
+}
