@@ -62,10 +62,19 @@ internal import Testing
         -> ThoughtReport
     {
         let json = """
-            {"event":"thought","number":\(number),"thoughtId":"t\(number)","personId":"p","own":\(isOwn),
-            "mediaType":"say","createdAt":\(1_796_000_000_000 + number * 1_000),"holders":0,
+            {"event":"thought","number":\(number),"thoughtId":"t\(number)","conversationId":"p","creatorId":"c",
+            "creator":"Bob","own":\(isOwn),"mediaType":"say","createdAt":\(1_796_000_000_000 + number * 1_000),"holders":0,
             "text":\(String(decoding: try JSONEncoder().encode(text), as: UTF8.self))
             \(isOwn ? ",\"state\":\"\(state)\"" : "")}
+            """
+        return try JSONDecoder().decode(ThoughtReport.self, from: Data(json.utf8))
+    }
+
+    private static func image(_ number: UInt64, _ name: String) throws -> ThoughtReport {
+        let json = """
+            {"event":"thought","number":\(number),"thoughtId":"t\(number)","conversationId":"p","creatorId":"c",
+            "creator":"Bob","own":false,"mediaType":"image","createdAt":1796000000000,"holders":0,"byteCount":34816,"contentType":"image/png",
+            "fileName":\(String(decoding: try JSONEncoder().encode(name), as: UTF8.self))}
             """
         return try JSONDecoder().decode(ThoughtReport.self, from: Data(json.utf8))
     }
@@ -77,6 +86,36 @@ internal import Testing
             """
         let person = try JSONDecoder().decode(PersonReport.self, from: Data(json.utf8))
         return ChatScreen(ThoughtsReport(person: person, thoughts: thoughts.reversed()), columns: columns, lines: lines)
+    }
+
+    /// A stream of Ada, in which this device's person takes `participation`.
+    private static func stream(_ participation: String, posting: String = "members") throws -> StreamReport {
+        let members = ["Bob", "Eve"].map { name in
+            "{\"personId\":\"\(name)\",\"name\":\"\(name)\",\"joined\":true,\"trust\":\"trusted\"}"
+        }
+        let json = """
+            {"streamId":"s","name":"Trip\\u001b[2J","creatorId":"a","creator":"Ada","own":false,"posting":"\(posting)",
+            "innerCircle":false,"participation":"\(participation)",
+            "members":[\(posting == "members" ? members.joined(separator: ",") : "")]}
+            """
+        return try JSONDecoder().decode(StreamReport.self, from: Data(json.utf8))
+    }
+
+    private static func screen(_ stream: StreamReport, _ thoughts: [ThoughtReport] = []) -> ChatScreen {
+        ChatScreen(ThoughtsReport(stream: stream, thoughts: thoughts.reversed()), columns: 80, lines: 10)
+    }
+
+    private static func circle(_ stream: StreamReport) -> CircleReport {
+        CircleReport(
+            personId: "c",
+            name: "Carol",
+            blurb: nil,
+            card: nil,
+            people: [],
+            streams: [stream],
+            devices: [],
+            blocked: []
+        )
     }
 
     private static func plain(_ drawing: ChatScreen.Drawing) -> [String] {
@@ -123,6 +162,28 @@ internal import Testing
         #expect(screen.handle(.key(.control("c"))) == [.end])
     }
 
+    @Test func `an image shows as its name and size, and the name cannot steer the terminal`() throws {
+        let images = [try Self.image(1, "holiday.png"), try Self.image(2, "\u{1B}[2J\u{202E}gnp.exe")]
+        let lines = Self.plain(try Self.screen(images, columns: 80).draw())
+        #expect(lines.contains("      [image holiday.png, 34.0 KiB]"), "\(lines)")
+        #expect(lines.contains { $0.contains("gnp.exe, 34.0 KiB]") }, "\(lines)")
+        #expect(!lines.contains { $0.contains("\u{1B}") || $0.contains("\u{202E}") })
+    }
+
+    @Test func `a line that names a file sends the file, and comes back when it was not sent`() throws {
+        var screen = try Self.screen([])
+        _ = screen.handle(.key(.paste("/send  holiday 1.png ")))
+        #expect(screen.handle(.key(.enter)) == [.sendFile("holiday 1.png")])
+        #expect(screen.editor.text.isEmpty)
+        _ = screen.handle(.notSent("/send holiday 1.png", why: "it is too large"))
+        #expect(screen.editor.text == "/send holiday 1.png")
+        for key: Key in [.control("u"), .paste("/send  ")] { _ = screen.handle(.key(key)) }
+        #expect(screen.handle(.key(.enter)).isEmpty)
+        #expect(Self.plain(screen.draw()).contains("! write the path of a file after /send"))
+        for key: Key in [.control("u"), .paste("/send a\nb")] { _ = screen.handle(.key(key)) }
+        #expect(screen.handle(.key(.enter)) == [.send("/send a\nb")])
+    }
+
     @Test func `thoughts of the person are noted as seen once, and older ones come when they are scrolled to`() throws {
         var screen = try Self.screen(try (11...30).map { try Self.thought($0, "t\($0)") })
         #expect(screen.start() == [.noteOpened(from: 11, to: 30)])
@@ -153,5 +214,38 @@ internal import Testing
         #expect(found.contains("1 found; Esc returns") && found.contains("      t2") && !found.contains("      t3"))
         _ = screen.handle(.key(.escape))
         #expect(Self.plain(screen.draw()).contains("      t3"))
+    }
+
+    // MARK: Streams
+
+    @Test func `a stream shows its members, and each thought its creator`() throws {
+        let thoughts = [try Self.thought(1, "by boat"), try Self.thought(2, "at eight", isOwn: true)]
+        var screen = Self.screen(try Self.stream("joined"), thoughts)
+        let lines = Self.plain(screen.draw())
+        #expect(lines[0].contains("Trip") && lines[0].contains("3 members"), "\(lines)")
+        #expect(!lines[0].contains("\u{1B}"))
+        #expect(lines.contains { $0.hasSuffix(" Bob") } && lines.contains { $0.contains("you  (stored with 0)") })
+        _ = screen.handle(.key(.paste("hi")))
+        #expect(screen.handle(.key(.enter)) == [.send("hi")])
+    }
+
+    @Test func `a stream that does not take a text says so, and keeps the text`() throws {
+        for (stream, hint) in [
+            (try Self.stream("invited"), "runar circle stream join"),
+            (try Self.stream("left"), "runar circle stream join"),
+            (try Self.stream("joined", posting: "creator"), "Ada alone writes"),
+        ] {
+            var screen = Self.screen(stream)
+            for text in ["hi", "/send a.png"] {
+                for key: Key in [.control("u"), .paste(text)] { _ = screen.handle(.key(key)) }
+                #expect(screen.handle(.key(.enter)).isEmpty)
+                #expect(screen.editor.text == text)
+                #expect(Self.plain(screen.draw()).contains { $0.hasPrefix("! ") && $0.contains(hint) }, "\(hint)")
+            }
+        }
+        var screen = Self.screen(try Self.stream("invited"))
+        _ = screen.handle(.circle(Self.circle(try Self.stream("joined"))))
+        _ = screen.handle(.key(.paste("hi")))
+        #expect(screen.handle(.key(.enter)) == [.send("hi")])
     }
 }

@@ -2,6 +2,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeService
+
 @Suite("Circle commands", .timeLimit(.minutes(15))) struct CircleCommandTests {
     /// Two people who trust each other.
     static func makeFriends(_ pair: ConnectedPair) throws {
@@ -45,6 +47,81 @@ internal import Testing
         #expect(try pair.member.runar(["circle", "history", "Ada"]).output.contains("Ada: see you at eight"))
         #expect(conversation.end(by: SIGINT) == 0)
         try pair.end()
+    }
+
+    @Test func `an image is sent, listed with its number, and saved as a new file only`() throws {
+        let pair = try ConnectedPair()
+        try Self.makeFriends(pair)
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        let inbox = folder.appending(path: "inbox")
+        try FileManager.default.createDirectory(at: inbox, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }  // the system empties the folder for temporary files
+        let content = Data((0..<196_608).map { UInt8(truncatingIfNeeded: $0) })
+        let image = folder.appending(path: "holiday.png")
+        try content.write(to: image)
+        let follower = try RunningCommand(["circle", "follow", "Ada", "--json"], home: pair.member)
+        _ = try follower.next("circle")
+        let sent = try pair.owner.answer(["circle", "send", "Bob", image.path])
+        #expect(try sent.text("mediaType") == "image")
+        #expect(try sent.text("contentType") == "image/png")
+        #expect(try sent.json["byteCount"] as? Int == content.count)
+        let thought = try follower.next("thought")
+        let number = try #require(thought["number"] as? Int)
+        let history = try pair.member.runar(["circle", "history", "Ada"]).output
+        #expect(history.contains("Ada: [image holiday.png, 192.0 KiB], thought \(number)"), "\(history)")
+
+        let copy = folder.appending(path: "copy.png")
+        _ = try pair.member.answer(["circle", "save", "Ada", "\(number)", copy.path])
+        #expect(try Data(contentsOf: copy) == content)
+        try Data("mine".utf8).write(to: copy)
+        let taken = try pair.member.runar(["circle", "save", "Ada", "\(number)", copy.path, "--json"])
+        #expect(taken.status == 73)
+        #expect(try taken.failure["code"] as? String == "exists")
+        #expect(try Data(contentsOf: copy) == Data("mine".utf8))
+        let id = try #require(thought["thoughtId"] as? String)
+        let saved = try pair.member.answer(["circle", "save", "Ada", id, inbox.path])
+        #expect(try saved.text("path").hasSuffix("/inbox/holiday.png"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == ["holiday.png"])
+        let missing = try pair.member.runar(["circle", "save", "Ada", "999999", inbox.path, "--json"])
+        #expect(try missing.failure["code"] as? String == "no-such-thought")
+        #expect(follower.end(by: SIGINT) == 0)
+        try pair.end()
+    }
+
+    @Test func `a file that no thought carries is refused before it is sent`() throws {
+        let home = try TemporaryHome()
+        try home.makeNode()
+        let large = try home.file("large.png", String(repeating: "x", count: 196_609))
+        let empty = try home.file("empty.wav", "")
+        let files = try ["notes.pdf", "drawing.svg", "plain"].map { try home.file($0, "text") }
+        defer {
+            let all = files + [large, empty]
+            for file in all { try? FileManager.default.removeItem(atPath: file) }  // temporary anyway
+        }
+        let codes = try (files + [large, empty, home.path + "-none.png"]).map { file in
+            try home.runar(["circle", "send", "Bob", file, "--json"]).failure["code"] as? String
+        }
+        #expect(
+            codes == [
+                "unsupported-type", "unsupported-type", "unsupported-type", "too-large", "no-content", "no-file",
+            ]
+        )
+        let refused = try home.runar(["circle", "send", "Bob", files[0]])
+        for words in ["application/pdf", "image (png, jpg", "audio (mp3", "video (mp4", "runar send PEER --file PATH"] {
+            #expect(refused.errors.contains(words), "\(refused.errors)")
+        }
+    }
+
+    private static let names: [(received: String?, stored: String)] = [
+        ("holiday.png", "holiday.png"), ("../../.ssh/keys", "keys"), ("C:\\.profile", "profile"), (nil, "image"),
+    ]
+
+    @Test(arguments: names) func `a name that was received is reduced`(_ name: String?, _ stored: String) throws {
+        let fileName = try name.map { "\"fileName\":\(String(decoding: try JSONEncoder().encode($0), as: UTF8.self))," }
+        let json = "{\"thoughtId\":\"t\",\"mediaType\":\"image\",\(fileName ?? "")\"byteCount\":1,\"base64\":\"AA==\"}"
+        let report = try JSONDecoder().decode(ThoughtContentReport.self, from: Data(json.utf8))
+        #expect(report.storedName == stored)
+        #expect(try report.content == [0])
     }
 
     @Test func `a thought waits for a person whose node is stopped`() throws {
@@ -105,8 +182,71 @@ internal import Testing
         #expect(try invited.text("trust") == "invited")
         try FileManager.default.removeItem(at: picture)
         #expect(try pair.member.answer(["circle", "accept", "Ada"]).text("trust") == "trusted")
-        let stranger = try pair.owner.runar(["circle", "say", "Carol", "hello", "--json"])
-        #expect(try stranger.failure["code"] as? String == "no-such-person")
+        let unknown = try pair.owner.runar(["circle", "say", "Carol", "hello", "--json"])
+        #expect(try unknown.failure["code"] as? String == "no-such-conversation")
+        try pair.end()
+    }
+
+    private static func streams(_ home: TemporaryHome, named name: String) throws -> [[String: Any]] {
+        let streams = try home.answer(["circle", "list"]).json["streams"] as? [[String: Any]]
+        return try #require(streams).filter { $0["name"] as? String == name }
+    }
+
+    @Test func `a group is made, joined, used and left by two nodes`() throws {
+        let pair = try ConnectedPair()
+        try Self.makeFriends(pair)
+        let made = try pair.owner.answer(["circle", "stream", "make", "Trip", "--blurb", "to the harbour"])
+        #expect(try made.text("posting") == "members")
+        let id = try made.text("streamId")
+        let follower = try RunningCommand(["circle", "follow", "Trip", "--json"], home: pair.owner)
+        _ = try follower.next("circle")
+        let invited = try pair.owner.answer(["circle", "stream", "invite", "Trip", "Bob"]).json
+        let members = invited["members"] as? [[String: Any]]
+        #expect(members?.first?["joined"] as? Bool == false)
+        while try Self.streams(pair.member, named: "Trip").isEmpty {}
+        let early = try pair.member.runar(["circle", "say", "Trip", "too early", "--json"])
+        #expect(try early.failure["code"] as? String == "not-joined")
+        #expect(try pair.member.runar(["circle", "list"]).output.contains("runar circle stream join"))
+        #expect(try pair.member.answer(["circle", "stream", "join", "Trip"]).text("participation") == "joined")
+        func hasJoined() throws -> Bool {
+            let members = try Self.streams(pair.owner, named: "Trip").first?["members"] as? [[String: Any]]
+            return members?.first?["joined"] as? Bool == true
+        }
+        while try !hasJoined() {}
+        _ = try pair.member.answer(["circle", "say", String(id.prefix(6)), "by boat"])
+        let thought = try follower.next("thought")
+        #expect(thought["creator"] as? String == "Bob")
+        #expect(thought["conversationId"] as? String == id)
+        let history = try pair.owner.runar(["circle", "history", "Trip", "--search", "BOAT"]).output
+        #expect(history.contains("Bob: by boat"), "\(history)")
+        #expect(follower.end(by: SIGINT) == 0)
+        #expect(try pair.member.answer(["circle", "stream", "leave", "Trip"]).text("participation") == "left")
+        _ = try pair.owner.answer(["circle", "stream", "delete", "Trip", "--yes"])
+        #expect(try Self.streams(pair.owner, named: "Trip").isEmpty)
+        let gone = try pair.owner.runar(["circle", "stream", "join", "Trip", "--json"])
+        #expect(try gone.failure["code"] as? String == "no-such-stream")
+        try pair.end()
+    }
+
+    @Test func `a name of a person and a stream is refused with both ids, and a blocked person is listed`() throws {
+        let pair = try ConnectedPair()
+        try Self.makeFriends(pair)
+        let stream = try pair.owner.answer(["circle", "stream", "make", "Bob", "--only-me"]).text("streamId")
+        let person = try #require(try Self.person(pair.owner)["personId"] as? String)
+        let ambiguous = try pair.owner.runar(["circle", "say", "Bob", "hello", "--json"]).failure
+        #expect(ambiguous["code"] as? String == "ambiguous-conversation")
+        let message = try #require(ambiguous["message"] as? String)
+        #expect(message.contains(stream) && message.contains(person), "\(message)")
+        #expect(try pair.owner.runar(["circle", "block", "Bob", "--reason", "insults"]).status == 64)
+        let circle = try pair.owner.answer(["circle", "block", "Bob", "--reason", "insults=4"]).json
+        let blocked = circle["blocked"] as? [[String: Any]]
+        let reasons = blocked?.first?["reasons"] as? [String: Any]
+        #expect(reasons?["insults"] as? Int == 4)
+        #expect(try Self.person(pair.owner)["trust"] as? String == "revoked")
+        let lifted = try pair.owner.answer(["circle", "unblock", "Bob"]).json["blocked"] as? [[String: Any]]
+        #expect(lifted?.isEmpty == true)
+        let device = try pair.owner.runar(["circle", "device", "expect", pair.memberId, "--json"])
+        #expect(try device.failure["code"] as? String == "has-circle")
         try pair.end()
     }
 }

@@ -39,16 +39,22 @@ extension ChatScreen {
     }
 
     private var head: String {
-        let keys = self.person.keysLeft
-        let state =
-            self.person.trust == "trusted" ? self.person.isVerified ? "verified" : "not verified" : self.person.trust
-        let left = " \(Terminal.escaped(self.person.name))  \(state), \(keys) key\(keys == 1 ? "" : "s") left"
+        let left = " \(self.title)"
         let right = "Ctrl-F searches, Ctrl-C ends "
         let space = self.columns - TextColumns.count(of: left) - TextColumns.count(of: right)
         let line = space > 0 ? left + String(repeating: " ", count: space) + right : left
         let cut = TextColumns.cut(line, columns: self.columns)
         let padding = String(repeating: " ", count: max(0, self.columns - TextColumns.count(of: cut)))
         return Style.reverse + cut + padding + Style.plain
+    }
+
+    /// The name of the conversation, and its state.
+    private var title: String {
+        if let stream = self.stream { return "\(Terminal.escaped(stream.name))  \(Terminal.escaped(stream.summary))" }
+        guard let person = self.person else { return "" }
+        let state = person.trust == "trusted" ? person.isVerified ? "verified" : "not verified" : person.trust
+        let keys = person.keysLeft
+        return "\(Terminal.escaped(person.name))  \(state), \(keys) key\(keys == 1 ? "" : "s") left"
     }
 
     /// All lines of the conversation, or of what was found.
@@ -68,7 +74,7 @@ extension ChatScreen {
     }
 
     private func lines(of thought: ThoughtReport, at clock: String) -> [String] {
-        let name = thought.isOwn ? "you" : Terminal.escaped(self.person.name, limit: 16)
+        let name = thought.isOwn ? "you" : Terminal.escaped(self.person?.name ?? thought.creator, limit: 16)
         let indent = "      "
         var lines = TextColumns.wrap(thought.words, columns: self.columns - indent.count).map { indent + $0 }
         let progress = thought.progress.map { "  \(Style.dim)(\($0))\(Style.plain)" } ?? ""

@@ -22,6 +22,8 @@ struct ChatScreen {
 
     enum Effect: Hashable, Sendable {
         case send(String)
+        /// Send the file at a path.
+        case sendFile(String)
         case loadOlder(before: UInt64)
         case search(String)
         case noteOpened(from: UInt64, to: UInt64)
@@ -35,12 +37,16 @@ struct ChatScreen {
         var found: [ThoughtReport]?
     }
 
+    /// The beginning of a line that sends a file.
+    static let sendCommand = "/send "
     static let textLimit = 192 * 1_024
     /// The smallest window in which something is drawn.
     static let (fewestColumns, fewestLines) = (20, 4)
 
-    let personId: String
-    private(set) var person: PersonReport
+    /// The other person; nil in a stream.
+    private(set) var person: PersonReport?
+    /// The stream; nil in the conversation with a person.
+    private(set) var stream: StreamReport?
     private(set) var thoughts: [ThoughtReport] = []
     private(set) var editor = LineEditor(byteLimit: textLimit)
     private(set) var search: Search?
@@ -50,12 +56,12 @@ struct ChatScreen {
     private(set) var scroll = 0
     private(set) var hasAll = false
     private var isLoading = false
-    /// The last thought of the person that was noted as seen.
+    /// The last thought of another person that was noted as seen.
     private var lastOpened: UInt64 = 0
 
     init(_ report: ThoughtsReport, columns: Int, lines: Int) {
-        self.personId = report.person.personId
         self.person = report.person
+        self.stream = report.stream
         self.thoughts = report.thoughts.reversed()
         (self.columns, self.lines) = (columns, lines)
     }
@@ -70,7 +76,12 @@ struct ChatScreen {
             (self.columns, self.lines) = (columns, lines)
             self.scrollBy(0)
         case .circle(let report):
-            if let person = report.people.first(where: { $0.personId == self.personId }) { self.person = person }
+            if let person = report.people.first(where: { $0.personId == self.person?.personId }) {
+                self.person = person
+            }
+            if let stream = report.streams.first(where: { $0.streamId == self.stream?.streamId }) {
+                self.stream = stream
+            }
         case .said(let thought):
             if !self.thoughts.contains(where: { $0.number == thought.number }) { self.add(thought) }
         case .thought(let thought):
@@ -146,7 +157,26 @@ struct ChatScreen {
             return text.isEmpty ? [] : [.search(text)]
         }
         guard self.editor.characters.contains(where: { !$0.isWhitespace }) else { return [] }
-        return [.send(self.editor.take())]
+        if let reason = self.stream?.reasonForSilence {
+            self.notice = reason
+            return []
+        }
+        guard let path = Self.pathToSend(in: self.editor.text) else { return [.send(self.editor.take())] }
+        guard !path.isEmpty else {
+            self.notice = "write the path of a file after /send"
+            return []
+        }
+        _ = self.editor.take()
+        return [.sendFile(path)]
+    }
+
+    /// The path in a line that sends a file; nil for a text.
+    private static func pathToSend(in text: String) -> String? {
+        // A text of several lines was pasted, or is meant to be read.
+        guard text.hasPrefix(Self.sendCommand), !text.contains(where: \.isNewline) else { return nil }
+        var path = text.dropFirst(Self.sendCommand.count).drop { $0 == " " }
+        while path.last == " " { path.removeLast() }
+        return String(path)
     }
 
     /// Scrolls towards the past, and asks for older thoughts at its end.

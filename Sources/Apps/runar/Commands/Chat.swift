@@ -5,17 +5,17 @@ internal import NodeService
 /// A conversation on the terminal.
 struct Chat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Open the conversation with a person on this terminal.",
+        abstract: "Open the conversation with a person or a stream on this terminal.",
         discussion: """
             Return sends, Alt-Return begins another line, the arrows and Page Up scroll, Control-F searches, and \
-            Control-C ends. Without a running node one is started until the end.
+            Control-C ends. `/send PATH` sends an image, audio or video. Without a running node one is started until the end.
             """
     )
 
     /// The thoughts that are loaded at a time.
     private static let page = 100
 
-    @OptionGroup var person: PersonOptions
+    @OptionGroup var conversation: ConversationOptions
     @OptionGroup var node: NodeOptions
 
     func run() async throws {
@@ -26,11 +26,11 @@ struct Chat: AsyncParsableCommand {
                 "a chat needs a terminal: programs use `runar circle say` and `runar circle follow`"
             )
         }
-        let name = person.name
-        try await Session.with(person.home, node, onNetwork: true, isServing: true) { session in
-            let report = try await session.ask(.thoughts(with: name, limit: Self.page))
+        let name = conversation.name
+        try await Session.with(conversation.home, node, onNetwork: true, isServing: true) { session in
+            let report = try await session.ask(.thoughts(in: name, limit: Self.page))
             try await ChatTerminal.run(ChatScreen(report, columns: 80, lines: 24)) { effect in
-                try await Self.perform(effect, with: name, session)
+                try await Self.perform(effect, in: name, session)
             } following: { tell in
                 _ = try await session.ask(.follow(name)) { update in
                     switch update {
@@ -46,25 +46,37 @@ struct Chat: AsyncParsableCommand {
     /// Performs an effect, and returns its results for the screen.
     private static func perform(
         _ effect: ChatScreen.Effect,
-        with name: PersonName,
+        in name: ConversationName,
         _ session: Session
     ) async throws -> [ChatScreen.Input] {
         switch effect {
-        case .send(let text):
-            do {
-                let thought = try await session.ask(.say(text, to: name))
-                return [.said(thought), .circle(try await session.ask(.circle))]
-            } catch {
-                return [.notSent(text, why: CommandFailure(error).message)]
+        case .send(let text): return await send(text, session) { .say(text, in: name) }
+        case .sendFile(let path):
+            return await send(ChatScreen.sendCommand + path, session) {
+                .attach(try Attachment(file: path), in: name)
             }
         case .loadOlder(let number):
-            return [.older(try await session.ask(.thoughts(with: name, before: number, limit: page)).thoughts)]
+            return [.older(try await session.ask(.thoughts(in: name, before: number, limit: page)).thoughts)]
         case .search(let text):
-            return [.found(try await session.ask(.thoughts(with: name, limit: 1_000, search: text)).thoughts)]
+            return [.found(try await session.thoughts(in: name, limit: 1_000, search: text).thoughts)]
         case .noteOpened(let first, let last):
             _ = try await session.ask(.noteOpened(name, from: first, to: last))
             return []
         case .end: return []
+        }
+    }
+
+    /// Sends a thought; `line` returns to the screen if that fails.
+    private static func send(
+        _ line: String,
+        _ session: Session,
+        _ request: () throws -> APIRequest<ThoughtReport>
+    ) async -> [ChatScreen.Input] {
+        do {
+            let thought = try await session.ask(try request())
+            return [.said(thought), .circle(try await session.ask(.circle))]
+        } catch {
+            return [.notSent(line, why: CommandFailure(error).message)]
         }
     }
 }

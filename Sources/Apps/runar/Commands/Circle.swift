@@ -13,7 +13,8 @@ struct Circle: AsyncParsableCommand {
             """,
         subcommands: [
             List.self, Profile.self, Card.self, Add.self, Accept.self, Decline.self, Verify.self, Revoke.self,
-            Say.self, History.self, Follow.self,
+            Say.self, Send.self, Save.self, History.self, Follow.self,
+            Stream.self, Device.self, Block.self, Unblock.self,
         ],
         defaultSubcommand: List.self
     )
@@ -198,18 +199,18 @@ extension Circle {
 
     struct Say: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell a person something.",
+            abstract: "Say something to a person or in a stream.",
             discussion: "It is stored first, and delivered while a node runs here (`runar up`)."
         )
 
-        @Argument(help: "The person: name, id or its beginning.")
-        var person: String
+        @Argument(help: "The person or the stream: name, id or its beginning.")
+        var conversation: String
         @Argument(help: "The text.")
         var text: String
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let request = APIRequest.say(text, to: PersonName(person))
+            let request = APIRequest.say(text, in: ConversationName(conversation))
             let report = try await Session.with(home) { try await $0.ask(request) }
             Output.report(report, asJSON: home.output.json)
         }
@@ -217,23 +218,25 @@ extension Circle {
 
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the conversation with a person, the newest last."
+            abstract: "Print the conversation with a person or the thoughts of a stream, the newest last.",
+            discussion: "What is no text stands there with its number, by which `runar circle save` keeps it as a file."
         )
 
         @Option(help: ArgumentHelp("The most thoughts, 1 to 1000.", valueName: "count"))
         var limit = 50
         @Option(help: "Only those that contain this text.")
         var search: String?
-        @OptionGroup var person: PersonOptions
+        @OptionGroup var conversation: ConversationOptions
 
         func validate() throws {
             guard 1...1_000 ~= limit else { throw ValidationError("--limit is from 1 to 1000.") }
         }
 
         func run() async throws {
-            let request = APIRequest.thoughts(with: person.name, limit: limit, search: search)
-            let report = try await Session.with(person.home) { try await $0.ask(request) }
-            Output.report(report, asJSON: person.home.output.json)
+            let report = try await Session.with(conversation.home) { session in
+                try await session.thoughts(in: conversation.name, limit: limit, search: search)
+            }
+            Output.report(report, asJSON: conversation.home.output.json)
         }
     }
 }
@@ -241,16 +244,16 @@ extension Circle {
 extension Circle {
     struct Follow: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print each thought of the conversation with a person, and each step of a delivery.",
+            abstract: "Print each thought of a conversation or a stream, and each step of a delivery.",
             discussion: "For programs; people use `runar chat`."
         )
 
-        @OptionGroup var person: PersonOptions
+        @OptionGroup var conversation: ConversationOptions
         @OptionGroup var node: NodeOptions
 
         func run() async throws {
-            let (request, asJSON) = (APIRequest.follow(person.name), person.home.output.json)
-            let (home, node) = (person.home, node)
+            let (request, asJSON) = (APIRequest.follow(conversation.name), conversation.home.output.json)
+            let (home, node) = (conversation.home, node)
             _ = try await Interruption.run {
                 try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                     try await session.ask(request) { update in
@@ -273,4 +276,13 @@ struct PersonOptions: ParsableArguments {
     @OptionGroup var home: HomeOptions
 
     var name: PersonName { PersonName(person) }
+}
+
+/// A person of the circle, or a stream.
+struct ConversationOptions: ParsableArguments {
+    @Argument(help: "The person or the stream: name, id or its beginning.")
+    var conversation: String
+    @OptionGroup var home: HomeOptions
+
+    var name: ConversationName { ConversationName(conversation) }
 }

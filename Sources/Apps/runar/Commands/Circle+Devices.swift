@@ -1,0 +1,152 @@
+internal import ArgumentParser
+internal import NodeService
+
+// The devices of this device's person, and the people who are blocked.
+
+extension Circle {
+    struct Device: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Use your circle on several devices of yours.",
+            discussion: """
+                Both devices must be connected in a network. First run `runar circle device expect` on the new device, then \
+                `runar circle device add` on the one that has the circle. The new device gets your person's key, the people \
+                and the streams; earlier thoughts stay on the first device.
+                """,
+            subcommands: [Add.self, Expect.self, Remove.self]
+        )
+    }
+}
+
+extension Circle.Device {
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give your circle to another device of yours, which expects it.",
+            discussion: """
+                The device gets your person's key, the people and the streams, and every thought from now on. Earlier \
+                thoughts stay here. It must have run `runar circle device expect` within the last ten minutes.
+                """
+        )
+
+        @OptionGroup var device: CircleDeviceOptions
+        @OptionGroup var node: NodeOptions
+
+        func run() async throws {
+            let request = APIRequest.addDevice(device.name)
+            let report = try await Session.with(device.home, node, onNetwork: true) { try await $0.ask(request) }
+            Output.report(report, asJSON: device.home.output.json)
+        }
+    }
+
+    struct Expect: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let another device of yours give its circle to this one, once, within ten minutes.",
+            discussion: """
+                A node must run here (`runar up`), and this device must have no people of its own. Run `runar circle device \
+                add` on the device that has the circle afterwards.
+                """
+        )
+
+        @OptionGroup var device: CircleDeviceOptions
+
+        func run() async throws {
+            let place = try device.home.place()
+            guard Session.isNodeRunning(in: place) else {
+                throw CommandFailure(
+                    "not-running",
+                    .unavailable,
+                    "no node runs here to wait for the other device: start one with `runar up`, and try again"
+                )
+            }
+            let report = try await Session.with(device.home) { try await $0.ask(.expectDevice(device.name)) }
+            Output.report(report, asJSON: device.home.output.json)
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a lost device of yours from the circle; says what stays there and asks.",
+            discussion: "Everyone in your circle learns of it, and seals nothing for the device from then on."
+        )
+
+        @OptionGroup var device: CircleDeviceOptions
+        @Flag(help: "Do not ask.")
+        var yes = false
+
+        func run() async throws {
+            if !yes {
+                Output.note(
+                    """
+                    No thought is sealed for the device from now on. It keeps your person's key and the thoughts that it has. \
+                    Revoke its membership too: `runar network revoke`.
+                    """
+                )
+                try await Prompt.requireConsent("", with: "remove", otherwise: "nothing was changed")
+            }
+            let report = try await Session.with(device.home) { try await $0.ask(.removeDevice(device.name)) }
+            Output.report(report, asJSON: device.home.output.json)
+        }
+    }
+}
+
+extension Circle {
+    struct Block: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Block a person: trust is revoked, and no request is taken until you lift the block.",
+            discussion: "What `runar circle revoke` deletes is deleted. The reasons stay on your device."
+        )
+
+        @Argument(help: "The person: name, id or its beginning.")
+        var person: String
+        @Option(
+            name: .customLong("reason"),
+            help: ArgumentHelp(
+                "A reason with its severity, 1 to 5; several are possible.",
+                valueName: "text=severity"
+            )
+        )
+        var reasons: [String] = []
+        @OptionGroup var home: HomeOptions
+
+        func validate() throws { _ = try severities() }
+
+        func run() async throws {
+            let request = APIRequest.block(PersonName(person), reasons: try severities())
+            let report = try await Session.with(home) { try await $0.ask(request) }
+            Output.report(report, asJSON: home.output.json)
+        }
+
+        private func severities() throws -> [String: Int] {
+            var severities: [String: Int] = [:]
+            for reason in reasons {
+                guard let place = reason.lastIndex(of: "="), place > reason.startIndex,
+                    let severity = Int(reason[reason.index(after: place)...]), 1...5 ~= severity
+                else { throw ValidationError("Give each reason as TEXT=SEVERITY, with a severity of 1 to 5.") }
+                severities[String(reason[..<place])] = severity
+            }
+            return severities
+        }
+    }
+
+    struct Unblock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lift the block of a person.",
+            discussion: "Trust returns only if you accept the person, and the person consents again."
+        )
+
+        @OptionGroup var person: PersonOptions
+
+        func run() async throws {
+            let report = try await Session.with(person.home) { try await $0.ask(.unblock(person.name)) }
+            Output.report(report, asJSON: person.home.output.json)
+        }
+    }
+}
+
+/// Another device of this device's person.
+struct CircleDeviceOptions: ParsableArguments {
+    @Argument(help: "The device: id, its beginning, or label.")
+    var device: String
+    @OptionGroup var home: HomeOptions
+
+    var name: PeerName { PeerName(device) }
+}

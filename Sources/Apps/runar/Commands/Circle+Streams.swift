@@ -1,0 +1,143 @@
+internal import ArgumentParser
+internal import NodeService
+
+// Streams: groups, and the thoughts of one person for many.
+
+extension Circle {
+    struct Stream: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make groups, invite people to them, and join the groups of others.",
+            discussion: """
+                A stream has a creator, who alone invites and removes people; each of them joins by consent. `runar chat`, \
+                `runar circle say` and `runar circle history` take the name of a stream as that of a person.
+                """,
+            subcommands: [Make.self, Invite.self, Remove.self, Join.self, Leave.self, Delete.self]
+        )
+    }
+}
+
+extension Circle.Stream {
+    struct Make: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a stream without members.",
+            discussion: """
+                Every member writes, and the members see each other's cards. With `--only-me` you alone write, and the \
+                members do not learn of each other.
+                """
+        )
+
+        @Argument(help: "The name, at most 128 bytes.")
+        var name: String
+        @Option(help: "A few sentences about the stream.")
+        var blurb: String?
+        @Flag(name: .customLong("only-me"), help: "You alone write.")
+        var isCreatorAlone = false
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = APIRequest.makeStream(name: name, blurb: blurb, isCreatorAlone: isCreatorAlone)
+            let report = try await Session.with(home) { try await $0.ask(request) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Invite: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Invite a person whom you trust to a stream that you made.",
+            discussion: "The person takes part after joining, and sees what is said from then on."
+        )
+
+        @OptionGroup var stream: StreamOptions
+        @Argument(help: "The person: name, id or its beginning.")
+        var person: String
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = APIRequest.invite(PersonName(person), to: stream.name)
+            let report = try await Session.with(home) { try await $0.ask(request) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a person from a stream that you made.",
+            discussion: "The person gets nothing from then on, and keeps the thoughts so far."
+        )
+
+        @OptionGroup var stream: StreamOptions
+        @Argument(help: "The person: name, id or its beginning.")
+        var person: String
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let request = APIRequest.remove(PersonName(person), from: stream.name)
+            let report = try await Session.with(home) { try await $0.ask(request) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Join: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Join a stream to which you are invited.",
+            discussion: "Where every member writes, joining is also your consent to trust the members."
+        )
+
+        @OptionGroup var stream: StreamOptions
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let report = try await Session.with(home) { try await $0.ask(.joinStream(stream.name)) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Leave: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Leave a stream, or decline an invitation to it.",
+            discussion: "Its thoughts stay on this device. The creator of a stream deletes it instead."
+        )
+
+        @OptionGroup var stream: StreamOptions
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            let report = try await Session.with(home) { try await $0.ask(.leaveStream(stream.name)) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a stream with its thoughts; says what is lost and asks.",
+            discussion: "The members of your own stream are removed; a stream that another person made you leave."
+        )
+
+        @OptionGroup var stream: StreamOptions
+        @Flag(help: "Do not ask.")
+        var yes = false
+        @OptionGroup var home: HomeOptions
+
+        func run() async throws {
+            if !yes {
+                Output.note(
+                    """
+                    The thoughts of the stream are deleted on this device. If you made the stream, its members are removed \
+                    and keep their copies.
+                    """
+                )
+                try await Prompt.requireConsent("", with: "delete", otherwise: "nothing was changed")
+            }
+            let report = try await Session.with(home) { try await $0.ask(.deleteStream(stream.name)) }
+            Output.report(report, asJSON: home.output.json)
+        }
+    }
+}
+
+/// A stream of the circle.
+struct StreamOptions: ParsableArguments {
+    @Argument(help: "The stream: name, id or its beginning.")
+    var stream: String
+
+    var name: StreamName { StreamName(stream) }
+}
