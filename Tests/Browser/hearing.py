@@ -27,6 +27,7 @@ def names(scene):
     places += ["/settings/keys", "/data/topics", "/data/messages", "/data/services", "/data/map", "/doctor"]
     places += [f"{network}/share", f"{network}/admit", "/settings/device", "/settings/devices", "/settings/storage"]
     places += ["/settings/logs", "/settings/metrics", "/circle", circles.person_path(laptop)]
+    places += [circles.make_group(laptop, phone)]
     faults, titles = [], set()
     for place in places:
         laptop.go(place)

@@ -54,18 +54,21 @@ def full_screens(scene):
     phone.node.send(laptop.node.peer, "Hello from the phone")
     laptop.node.command("keys", "exchange", phone.node.peer)
     circles.befriend(laptop, phone)
-    phone.node.api("POST", "/circle/people/Ada/thoughts", {"text": "Shall we meet at the harbour? " * 12})
-    laptop.node.api("POST", "/circle/people/Bob/thoughts", {"text": "At eight"})
+    group = circles.make_group(laptop, phone)
+    phone.node.api("POST", circles.thoughts_path(phone), {"text": "Shall we meet at the harbour? " * 12})
+    laptop.node.api("POST", circles.thoughts_path(laptop), {"text": "At eight"})
     network = path_part(laptop.node.network()["networkId"])
     peer = path_part(phone.node.peer)
     findings = []
     places = [*FULL, f"/networks/{network}", f"/networks/{network}/admit", f"/peers/{peer}", circles.person_path(laptop)]
     look_at_all(laptop, places, "full", findings)
-    look_at_dialogs(laptop, network, peer, findings)
+    # Its address is cut as that of a person is, so its pictures have a name of their own.
+    look_at_all(laptop, [group], "full-group", findings)
+    look_at_dialogs(laptop, network, peer, group, findings)
     assert not findings, "\n".join(findings)
 
 
-def look_at_dialogs(laptop, network, peer, findings):
+def look_at_dialogs(laptop, network, peer, group, findings):
     """What stands above a page, each opened the way a person does."""
     steps = [
         ("dialog-member", f"/networks/{network}", [re.compile("phone")]),
@@ -82,6 +85,12 @@ def look_at_dialogs(laptop, network, peer, findings):
         ("dialog-card", "/circle", ["Show my card"]),
         ("dialog-profile", "/circle", ["Change"]),
         ("dialog-revoke-trust", circles.person_path(laptop), ["Revoke trust"]),
+        ("dialog-block", circles.person_path(laptop), ["Block"]),
+        ("dialog-make-group", "/circle", ["Make a group"]),
+        ("dialog-add-device", "/circle", ["Add a device"]),
+        ("dialog-invite-people", group, ["Invite people"]),
+        ("dialog-remove-member", group, ["Remove: Bob"]),
+        ("dialog-delete-group", group, ["Delete the group"]),
         ("dialog-sign-out", "/settings/device", ["Sign out everywhere"]),
         ("dialog-stop", "/settings/device", ["Stop the node"]),
     ]

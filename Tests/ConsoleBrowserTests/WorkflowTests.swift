@@ -54,12 +54,36 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("circles.two_people")
         }
 
+        @Test func `an image is shown to both people and saved, and other files are refused`() async throws {
+            try await BrowserScenario.play("circles.attachments")
+        }
+
         @Test func `a thought waits for a device that is away, and revoked trust says what it means`() async throws {
             try await BrowserScenario.play("circles.away_and_revoked")
         }
 
         @Test func `the code of a card adds a person`() async throws {
             try await BrowserScenario.play("circles.cards")
+        }
+
+        @Test func `a group is made, joined, written in by both people, left and deleted`() async throws {
+            try await BrowserScenario.play("circles.group")
+        }
+
+        @Test func `a member only reads where the creator of a group alone writes`() async throws {
+            try await BrowserScenario.play("circles.one_writer")
+        }
+
+        @Test func `a search that ended early continues by itself, and can be stopped`() async throws {
+            try await BrowserScenario.play("circles.long_search")
+        }
+
+        @Test func `a device gets a person's circle, and what is written on either appears on both`() async throws {
+            try await BrowserScenario.play("circles.own_devices")
+        }
+
+        @Test func `a blocked person is listed, and can be asked again once the block is lifted`() async throws {
+            try await BrowserScenario.play("circles.blocking")
         }
 
         @Test func `a large file shows how far it is, and goes on where its sender stopped it`() async throws {

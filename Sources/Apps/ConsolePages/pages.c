@@ -132,6 +132,14 @@ static const unsigned char page_views_admit_js[] = {
 #embed "web/views/admit.js"
 };
 
+static const unsigned char page_views_attachments_js[] = {
+#embed "web/views/attachments.js"
+};
+
+static const unsigned char page_views_circle_devices_js[] = {
+#embed "web/views/circle-devices.js"
+};
+
 static const unsigned char page_views_circle_js[] = {
 #embed "web/views/circle.js"
 };
@@ -154,6 +162,10 @@ static const unsigned char page_views_data_js[] = {
 
 static const unsigned char page_views_devices_js[] = {
 #embed "web/views/devices.js"
+};
+
+static const unsigned char page_views_groups_js[] = {
+#embed "web/views/groups.js"
 };
 
 static const unsigned char page_views_join_js[] = {
@@ -272,6 +284,10 @@ static const unsigned char page_views_storage_js[] = {
 #embed "web/views/storage.js"
 };
 
+static const unsigned char page_views_thoughts_js[] = {
+#embed "web/views/thoughts.js"
+};
+
 static const unsigned char page_views_topics_js[] = {
 #embed "web/views/topics.js"
 };
@@ -309,12 +325,15 @@ static const console_page pages[] = {
     {"pictures/strip.js", page_pictures_strip_js, sizeof page_pictures_strip_js},
     {"texts.js", page_texts_js, sizeof page_texts_js},
     {"views/admit.js", page_views_admit_js, sizeof page_views_admit_js},
+    {"views/attachments.js", page_views_attachments_js, sizeof page_views_attachments_js},
+    {"views/circle-devices.js", page_views_circle_devices_js, sizeof page_views_circle_devices_js},
     {"views/circle.js", page_views_circle_js, sizeof page_views_circle_js},
     {"views/connect.js", page_views_connect_js, sizeof page_views_connect_js},
     {"views/conversation.js", page_views_conversation_js, sizeof page_views_conversation_js},
     {"views/create.js", page_views_create_js, sizeof page_views_create_js},
     {"views/data.js", page_views_data_js, sizeof page_views_data_js},
     {"views/devices.js", page_views_devices_js, sizeof page_views_devices_js},
+    {"views/groups.js", page_views_groups_js, sizeof page_views_groups_js},
     {"views/join.js", page_views_join_js, sizeof page_views_join_js},
     {"views/keys.js", page_views_keys_js, sizeof page_views_keys_js},
     {"views/logs.js", page_views_logs_js, sizeof page_views_logs_js},
@@ -344,6 +363,7 @@ static const console_page pages[] = {
     {"views/share.js", page_views_share_js, sizeof page_views_share_js},
     {"views/sign-in.js", page_views_sign_in_js, sizeof page_views_sign_in_js},
     {"views/storage.js", page_views_storage_js, sizeof page_views_storage_js},
+    {"views/thoughts.js", page_views_thoughts_js, sizeof page_views_thoughts_js},
     {"views/topics.js", page_views_topics_js, sizeof page_views_topics_js},
 };
 

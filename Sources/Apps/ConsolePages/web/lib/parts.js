@@ -1,6 +1,6 @@
 // The pieces that views are built of. How each looks is in app.css; a view needs no style of its own.
 
-import { h, signal, computed, effect, nodes, untracked } from "./dom.js";
+import { h, signal, computed, each, effect, nodes, untracked } from "./dom.js";
 import { icon } from "./icons.js";
 import { clean } from "./format.js";
 import { link } from "./router.js";
@@ -111,6 +111,11 @@ export const note = (kind, ...children) => h("div", { class: `note ${kind}`, rol
 export const empty = ({ icon: name, title, text, actions }) => h("div", { class: "empty" },
   icon(name, 40), h("h2", null, title), [text].flat().map(one => h("p", null, one)),
   actions && h("div", { class: "buttons" }, actions));
+
+/// A list of things that say something and have buttons below it.
+export const findings = (label, name, items, key, render) =>
+  h("ul", { class: "findings", "aria-label": label, hidden: () => !items().length }, each(items, key, one =>
+    h("li", null, icon(name), h("div", { class: "stack tight" }, () => render(one())))));
 
 /// A row that leads somewhere: `row({href, icon, title, detail, end})`.
 export const row = ({ href, icon: name, title, detail, end, label }) => {

@@ -1,15 +1,18 @@
-// The circle: the own profile, requests, and the people whom this person trusts.
+// The circle: the own profile and devices, requests, the people whom this person trusts, groups, and who is blocked.
 
 import { h, signal, computed, each, untracked } from "../lib/dom.js";
-import { get, post, put, part } from "../lib/api.js";
-import { badge, button, card, empty, field, form, loadedOnce, note, page, section, select } from "../lib/parts.js";
+import { get, post, put, del, part } from "../lib/api.js";
+import { badge, button, card, empty, field, findings, form, loadedOnce, page, section } from "../lib/parts.js";
 import { openDialog, toast } from "../lib/dialog.js";
 import { resource } from "../lib/store.js";
 import { codeView } from "../lib/code.js";
 import { scanner } from "../lib/scan.js";
 import { icon } from "../lib/icons.js";
 import { link } from "../lib/router.js";
-import { peers, watchPeers, nameOf, clean } from "./peers-store.js";
+import { date } from "../lib/format.js";
+import { watchPeers, clean } from "./peers-store.js";
+import { chooseDevice, expectButton, ownDevices } from "./circle-devices.js";
+import { groups } from "./groups.js";
 import { t } from "../texts.js";
 
 const w = t.circle;
@@ -30,18 +33,26 @@ export async function decline(person) {
   toast(w.declined(clean(person.name)));
 }
 
+export const blockPath = person => `/circle/blocked/${part(person.personId)}`;
+
+export async function lift(person) {
+  await del(blockPath(person));
+  toast(w.lifted(clean(person.name)));
+}
+
 export function mount(root) {
   watchPeers();
   const circle = circleResource();
   root.append(h("div", null, loadedOnce(circle, value => {
     const hasProfile = computed(() => value().name !== undefined);
-    return () => (hasProfile() ? untracked(() => whole(value)) : beginning());
+    return () => (hasProfile() ? untracked(() => whole(value)) : beginning(value));
   },
     { frame: { title: w.title } })));
 }
 
-const beginning = () => page({ title: w.title, lead: w.lead },
-  card(h("h2", null, w.beginTitle), h("p", { class: "quiet" }, w.begin), profileForm("", "")));
+const beginning = value => page({ title: w.title, lead: w.lead },
+  card(h("h2", null, w.beginTitle), h("p", { class: "quiet" }, w.begin), profileForm("", "")),
+  card(h("h2", null, w.otherTitle), h("p", { class: "quiet" }, w.other), h("div", null, expectButton(value))));
 
 function profileForm(name, blurb, onDone = () => {}) {
   const error = signal("");
@@ -64,23 +75,35 @@ function whole(value) {
     button(w.add, { kind: "primary", icon: "plus", onPress: add }),
   ] },
   () => (people(["requested"]).length ? section({ title: w.requests },
-    h("ul", { class: "findings", "aria-label": w.requests },
-      each(() => people(["requested"]), one => one.personId, one => h("li", null, request(one.peek()))))) : null),
+    findings(w.requests, "circle", () => people(["requested"]), one => one.personId, request)) : null),
   section({ title: w.people },
     h("ul", { class: "rows", "aria-label": w.people, hidden: () => !people(["trusted", "invited", "revoked"]).length },
       each(() => people(["trusted", "invited", "revoked"]), one => one.personId, one => h("li", null, () => row(one())))),
     () => (value().people.length ? null : empty({ icon: "circle", title: w.emptyTitle, text: w.empty }))),
+  groups(value),
   section({ title: w.you, actions: [button(w.editProfile, { icon: "edit", onPress: () => edit(value.peek()) })] },
     card(() => h("p", null, h("bdi", { dir: "auto" }, clean(value().name))),
-      () => value().blurb && h("p", { class: "quiet said", dir: "auto" }, value().blurb))));
+      () => value().blurb && h("p", { class: "quiet said", dir: "auto" }, value().blurb))),
+  ownDevices(value),
+  () => (value().blocked.length ? section({ title: w.blocked },
+    findings(w.blocked, "stop", () => value().blocked, one => one.personId, blocked)) : null));
 }
 
-const request = person => [icon("circle"), h("div", { class: "stack tight" },
+const request = person => [
   h("p", null, w.requestFrom(clean(person.name))),
   person.blurb && h("p", { class: "quiet said", dir: "auto" }, person.blurb),
   h("div", { class: "buttons" },
     button(w.accept, { kind: "primary", label: `${w.accept}: ${clean(person.name)}`, onPress: () => accept(person) }),
-    button(w.decline, { label: `${w.decline}: ${clean(person.name)}`, onPress: () => decline(person) })))];
+    button(w.decline, { label: `${w.decline}: ${clean(person.name)}`, onPress: () => decline(person) })),
+];
+
+const blocked = person => [
+  h("p", null, h("bdi", { dir: "auto" }, clean(person.name))),
+  h("p", { class: "quiet" }, [date(person.reportedAt),
+    ...Object.entries(person.reasons).map(([reason, severity]) => w.reason(w.reasons[reason] ?? clean(reason), severity))]
+    .join(" · ")),
+  h("div", null, button(w.lift, { label: `${w.lift}: ${clean(person.name)}`, onPress: () => lift(person) })),
+];
 
 function row(person) {
   const isOnline = person.devices.some(one => one.connected);
@@ -119,16 +142,8 @@ function add() {
   ]);
 }
 
-function byDevice(close) {
-  const connected = [...peers().values()].filter(one => one.connected);
-  if (!connected.length) return note("info", h("p", null, w.noDevice));
-  const error = signal("");
-  return form({ error, label: w.addDevice, onSubmit: async data => {
-    await post(`/peers/${part(data.get("peer"))}/circle`);
-    close();
-    toast(w.asked);
-  } },
-  field({ label: w.device, error }, p => select(connected.map(one => [one.peerIdText, nameOf(one.peerId, one.label)]),
-    { ...p, name: "peer" })),
-  h("div", null, button(w.ask, { kind: "primary", type: "submit" })));
-}
+const byDevice = close => chooseDevice({ label: w.addDevice, none: w.noDevice, action: w.ask, onChosen: async peer => {
+  await post(`/peers/${part(peer)}/circle`);
+  close();
+  toast(w.asked);
+} });

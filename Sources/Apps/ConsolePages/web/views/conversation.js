@@ -42,7 +42,10 @@ export function conversation(peer, isConnected, keys) {
     log,
     each(() => offers().filter(one => one.peerId === peer), one => one.number, one => offerCard(one.peek())),
     composer(peer, keys));
-  drops(place, peer);
+  drops(place, dropped => {
+    for (const file of dropped) sendFile(peer, file);
+    say(w.preparing);
+  });
   return place;
 }
 
@@ -140,6 +143,8 @@ export function keepAtEnd(log, all) {
   };
   const watcher = new ResizeObserver(follow);
   watcher.observe(log);
+  // An image that has been loaded makes the list longer.
+  watcher.observe(log.firstElementChild);
   onEnd(() => watcher.disconnect());
   effect(() => { all(); requestAnimationFrame(follow); });
 }
@@ -220,7 +225,7 @@ function composer(peer, keys) {
 }
 
 /// Files can be dropped onto the conversation.
-function drops(place, peer) {
+export function drops(place, onFiles) {
   place.addEventListener("dragover", event => {
     if (!event.dataTransfer.types.includes("Files")) return;
     event.preventDefault();
@@ -229,7 +234,6 @@ function drops(place, peer) {
   for (const end of ["dragleave", "drop"]) place.addEventListener(end, () => place.classList.remove("dropping"));
   place.addEventListener("drop", event => {
     event.preventDefault();
-    for (const file of event.dataTransfer.files) sendFile(peer, file);
-    if (event.dataTransfer.files.length) say(w.preparing);
+    if (event.dataTransfer.files.length) onFiles([...event.dataTransfer.files]);
   });
 }

@@ -74,7 +74,7 @@ export const value = (one, name, limit) => (one.text !== undefined ? longText(on
   : h("div", { class: "cluster" }, h("span", null, w.noText(bytes(one.bytes))),
     button(w.saveBytes, { icon: "download", onPress: () => save(fromBase64(one.base64 ?? ""), name) })));
 
-const fromBase64 = text => Uint8Array.from(atob(text), one => one.charCodeAt(0));
+export const fromBase64 = text => Uint8Array.from(atob(text), one => one.charCodeAt(0));
 
 export function toBase64(content) {
   let text = "";
