@@ -44,10 +44,11 @@ prepare() {
     mkdir -p "$work/$1" "$folder"
 }
 
-# archive NAME: the reference of the symbols in its place.
+# archive NAME: the reference of the symbols in its place, with the articles of the module's catalogue if it has one.
 archive() {
-    local name=$1
-    "$docc" convert --warnings-as-errors --additional-symbol-graph-dir "$work/$name" \
+    local name=$1 catalogue
+    catalogue=$(find Sources -type d -path "*/$name/$name.docc")
+    "$docc" convert ${catalogue:+"$catalogue"} --warnings-as-errors --additional-symbol-graph-dir "$work/$name" \
         --fallback-display-name "$name" --fallback-bundle-identifier "runar.$name" \
         --output-path "$folder/$name.doccarchive" >/dev/null
     printf '   %s: %s pages\n' "$folder/$name.doccarchive" \
@@ -86,4 +87,5 @@ modules OneTimeKeys
 # shellcheck disable=SC2046  # several modules are several words
 modules SealedMessages $(exports Sources/Node/SealedMessages)
 modules Circle
-headers RunarC Sources/Apps/CRunar/include/runar.h Sources/Apps/CRunar/include/runar_sealed.h
+headers RunarC Sources/Apps/CRunar/include/runar.h Sources/Apps/CRunar/include/runar_sealed.h \
+    Sources/Apps/CRunar/include/runar_circle.h

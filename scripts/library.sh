@@ -21,7 +21,7 @@ if [ -z "$products" ]; then
 fi
 archive=$products/libRunarCStatic.a
 mkdir -p "$folder"
-cp "$headers/runar.h" "$headers/runar_sealed.h" Bindings/python/runar.py "$folder/"
+cp "$headers/runar.h" "$headers/runar_sealed.h" "$headers/runar_circle.h" Bindings/python/runar.py "$folder/"
 cp "$archive" "$folder/librunar.a"
 
 if [ "$(uname -s)" = Darwin ]; then

@@ -24,11 +24,13 @@ import queue
 import sys
 import threading
 
-__all__ = ["Error", "Event", "Node", "Request", "Service", "Subscription", "open_sealed", "seal"]
+__all__ = [
+    "Circle", "CircleEvent", "Error", "Event", "Node", "Request", "Service", "Subscription", "open_sealed", "seal",
+]
 
 JSON, MESSAGEPACK, CBOR, BYTES = 1, 2, 3, 4
 HANDLER_FAILED = 4006
-ABI_VERSION = 3
+ABI_VERSION = 4
 EVENTS_WAITING = 1024
 
 
@@ -85,12 +87,20 @@ class _SealOptions(ctypes.Structure):
     ]
 
 
+class _CircleEvent(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t), ("kind", ctypes.c_int32), ("person_id", ctypes.c_char_p),
+        ("change", ctypes.c_char_p), ("json", ctypes.c_char_p),
+    ]
+
+
 _Handle = _Context = ctypes.c_void_p
 _Text = ctypes.c_char_p
 _ErrorPlace = ctypes.POINTER(ctypes.POINTER(_Error))
 _Callback = ctypes.CFUNCTYPE(None, _Context, _Text, ctypes.POINTER(_Error))
 _DataCallback = ctypes.CFUNCTYPE(None, _Context, ctypes.POINTER(_Result))
 _EventCallback = ctypes.CFUNCTYPE(None, _Context, ctypes.POINTER(_Event))
+_CircleCallback = ctypes.CFUNCTYPE(None, _Context, ctypes.POINTER(_CircleEvent))
 _ActionCallback = ctypes.CFUNCTYPE(None, _Context, _Handle, ctypes.POINTER(_RequestInfo))
 
 # Texts that the library returns are pointers, so that they can be freed.
@@ -139,6 +149,24 @@ _PROTOTYPES = {
     "runar_node_remove_keys": (None, [_Handle, _Text, _Callback, _Context]),
     "runar_node_seal": (None, [_Handle, _Text, _Text, ctypes.c_size_t, _DataCallback, _Context]),
     "runar_node_open": (None, [_Handle, _Text, _Text, ctypes.c_size_t, _DataCallback, _Context]),
+    "runar_node_open_circle": (None, [_Handle, _Callback, _Context]),
+    "runar_node_set_profile": (None, [_Handle, _Text, _Text, _Callback, _Context]),
+    "runar_node_get_card": (None, [_Handle, _Callback, _Context]),
+    "runar_node_get_people": (None, [_Handle, _Callback, _Context]),
+    "runar_node_invite_device": (None, [_Handle, _Text, _Callback, _Context]),
+    "runar_node_invite_card": (None, [_Handle, _Text, _Callback, _Context]),
+    "runar_node_accept_person": (None, [_Handle, _Text, _Callback, _Context]),
+    "runar_node_decline_person": (None, [_Handle, _Text, _Callback, _Context]),
+    "runar_node_verify_person": (None, [_Handle, _Text, _Text, _Callback, _Context]),
+    "runar_node_revoke_trust": (None, [_Handle, _Text, _Callback, _Context]),
+    "runar_node_say": (None, [_Handle, _Text, _Text, _Callback, _Context]),
+    "runar_node_send_thought": (
+        None, [_Handle, _Text, _Text, _Text, ctypes.c_size_t, _Text, _Text, _Callback, _Context],
+    ),
+    "runar_node_get_thoughts": (None, [_Handle, _Text, ctypes.c_uint64, ctypes.c_uint32, _Callback, _Context]),
+    "runar_node_get_thought_content": (None, [_Handle, _Text, _DataCallback, _Context]),
+    "runar_node_note_opened": (None, [_Handle, _Text, _Callback, _Context]),
+    "runar_node_subscribe_circle": (ctypes.c_void_p, [_Handle, _CircleCallback, _Context, _ErrorPlace]),
     "runar_node_handle_memory_warning": (None, [_Handle]),
     "runar_node_optimize_memory_usage": (None, [_Handle]),
     "runar_node_reduce_operations": (None, [_Handle]),
@@ -286,9 +314,11 @@ class Request(collections.namedtuple("Request", "path parameters network_id peer
 class Subscription:
     """Calls a handler with one event after the other, until cancel()."""
 
+    _callback_type = _EventCallback
+
     def __init__(self, handler):
         self._handler, self._queue, self._dropped = handler, queue.Queue(EVENTS_WAITING), 0
-        self._callback = _EventCallback(self._take)
+        self._callback = self._callback_type(self._take)
         self._node = self._id = None
         threading.Thread(target=self._deliver, daemon=True).start()
 
@@ -320,6 +350,117 @@ class Subscription:
             while not self._queue.empty():
                 self._queue.get_nowait()
             self._queue.put(None)
+
+
+class CircleEvent(collections.namedtuple("CircleEvent", "kind person_id change person thought")):
+    """A change in the circle.
+
+    `kind` is "trust_changed", "profile_changed", "thought_received" or "delivery_changed". `change` is "requested",
+    "trusted", "declined" or "revoked", and None for other kinds. The first two kinds have a `person`, the others a `thought`:
+    dictionaries as those of Circle.people and Circle.thoughts().
+    """
+
+    _KINDS = {1: "trust_changed", 2: "profile_changed", 3: "thought_received", 4: "delivery_changed"}
+
+    @classmethod
+    def _of(cls, event):
+        subject = json.loads(event.json)
+        has_person = event.kind in (1, 2)
+        return cls(
+            cls._KINDS.get(event.kind), event.person_id.decode() if event.person_id else None,
+            event.change.decode() if event.change else None, subject if has_person else None,
+            None if has_person else subject,
+        )
+
+
+class _CircleSubscription(Subscription):
+    """Calls a handler with each event of a circle; events are dropped while too many wait."""
+
+    _callback_type = _CircleCallback
+
+    def _take(self, _, event):
+        try:
+            self._queue.put_nowait(CircleEvent._of(event.contents))
+        except queue.Full:
+            pass  # as in the library, where as many wait at most
+
+
+class Circle:
+    """The people whom this device's person trusts, and the thoughts that they exchange; see Node.open_circle().
+
+    People and thoughts are named by their public ids. Trust needs the consent of both people.
+    """
+
+    def __init__(self, node):
+        self._node = node
+        self._call(_library.runar_node_open_circle)
+
+    def _call(self, function, *arguments):
+        return _soon(function, self._node._handle, *arguments).result()
+
+    @property
+    def card(self):
+        """The card of this device's person as a text, `runar://person/...`."""
+        return self._call(_library.runar_node_get_card)
+
+    @property
+    def people(self):
+        """The people as a list of dictionaries, also those in whom trust was revoked."""
+        return json.loads(self._call(_library.runar_node_get_people))
+
+    def set_profile(self, name, blurb=None):
+        """Sets the profile of this device's person; returns the person's id."""
+        return self._call(_library.runar_node_set_profile, _text(name), _text(blurb))
+
+    def invite(self, device_or_card):
+        """Asks the person of a connected device, or of a card's text, for trust; returns the person's id for a card."""
+        is_card = device_or_card.strip().startswith("runar://")
+        function = _library.runar_node_invite_card if is_card else _library.runar_node_invite_device
+        return self._call(function, _text(device_or_card))
+
+    def accept(self, person):
+        """Accepts the request of a person, or invites a person again in whom trust was revoked."""
+        self._call(_library.runar_node_accept_person, _text(person))
+
+    def decline(self, person):
+        """Declines the request of a person."""
+        self._call(_library.runar_node_decline_person, _text(person))
+
+    def verify(self, safety_number, person):
+        """Notes that a person compared the safety number with the one on the other person's screen."""
+        self._call(_library.runar_node_verify_person, _text(person), _text(safety_number))
+
+    def revoke_trust(self, person):
+        """Revokes the trust in a person: nothing of the person is taken, and nothing goes to the person."""
+        self._call(_library.runar_node_revoke_trust, _text(person))
+
+    def say(self, text, person):
+        """Says a text to a person; returns the id of the thought once it is stored."""
+        return self._call(_library.runar_node_say, _text(person), _text(text))
+
+    def send(self, media_type, content, person, *, content_type=None, file_name=None):
+        """Sends bytes as "say", "text", "post", "image", "audio" or "video"; returns the id of the thought."""
+        arguments = _text(media_type), content, len(content), _text(content_type), _text(file_name)
+        return self._call(_library.runar_node_send_thought, _text(person), *arguments)
+
+    def thoughts(self, person, before=0, limit=50):
+        """Returns the thoughts with a person as dictionaries, the newest first; `before` is the number of a thought."""
+        return json.loads(self._call(_library.runar_node_get_thoughts, _text(person), before, limit))
+
+    def content(self, thought):
+        """Returns the content of a thought as bytes."""
+        arguments = self._node._handle, _text(thought)
+        return _soon(_library.runar_node_get_thought_content, *arguments, callback=_answered).result()
+
+    def note_opened(self, thoughts):
+        """Tells the creators of thoughts that this device's person saw them; `thoughts` are ids, at most 256."""
+        self._call(_library.runar_node_note_opened, _text(",".join(thoughts)))
+
+    def subscribe(self, handler):
+        """Calls `handler` with each CircleEvent until cancel() of the Subscription that this returns."""
+        subscription = _CircleSubscription(handler)
+        arguments = self._node._handle, subscription._callback, None
+        return self._node._follow(subscription, _library.runar_node_subscribe_circle, *arguments)
 
 
 class Service:
@@ -518,8 +659,11 @@ class Node:
         """Has `handler` called with each Event of a topic, or of many with `*`, `{name}` and a trailing `>`."""
         subscription = Subscription(handler)
         arguments = self._handle, _text(topic), includes_past, subscription._callback, None
+        return self._follow(subscription, _library.runar_node_subscribe, *arguments)
+
+    def _follow(self, subscription, function, *arguments):
         try:
-            subscription._id = _owned(_now(_library.runar_node_subscribe, *arguments))
+            subscription._id = _owned(_now(function, *arguments))
         except Error:
             subscription._queue.put(None)
             raise
@@ -561,6 +705,10 @@ class Node:
         """Opens a sealed message of a peer, whose key is erased."""
         arguments = self._handle, _text(peer_id), message, len(message)
         return _soon(_library.runar_node_open, *arguments, callback=_answered).result()
+
+    def open_circle(self):
+        """Opens the circle of this device's person before start(), so that no request is refused; returns the Circle."""
+        return Circle(self)
 
     def tell(self, news):
         """What the system told the app: "handle_memory_warning", "optimize_memory_usage", "reduce_operations",

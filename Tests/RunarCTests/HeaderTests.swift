@@ -9,7 +9,8 @@ internal import Testing
     private let module: String
 
     init() throws {
-        header = try ["runar", "runar_sealed"].map { try packageText(named: "Sources/Apps/CRunar/include/\($0).h") }
+        header = try ["runar", "runar_sealed", "runar_circle"]
+            .map { try packageText(named: "Sources/Apps/CRunar/include/\($0).h") }
             .joined()
         module = try packageText(named: "Bindings/python/runar.py")
     }
@@ -46,12 +47,13 @@ internal import Testing
     }
 
     @Test func `each of its functions is implemented, called by the C program and known to Python`() throws {
-        let files = ["Calls", "Lifecycle", "Networks", "Node", "Sealed", "Services"]
+        let files = ["Calls", "Circle", "Lifecycle", "Networks", "Node", "Sealed", "Services"]
         let swift = try files.map { try packageText(named: "Sources/Apps/RunarC/Functions+\($0).swift") }.joined()
         let implemented = swift.matches(of: /@c @implementation\npublic func (runar_\w+)\(/).map { String($0.output.1) }
         #expect(Set(implemented) == functions && implemented.count == functions.count)
-        #expect(functions.count > 43)
-        let probe = try ["main", "calls", "sealed"].map { try packageText(named: "Tests/Helpers/CProbe/\($0).c") }
+        #expect(functions.count > 59)
+        let probe = try ["main", "calls", "sealed", "circle"]
+            .map { try packageText(named: "Tests/Helpers/CProbe/\($0).c") }
             .joined()
         #expect(functions.filter { !probe.contains("\($0)(") } == [])
         let known = Set(module.matches(of: /"(runar_\w+)": \(/).map { String($0.output.1) })
@@ -69,6 +71,7 @@ internal import Testing
             "runar_error": MemoryLayout<runar_error>.size,
             "runar_data_result": MemoryLayout<runar_data_result>.size,
             "runar_event": MemoryLayout<runar_event>.size,
+            "runar_circle_event": MemoryLayout<runar_circle_event>.size,
             "runar_request_info": MemoryLayout<runar_request_info>.size,
             "runar_node_config": MemoryLayout<runar_node_config>.stride,
             "runar_request_options": MemoryLayout<runar_request_options>.stride,

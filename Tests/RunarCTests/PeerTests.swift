@@ -1,3 +1,4 @@
+internal import Circle
 internal import Foundation
 internal import RunarNode
 internal import SealedMessages
@@ -188,6 +189,56 @@ internal import Testing
             #expect(try await peer.next("forgotten") == [])
             try peer.tell("seal \(own) hello")
             #expect(try await peer.next("failed") == ["\(RunarErrorCode.noOneTimeKeys.rawValue)"])
+        }
+    }
+
+    /// Waits for an event after which the circle satisfies a condition; returns at once if it does now.
+    private func wait(_ circle: CircleManager, for condition: (CircleManager) -> Bool) async {
+        let events = circle.events
+        if condition(circle) { return }
+        for await _ in events where condition(circle) { return }
+    }
+
+    @Test(arguments: Language.allCases, [false, true])
+    func `its person and one in Swift trust each other and talk`(_ language: Language, peerInvites: Bool) async throws {
+        try await together(language) { node, peer, _ in
+            let circle = try CircleManager(node: node, keys: KeyStoreManager(node: node))
+            try await circle.setProfile(name: "Ada")
+            let ada = try #require(circle.card).publicID
+            try peer.tell("profile Ben")
+            let id = try await peer.next("profile")
+            let ben = try PublicID(text: #require(id.first))
+            let trust = { (circle: CircleManager) in circle.people.first { $0.id == ben }?.trust }
+            if peerInvites {
+                try peer.tell("invite \(node.peerId.base64Encoded)")
+                await wait(circle) { trust($0) == .requested }
+                try await circle.accept(ben)
+            } else {
+                let device = try #require(node.connectedPeers().first)
+                try await circle.invite(device)
+                #expect(try await peer.next("trust") == [ada.text, "requested"])
+                try peer.tell("accept \(ada.text)")
+                await wait(circle) { trust($0) == .trusted }
+            }
+            #expect(try await peer.next("trust") == [ada.text, "trusted"])
+
+            let said = try await circle.say("hello", to: ben).publicID
+            #expect(try await peer.next("thought") == [ada.text, said.text])
+            try peer.tell("read \(said.text)")
+            #expect(try await peer.next("read") == ["hello"])
+            try peer.tell("tell \(ada.text) good day")
+            let told = try await peer.next("told")
+            let answer = try PublicID(text: #require(told.first))
+            await wait(circle) { (try? $0.thought(answer)) != nil }  // nil: it has not come yet
+            #expect(try circle.thought(answer).model.text == "good day")
+            try peer.tell("opened \(said.text)")
+            #expect(try await peer.next("noted") == [])
+            await wait(circle) { (try? $0.thought(said))?.state == .opened }  // nil: not yet
+
+            try peer.tell("revoke \(ada.text)")
+            #expect(try await peer.next("trust") == [ada.text, "revoked"])
+            try peer.tell("tell \(ada.text) hello")
+            #expect(try await peer.next("failed") == ["\(RunarErrorCode.notTrusted.rawValue)"])
         }
     }
 

@@ -1,10 +1,12 @@
 /* The headers must compile by themselves, in C11, and begin their versioned structs with their size. */
+#include "runar_circle.h"
 #include "runar_sealed.h"
 
 _Static_assert(offsetof(runar_node_config, size) == 0, "");
 _Static_assert(offsetof(runar_request_options, size) == 0, "");
 _Static_assert(offsetof(runar_seal_options, size) == 0, "");
 _Static_assert(offsetof(runar_event, size) == 0, "");
+_Static_assert(offsetof(runar_circle_event, size) == 0, "");
 _Static_assert(offsetof(runar_request_info, size) == 0, "");
 
 #include "runar_thread.h"

@@ -1,4 +1,5 @@
 internal import CRunar
+internal import Circle
 internal import RunarNode
 
 #if canImport(FoundationEssentials)
@@ -39,6 +40,15 @@ enum Arguments {
     static func networkId(_ text: String) throws(RunarError) -> NetworkId {
         guard let id = NetworkId(text) else { throw self.refused("this is no network id", text) }
         return id
+    }
+
+    /// Reads the public id of a person or a thought.
+    static func publicId(_ text: String, _ name: String) throws(RunarError) -> PublicID {
+        do throws(CircleError) {
+            return try PublicID(text: text)
+        } catch {
+            throw self.refused("\(name) is no public id: \(error)", text)
+        }
     }
 
     /// A struct that begins with its size, from a program that may know fewer or more fields than this library.

@@ -154,7 +154,7 @@ final class CallbackGate: Sendable {
     }
 }
 
-private func withOptionalCString(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Void) {
+func withOptionalCString(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Void) {
     guard let text else { return body(nil) }
     unsafe text.withCString { pointer in unsafe body(pointer) }
 }

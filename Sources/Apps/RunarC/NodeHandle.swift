@@ -1,3 +1,4 @@
+internal import Circle
 internal import Concurrency
 internal import Dispatch
 internal import RunarNode
@@ -16,7 +17,7 @@ final class NodeHandle: Sendable {
         var lastNumber: UInt64 = 0
         /// What is under way, by number.
         var tasks: [UInt64: Task<Void, Never>] = [:]
-        var subscriptions: [String: EventSubscription] = [:]
+        var subscriptions: [String: any ProgramSubscription] = [:]
         /// What its services are asked.
         var requests: [ObjectIdentifier: RequestHandle] = [:]
     }
@@ -26,6 +27,7 @@ final class NodeHandle: Sendable {
     let gate = CallbackGate()
     private let state = Locked(State())
     private let keyStoreManager = Locked<Result<KeyStoreManager, RunarError>?>(nil)
+    private let circleManager = Locked<Result<CircleManager, RunarError>?>(nil)
 
     init(_ node: RunarNode) {
         self.node = node
@@ -80,6 +82,7 @@ final class NodeHandle: Sendable {
         stopped.enter()
         // Lives until the node has stopped.
         Task {
+            await self.endCircle()
             await self.endKeyStores()
             await self.node.stop()
             stopped.leave()
@@ -106,10 +109,36 @@ final class NodeHandle: Sendable {
     /// Ends them; there are none afterwards.
     private func endKeyStores() async {
         let former = self.keyStoreManager.withLock { manager in
-            defer { manager = .failure(.failure(.cancelled, message: "the node was freed")) }
+            defer { manager = .failure(Self.freed) }
             return manager
         }
         if case .success(let keys)? = former { await keys.end() }
+    }
+
+    private static let freed = RunarError.failure(.cancelled, message: "the node was freed")
+
+    // MARK: - Circle
+
+    /// Returns the circle of the node, which the first call opens.
+    ///
+    /// - Throws: ``CircleError``; the errors of ``keyStores()``.
+    func circle() throws -> CircleManager {
+        let keys = try self.keyStores()
+        return try self.circleManager.withLock { manager in
+            if let manager { return try manager.get() }
+            let made = try CircleManager(node: self.node, keys: keys)
+            manager = .success(made)
+            return made
+        }
+    }
+
+    /// Ends the circle, which no later call opens again.
+    private func endCircle() async {
+        let former = self.circleManager.withLock { manager in
+            defer { manager = .failure(Self.freed) }
+            return manager
+        }
+        if case .success(let circle)? = former { await circle.end() }
     }
 
     // MARK: - Subscriptions
@@ -120,6 +149,20 @@ final class NodeHandle: Sendable {
         subscription.follow(
             try self.node.subscribe(topic, includesPast: includesPast) { event in subscription.deliver(event) }
         )
+        return self.add(subscription)
+    }
+
+    /// Subscribes to the events of the circle, which this opens.
+    ///
+    /// - Throws: As ``circle()``.
+    func subscribe(toCircle target: CircleEventTarget) throws -> String {
+        let subscription = CircleSubscription(target, node: self)
+        subscription.follow(try self.circle())
+        return self.add(subscription)
+    }
+
+    /// Returns the id by which ``unsubscribe(_:)`` finds the subscription.
+    private func add(_ subscription: any ProgramSubscription) -> String {
         let id = UUID().uuidString
         self.state.withLock { $0.subscriptions[id] = subscription }
         return id
@@ -148,8 +191,14 @@ final class NodeHandle: Sendable {
     }
 }
 
-/// A subscription of a program in C, after whose end nothing is delivered.
-final class EventSubscription: Sendable {
+/// A subscription of a program in C.
+protocol ProgramSubscription: Sendable {
+    /// Ends it, and waits for a delivery under way, except in a callback; nothing is delivered afterwards.
+    func end()
+}
+
+/// A subscription of a program in C to the events of a topic.
+final class EventSubscription: ProgramSubscription {
     private let target: EventTarget
     private let gate = CallbackGate()
     private let source = Locked<Subscription?>(nil)

@@ -318,6 +318,7 @@ int every_call(void) {
     refuse_handles(node, service);
     refuse_handles(NULL, NULL);
     seal_and_open();
+    use_circle();
     refuse_handles((runar_node *)(uintptr_t)0xDEADBEEF, (runar_service *)node);
     puts("every call: as it should be");
     return 0;

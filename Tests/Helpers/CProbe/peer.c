@@ -5,6 +5,12 @@
  *   ask PATH PAYLOAD       says "answer BYTES" or "failed CODE"
  *   publish TOPIC DATA
  *   hear TOPIC             subscribes to it, with what was published before
+ *   profile NAME           opens the circle, says "profile PERSON", and from then on "trust PERSON CHANGE" and
+ *                          "thought PERSON THOUGHT" for its events
+ *   invite PEER, accept PERSON, revoke PERSON
+ *   tell PERSON TEXT       says "told THOUGHT"
+ *   read THOUGHT           says "read CONTENT"
+ *   opened THOUGHT         says "noted"
  *   quit
  *
  * It says "ready PEER PORT" first, serves "echo/back" and "echo/fail", and says "event TOPIC DATA" for what is
@@ -30,6 +36,15 @@ static void hear(void *context, const runar_event *event) {
     say("event", event->topic, data);
 }
 
+static void follow(void *context, const runar_circle_event *event) {
+    (void)context;
+    char thought[64];
+    if (event->kind == RUNAR_CIRCLE_TRUST_CHANGED) say("trust", event->person_id, event->change);
+    if (event->kind != RUNAR_CIRCLE_THOUGHT_RECEIVED) return;
+    copy_field(event->json, "thoughtId", thought, sizeof thought);
+    say("thought", event->person_id, thought);
+}
+
 static void fail(void *context, runar_request *request, const runar_request_info *info) {
     (void)context;
     runar_request_fail(request, 10042, "it cannot be", info->path, NULL);
@@ -42,11 +57,45 @@ static void report(const char *word, waiter *waiter, int32_t code) {
     else say(word, waiter->value, "");
 }
 
+/* Obeys a command for the circle; false if it is none. */
+static bool obey_circle(runar_node *node, const char *command, const char *first) {
+    waiter end = WAITER_INIT;
+    const char *word;
+    if (strcmp(command, "profile") == 0) {
+        runar_node_open_circle(node, NULL, NULL);
+        runar_string_free(runar_node_subscribe_circle(node, follow, NULL, NULL));
+        runar_node_set_profile(node, first, NULL, take_end, &end);
+        word = "profile";
+    } else if (strcmp(command, "invite") == 0) {
+        runar_node_invite_device(node, first, take_end, &end);
+        word = "invited";
+    } else if (strcmp(command, "accept") == 0) {
+        runar_node_accept_person(node, first, take_end, &end);
+        word = "accepted";
+    } else if (strcmp(command, "revoke") == 0) {
+        runar_node_revoke_trust(node, first, take_end, &end);
+        word = "revoked";
+    } else if (strcmp(command, "tell") == 0) {
+        runar_node_say(node, first, strtok(NULL, "\n"), take_end, &end);
+        word = "told";
+    } else if (strcmp(command, "read") == 0) {
+        runar_node_get_thought_content(node, first, take_data, &end);
+        word = "read";
+    } else if (strcmp(command, "opened") == 0) {
+        runar_node_note_opened(node, first, take_end, &end);
+        word = "noted";
+    } else {
+        return false;
+    }
+    report(word, &end, wait_for(&end, 1));
+    return true;
+}
+
 static void obey(runar_node *node, char *line) {
     waiter end = WAITER_INIT;
     char *command = strtok(line, " \n");
     char *first = strtok(NULL, " \n");
-    if (!command || !first) return;
+    if (!command || !first || obey_circle(node, command, first)) return;
     if (strcmp(command, "join") == 0) {
         runar_node_join_network(node, first, take_end, &end);
         report("joined", &end, wait_for(&end, 1));

@@ -2,6 +2,7 @@
 #ifndef PROBE_H
 #define PROBE_H
 
+#include <runar_circle.h>
 #include <runar_sealed.h>
 
 #include <pthread.h>
@@ -50,8 +51,17 @@ void echo(void *context, runar_request *request, const runar_request_info *info)
 /* A service "echo" with the action "back". */
 runar_service *echo_service(void);
 
+/* Returns the peer id of a node, in a place that lasts until the call after the next one. */
+const char *id_of(runar_node *node);
+/* Makes second a member of a network of first, and connects it. */
+void connect_nodes(runar_node *first, runar_node *second);
+/* Copies a text field of a JSON object, which must have it. */
+void copy_field(const char *json, const char *name, char *value, size_t capacity);
+
 /* Sealed files and one-time keys, a part of every_call(). */
 void seal_and_open(void);
+/* People and thoughts, a part of every_call(). */
+void use_circle(void);
 int every_call(void);
 int late_callbacks(void);
 int many_requests(long count);

@@ -102,8 +102,7 @@ static void seal_files(void) {
     free(large);
 }
 
-/* The peer id of a node, in a place that lasts until the next call. */
-static const char *id_of(runar_node *node) {
+const char *id_of(runar_node *node) {
     static char ids[2][64];
     static int turn;
     char *id = runar_node_peer_id(node, NULL);
@@ -114,8 +113,7 @@ static const char *id_of(runar_node *node) {
     return ids[turn];
 }
 
-/* Makes second a member of a network of first, and connects it. */
-static void connect_nodes(runar_node *first, runar_node *second) {
+void connect_nodes(runar_node *first, runar_node *second) {
     waiter end = WAITER_INIT;
     char address[32];
     char *network = runar_node_create_network(first, "Home", NULL);
@@ -131,12 +129,15 @@ static void connect_nodes(runar_node *first, runar_node *second) {
     runar_string_free(network);
 }
 
-/* The sixty digits in a report of an exchange. */
-static void copy_safety_number(const char *report, char number[72]) {
-    static const char field[] = "\"safetyNumber\":\"";
-    const char *start = strstr(report, field);
+void copy_field(const char *json, const char *name, char *value, size_t capacity) {
+    char field[64];
+    int length = snprintf(field, sizeof field, "\"%s\":\"", name);
+    const char *start = strstr(json, field);
     REQUIRE(start != NULL);
-    snprintf(number, 72, "%.71s", start + sizeof field - 1);
+    const char *end = strchr(start + length, '"');
+    REQUIRE(end != NULL && (size_t)(end - start - length) < capacity);
+    memcpy(value, start + length, (size_t)(end - start - length));
+    value[end - start - length] = 0;
 }
 
 static void use_one_time_keys(void) {
@@ -158,7 +159,7 @@ static void use_one_time_keys(void) {
     runar_node_exchange_keys(second, id_of(first), take_end, &end);
     REQUIRE(wait_for(&end, ++calls) == 0 && strstr(end.value, "\"state\":\"completed\"") != NULL);
     char number[72];
-    copy_safety_number(end.value, number);
+    copy_field(end.value, "safetyNumber", number, sizeof number);
     REQUIRE(strstr(end.value, "\"isVerified\":false") != NULL);
     runar_node_get_key_relationships(first, take_end, &end);
     REQUIRE(wait_for(&end, ++calls) == 0 && strstr(end.value, number) != NULL);

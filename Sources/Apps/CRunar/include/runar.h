@@ -1,6 +1,6 @@
 /*
  * runar.h: private networks of your own devices, for programs in C and whatever can call C. Sealed files and messages are in
- * runar_sealed.h.
+ * runar_sealed.h, people and conversations in runar_circle.h.
  *
  * A node is one device in its owner's networks. It asks services of other devices and offers its own, publishes events
  * and follows those of others. Everything that takes time is begun by a function and ended by a callback.
@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 /** Goes up when a function or field is added; a function or field that exists never changes its meaning. */
-#define RUNAR_ABI_VERSION 3
+#define RUNAR_ABI_VERSION 4
 
 /** The RUNAR_ABI_VERSION of the library that was loaded. Any thread. */
 uint32_t runar_abi_version(void);
@@ -88,6 +88,10 @@ enum runar_error_code {
     RUNAR_ERROR_INVALID_TEXT = 5004,        /**< a text is not UTF-8 */
     RUNAR_ERROR_NULL_ARGUMENT = 5005,       /**< an argument is NULL, or a handle is not one */
     RUNAR_ERROR_INVALID_PATH = 5006,        /**< a path or topic is malformed */
+    RUNAR_ERROR_NO_PROFILE = 6001,          /**< this device's person has no profile: set one first */
+    RUNAR_ERROR_OWN_CARD = 6002,            /**< the card is that of this device's person */
+    RUNAR_ERROR_UNKNOWN_PERSON = 6003,      /**< the circle does not contain the person */
+    RUNAR_ERROR_NOT_TRUSTED = 6004,         /**< the two people do not trust each other */
     RUNAR_ERROR_UNKNOWN = 9999              /**< nobody knows */
 };
 

@@ -1,7 +1,7 @@
 /// The number of a kind of failure, the same in Swift and in C.
 ///
-/// Thousands are areas: 1000 input and output, 2000 keys, 3000 the network, 4000 services, 5000 arguments. Programs may use
-/// numbers from 10 000 for failures of their own.
+/// Thousands are areas: 1000 input and output, 2000 keys, 3000 the network, 4000 services, 5000 arguments, 6000 people.
+/// Programs may use numbers from 10 000 for failures of their own.
 public struct RunarErrorCode: RawRepresentable, Hashable, Codable, Sendable {
     /// The number.
     public let rawValue: Int32
@@ -96,6 +96,15 @@ extension RunarErrorCode {
     /// 5006: a path or topic is malformed.
     public static let invalidPath = Self(rawValue: 5006)
 
+    /// 6001: this device's person has no profile.
+    public static let noProfile = Self(rawValue: 6001)
+    /// 6002: the card is that of this device's person.
+    public static let ownCard = Self(rawValue: 6002)
+    /// 6003: the circle does not contain the person.
+    public static let unknownPerson = Self(rawValue: 6003)
+    /// 6004: the two people do not trust each other.
+    public static let notTrusted = Self(rawValue: 6004)
+
     /// 9999: nobody knows.
     public static let unknown = Self(rawValue: 9999)
 }
@@ -118,6 +127,8 @@ extension RunarErrorCode {
         ("ENCODING", .encoding), ("DECODING", .decoding),
         ("INVALID_PARAMETERS", .invalidParameters), ("INVALID_TEXT", .invalidText),
         ("NULL_ARGUMENT", .nullArgument), ("INVALID_PATH", .invalidPath),
+        ("NO_PROFILE", .noProfile), ("OWN_CARD", .ownCard), ("UNKNOWN_PERSON", .unknownPerson),
+        ("NOT_TRUSTED", .notTrusted),
         ("UNKNOWN", .unknown),
     ]
 }

@@ -1,0 +1,112 @@
+internal import CRunar
+internal import Circle
+internal import Concurrency
+internal import RunarNode
+
+/// A subscription of a program in C to the events of the circle.
+final class CircleSubscription: ProgramSubscription {
+    private let target: CircleEventTarget
+    private let gate = CallbackGate()
+    private let running = Locked<Task<Void, Never>?>(nil)
+    /// The node, which owns the subscription.
+    private let node: WeakNode
+
+    init(_ target: CircleEventTarget, node: NodeHandle) {
+        self.target = target
+        self.node = WeakNode(node)
+    }
+
+    /// Delivers each event from now on, until the subscription or the circle ends.
+    func follow(_ circle: CircleManager) {
+        let events = circle.events
+        // Unstructured: it lives as long as the subscription.
+        let task = Task {
+            for await event in events { self.deliver(event, of: circle) }
+        }
+        self.running.withLock { $0 = task }
+    }
+
+    private func deliver(_ event: CircleEvent, of circle: CircleManager) {
+        guard let node = self.node.value, node.gate.enter() else { return }
+        defer { node.gate.leave() }
+        guard self.gate.enter() else { return }
+        defer { self.gate.leave() }
+        if let report = CircleEventReport(event, of: circle) { self.target.call(report) }
+    }
+
+    func end() {
+        self.gate.close()
+        let task = self.running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        task?.cancel()
+        self.gate.wait()
+    }
+}
+
+/// The callback of a program in C for the events of the circle.
+@safe struct CircleEventTarget: @unchecked Sendable {
+    let function: runar_circle_callback
+    let context: UnsafeMutableRawPointer?
+
+    func call(_ event: CircleEventReport) {
+        CallbackThread.enter {
+            unsafe withOptionalCString(event.personId) { person in
+                unsafe withOptionalCString(event.change) { change in
+                    unsafe event.json.withCString { json in
+                        var shown = unsafe runar_circle_event()
+                        unsafe shown.size = MemoryLayout<runar_circle_event>.size
+                        unsafe shown.kind = event.kind
+                        unsafe shown.person_id = person
+                        unsafe shown.change = change
+                        unsafe shown.json = json
+                        unsafe self.function(self.context, &shown)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The fields of an event of the circle.
+struct CircleEventReport {
+    let kind: Int32
+    let personId: String?
+    let change: String?
+    let json: String
+
+    /// Describes an event; nil for those of streams and of own devices, for which C has no functions.
+    init?(_ event: CircleEvent, of circle: CircleManager) {
+        switch event {
+        case .trustChanged(let person, let change):
+            self.init(RUNAR_CIRCLE_TRUST_CHANGED.rawValue, person.id, PersonJSON(person), Self.word(for: change))
+        case .profileChanged(let person):
+            self.init(RUNAR_CIRCLE_PROFILE_CHANGED.rawValue, person.id, PersonJSON(person))
+        case .thoughtReceived(let thought):
+            let creator = thought.model.creatorPublicID
+            self.init(RUNAR_CIRCLE_THOUGHT_RECEIVED.rawValue, creator, ThoughtJSON(thought))
+        case .deliveryChanged(let thought):
+            let stream = thought.model.streamPublicID
+            let person = circle.people.first { circle.conversation(with: $0.id) == stream }
+            self.init(RUNAR_CIRCLE_DELIVERY_CHANGED.rawValue, person?.id, ThoughtJSON(thought))
+        case .streamChanged, .deviceAdded: return nil
+        }
+    }
+
+    private init(_ kind: UInt32, _ person: PublicID?, _ subject: some Encodable, _ change: String? = nil) {
+        self.kind = Int32(bitPattern: kind)
+        self.personId = person?.text
+        self.change = change
+        self.json = (try? RunarC.json(subject)) ?? "{}"  // nil: no field of a person or a thought fails to encode
+    }
+
+    private static func word(for change: Trust.Change) -> String {
+        switch change {
+        case .requested: "requested"
+        case .trusted: "trusted"
+        case .declined: "declined"
+        case .peerTrustRevoked: "revoked"
+        }
+    }
+}
