@@ -52,6 +52,21 @@ import Testing
         }
     }
 
+    @Test func `the header that a key access service receives has no content`() throws {
+        let (content, policy) = ([UInt8]("the boat leaves at half past six".utf8), [UInt8]("the crew alone".utf8))
+        let needles = ["content": [content], "policy": [policy]]
+        let recipient = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+        let locator = try ResourceLocator(url: "https://kas.example")
+        let policies: [(NanoTDFSealer.Policy, Set<String>)] = [(.plain(policy), ["policy"]), (.encrypted(policy), [])]
+        for (choice, visible) in policies {
+            let file = try NanoTDFSealer(to: recipient.publicKey, keyAccess: locator, policy: choice).seal(content)
+            #expect(occurring(needles, in: file.header.bytes) == visible)
+            #expect(occurring(needles, in: file.bytes) == visible)
+            let opened = try NanoTDFOpener.open(file, with: recipient)
+            #expect(occurring(needles, in: opened.plaintext + (opened.policy ?? [])) == ["content", "policy"])
+        }
+    }
+
     @Test(arguments: Samples.curves, Samples.curves)
     func `a creator on any curve is reported`(recipientCurve: EllipticCurve, creatorCurve: EllipticCurve) throws {
         let recipient = try NanoTDFPrivateKey(generatedOn: recipientCurve)

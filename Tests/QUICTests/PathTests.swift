@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Identity
+internal import TestSupport
 internal import Testing
 internal import Transport
 internal import TransportConformance
@@ -23,17 +24,20 @@ internal import TransportConformance
         let blocked = Locked<Set<SocketAddress>>([])
         /// The sizes of what the relay sent since it began to relay.
         let forwarded = Locked<[Int]>([])
+        /// The datagrams that the relay sent since it began to relay.
+        let datagrams = Locked<[[UInt8]]>([])
         /// The connections to the relay, of both, and the relay's ends of them.
         private let held: [any Connection]
         private let ends: [RelayEnd]
 
         init() async throws {
-            let (blocked, forwarded) = (blocked, forwarded)
+            let (blocked, forwarded, datagrams) = (blocked, forwarded, datagrams)
             let relay = try loopbackEndpoint {
                 $0.seams.fault = { _, byteCount, _ in
                     forwarded.withLock { $0.append(byteCount) }
                     return 0
                 }
+                $0.seams.tap = { _, datagram in datagrams.withLock { $0.append(datagram) } }
             }
             let block: @Sendable (SocketAddress, Int, Int) -> Int32 = { to, _, _ in
                 blocked.withLock { $0.contains(to) } ? 1 : 0
@@ -52,6 +56,7 @@ internal import TransportConformance
 
         func beginRelaying(bytesPerSecond: Int = 1 << 30) {
             forwarded.withLock { $0 = [] }
+            datagrams.withLock { $0 = [] }
             relay.relay(ends[0], ends[1], bytesPerSecond: bytesPerSecond)
         }
 
@@ -113,6 +118,12 @@ internal import TransportConformance
         #expect(accepted.remoteAddress == triangle.channels.1.address)
         #expect(accepted.remotePeerId == triangle.dialler.localPeerId)
         try await echo(1_000_000, over: dialled, accepted)
+        // The beginning of the 256 bytes that `echo` repeats: each full packet in clear would have it.
+        let run = (0..<16).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let relayed = triangle.datagrams.withLock { $0 }.reduce(into: [UInt8]()) { $0 += $1 }
+        #expect(relayed.count > 2_000_000)
+        #expect(!occurs(run, in: relayed))
+        #expect(occurs(run, in: relayed + run))
         await triangle.close()
     }
 

@@ -38,7 +38,7 @@ internal import Testing
         #expect(try SourceTree.text(of: "README.md").contains("```swift\n\(program)```"))
     }
 
-    @Test(arguments: [("docs/quic-gotchas.md", 14), ("docs/security-review.md", 60), ("SECURITY.md", 48)])
+    @Test(arguments: [("docs/quic-gotchas.md", 14), ("docs/security-review.md", 60), ("SECURITY.md", 59)])
     func `every test that a page names exists`(page: String, atLeast count: Int) throws {
         let named = Rules.quoted(in: try Rules.column("Test", of: SourceTree.text(of: page)))
         let tests = try SourceTree.sources(below: "Tests").flatMap(\.lines).joined(separator: "\n")
@@ -47,6 +47,31 @@ internal import Testing
         }
         #expect(missing.isEmpty, "\(missing)")
         #expect(named.count >= count)
+    }
+
+    @Test func `each cell of the table of observers has its tests, which are in their targets`() throws {
+        let text = try SourceTree.text(of: "SECURITY.md")
+        let targets = Rules.column("Target", of: text).compactMap { $0.split(separator: " ").first }
+        let tests = Rules.column("Test", of: text).compactMap { Rules.quoted(in: [$0]).first }
+        #expect(tests.count == targets.count && tests.count >= 59)
+        let scenarios = try SourceTree.sources(below: "Tests/TransportConformance").flatMap(\.lines)
+        for (target, test) in zip(targets, tests) {
+            let lines = try SourceTree.sources(below: "Tests/\(target)").flatMap(\.lines)
+            let isThere =
+                lines.contains { $0.contains("func `\(test)`") }
+                || scenarios.contains { $0.contains("Scenario(\"\(test)\")") }
+            #expect(isThere, "\(test) is not in \(target)")
+        }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let rows = lines.drop(while: { !$0.hasPrefix("| | LAN |") }).dropFirst(2).prefix(while: { $0.hasPrefix("|") })
+        #expect(rows.count >= 17)
+        let cells = rows.flatMap { $0.split(separator: "|").dropFirst() }
+        let named = cells.map { cell in
+            cell.matches(of: /\(([0-9, ]+)\)/).flatMap { $0.1.split(separator: ", ").compactMap { Int($0) } }
+        }
+        let bare = zip(cells, named).filter { $1.isEmpty && $0 != " = " }.map { $0.0 }
+        #expect(bare.isEmpty, "\(bare)")
+        #expect(Set(named.joined()) == Set(1...tests.count))
     }
 
     @Test func `every threat of the security review has its test or its finding, and every file in it exists`() throws {

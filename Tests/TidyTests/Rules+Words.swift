@@ -48,6 +48,14 @@ extension Rules {
         BannedWord(#"\bdebugPrint\(|\bdump\("#, "libraries do not print"),
     ]
 
+    /// Not in libraries, which connect to members alone: other services have clients over TCP.
+    static let bannedClients = [
+        BannedWord(
+            #"\b(URLSession|URLRequest|FoundationNetworking|NWConnection|ClientBootstrap|SOCK_STREAM)\b"#,
+            "a library connects to members alone"
+        )
+    ]
+
     /// Not in protocol targets: time, randomness and I/O are arguments there.
     static let bannedInProtocols = [
         BannedWord(#"\bTask\b"#, "a protocol value has no tasks"),
@@ -72,7 +80,8 @@ extension Rules {
     static func wordFindings(_ source: SourceText, banned words: [BannedWord]) throws -> [Finding] {
         var findings: [Finding] = []
         for word in words {
-            let pattern = try Regex(word.pattern)
+            // The boundaries of Unicode take `Task.detached` for one word.
+            let pattern = try Regex(word.pattern).wordBoundaryKind(.simple)
             for (index, line) in source.code.enumerated() where line.firstMatch(of: pattern) != nil {
                 let found = line.firstMatch(of: pattern).map { String(line[$0.range]) } ?? word.pattern
                 findings.append(Finding(path: source.path, line: index + 1, rule: "`\(found)`: \(word.reason)"))

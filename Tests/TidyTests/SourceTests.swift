@@ -52,6 +52,25 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `no library has a client for a key access service or another server`() throws {
+        let folders = Self.libraries.map { "Sources/\($0)" }
+        let c = try folders.flatMap { SourceTree.paths(below: $0, suffixes: [".c", ".h"]) }
+            .map { SourceText(path: $0, text: try SourceTree.text(of: $0)) }
+        let sources = try folders.flatMap { try SourceTree.sources(below: $0) } + c
+        let findings = try sources.flatMap { try Rules.wordFindings($0, banned: Rules.bannedClients) }
+        #expect(findings.isEmpty, "\(findings.listing)")
+        let planted = SourceText(path: "A.swift", text: "let client = URLSession.shared")
+        #expect(try Rules.wordFindings(planted, banned: Rules.bannedClients).count == 1)
+    }
+
+    @Test func `sealing and opening a NanoTDF imports no network`() throws {
+        let sources = try SourceTree.sources(below: "Sources/Base/NanoTDF")
+        let imported = Set(sources.flatMap { Rules.imports(of: $0) }.map(\.module))
+        #expect(imported.contains("Crypto"))
+        let allowed: Set = ["Bytes", "Crypto", "CryptoExtras", "Foundation", "FoundationEssentials"]
+        #expect(imported.isSubset(of: allowed), "\(imported.subtracting(allowed).sorted())")
+    }
+
     @Test func `a failure that is dropped says why`() throws {
         let findings = try everything().flatMap(Rules.silentFailureFindings)
         #expect(findings.isEmpty, "\(findings.listing)")

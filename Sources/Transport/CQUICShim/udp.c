@@ -94,7 +94,7 @@ static int hand_over(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_
     struct msghdr message = {0};
     size_t segments = (length + segment - 1) / segment;
     if (udp->fault != NULL) {
-        int injected = udp->fault(udp->fault_context, to, length, segments);
+        int injected = udp->fault(udp->fault_context, to, bytes, length, segment);
         if (injected != 0) return injected;
     }
     memset(control, 0, sizeof(control));

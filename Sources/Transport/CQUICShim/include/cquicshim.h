@@ -74,8 +74,9 @@ int rq_export(const uint8_t *secret, size_t secret_length, rq_bytes label, uint8
 
 typedef struct rq_udp rq_udp;
 
-// Asked before each datagram train leaves: an errno to act as if the system had failed with it, or 0.
-typedef int (*rq_fault)(void *context, const rq_addr *to, size_t length, size_t segments);
+// Called before each datagram train leaves, with datagrams of `segment` bytes of which the last may be shorter: an errno to
+// act as if the system had failed with it, or 0.
+typedef int (*rq_fault)(void *context, const rq_addr *to, const uint8_t *bytes, size_t length, size_t segment);
 
 // Binds a socket; returns NULL with errno in `error`. `address` gets the port that the system chose.
 rq_udp *rq_udp_bind(rq_addr *address, int *error);

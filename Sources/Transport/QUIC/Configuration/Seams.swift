@@ -7,6 +7,9 @@ struct Seams: Sendable {
     var now: (@Sendable () -> UInt64)?
     /// Asked before each train of datagrams leaves: an errno to fail with, or 0.
     var fault: (@Sendable (_ to: SocketAddress, _ byteCount: Int, _ segmentCount: Int) -> Int32)?
+    /// Called with each datagram before it leaves one of the endpoint's own ports, which ``Endpoint/openPorts(count:)`` are
+    /// not.
+    var tap: (@Sendable (_ to: SocketAddress, _ datagram: [UInt8]) -> Void)?
     /// Sends one datagram per system call.
     var isSegmentationOff = false
     /// Other certificates than that of the identity.

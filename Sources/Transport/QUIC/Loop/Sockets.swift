@@ -43,7 +43,7 @@ final class Sockets: @unchecked Sendable {
         addresses = opened.addresses.compactMap(\.socketAddress)
         families = opened.addresses.map(\.family)
         readable = [Bool](repeating: true, count: opened.addresses.count)
-        fault = seams.fault.map(Fault.init)
+        fault = Fault(seams)
         for index in families.indices {
             let udp = unsafe raw[index]
             if let fault { unsafe rq_udp_set_fault(udp, Fault.ask, Unmanaged.passUnretained(fault).toOpaque()) }
@@ -227,16 +227,32 @@ private struct Opened {
     private static func isFamilyMissing(_ error: Int32) -> Bool { rq_is_family_missing(error) }
 }
 
-/// A test's network errors, where C can ask for them.
+/// The seams of a test that C calls: network errors, and the datagrams that leave.
 private final class Fault: Sendable {
-    let body: @Sendable (SocketAddress, Int, Int) -> Int32
+    private let fault: (@Sendable (SocketAddress, Int, Int) -> Int32)?
+    private let tap: (@Sendable (SocketAddress, [UInt8]) -> Void)?
 
-    init(_ body: @escaping @Sendable (SocketAddress, Int, Int) -> Int32) {
-        self.body = body
+    /// Returns nil if a test replaces neither.
+    init?(_ seams: Seams) {
+        guard seams.fault != nil || seams.tap != nil else { return nil }
+        fault = seams.fault
+        tap = seams.tap
     }
 
-    static let ask: rq_fault = { context, to, length, segments in
+    static let ask: rq_fault = { context, to, bytes, length, segment in
         guard let context = unsafe context, let address = unsafe to?.pointee.socketAddress else { return 0 }
-        return unsafe Unmanaged<Fault>.fromOpaque(context).takeUnretainedValue().body(address, length, segments)
+        let seams = unsafe Unmanaged<Fault>.fromOpaque(context).takeUnretainedValue()
+        if seams.tap != nil {
+            let train = unsafe Array(UnsafeBufferPointer(start: bytes, count: length))
+            seams.show(train, segment, to: address)
+        }
+        return seams.fault?(address, length, (length + segment - 1) / segment) ?? 0
+    }
+
+    /// Passes each datagram of a train to the tap.
+    private func show(_ train: [UInt8], _ segment: Int, to address: SocketAddress) {
+        for start in stride(from: 0, to: train.count, by: segment) {
+            tap?(address, Array(train[start..<min(start + segment, train.count)]))
+        }
     }
 }
