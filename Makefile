@@ -74,7 +74,7 @@ attacks: library ## Attack a node with independent peers and print what each att
 	@./scripts/python-env.sh
 	@RUNAR_LIBRARY=.build/library/librunar.so .venv/bin/python3 -B Tests/Interop/attack.py
 
-fuzz: ## Read mutated NanoTDFs and keys under libFuzzer for a minute, or FUZZ_SECONDS.
+fuzz: ## Read mutated NanoTDFs, keys, mail and cards under libFuzzer for a minute, or FUZZ_SECONDS.
 	@./scripts/install-dependencies.sh build
 	@./scripts/fuzz.sh $(or $(FUZZ_SECONDS),60)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS] [ARGUMENTS OF LIBFUZZER]: reads mutated NanoTDFs and PEM texts under libFuzzer and the address
-# sanitizer, for a minute. The inputs that reach new code are kept in .build-fuzz/corpus, and the next run begins with
-# them; the first begins with the test vectors. One that fails is named, and left in .build-fuzz.
+# fuzz.sh [SECONDS] [ARGUMENTS OF LIBFUZZER]: reads mutated NanoTDFs, PEM texts, and messages of mailboxes and circles
+# under libFuzzer and the address sanitizer, for a minute. The inputs that reach new code are kept in .build-fuzz/corpus,
+# and the next run begins with them; the first begins with the test vectors. One that fails is named, and left in
+# .build-fuzz. Tests/Fuzz/Format.swift lists the decoders.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -36,12 +37,14 @@ for file in sorted(pathlib.Path("Tests/Vectors/NanoTDF").glob("*.json")):
         pathlib.Path(sys.argv[1], f"vector-{count}").write_bytes(data)
         count += 1
 END
-flags=(--package-path Tests/Fuzz --scratch-path "$folder" --configuration release
+# The fuzzer calls decoders that are internal to their modules.
+export RUNAR_TARGETS=fuzz
+flags=(--scratch-path "$folder" --configuration release -Xswiftc -enable-testing
     -Xswiftc -sanitize=fuzzer,address -Xswiftc -parse-as-library -Xswiftc -use-ld=lld)
 ./scripts/stage.sh "build the fuzzer" swift build "${flags[@]}"
 # The leak check takes Swift's globals for leaks.
 export ASAN_OPTIONS=detect_leaks=0
 fuzz=$(swift build "${flags[@]}" --show-bin-path)/fuzz
-"$fuzz" seeds "$folder/corpus"
+"$fuzz" seeds "$folder/corpus" Tests/Vectors
 "$fuzz" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
     -artifact_prefix="$folder/" -print_final_stats=1 "$@" "$folder/corpus"

@@ -5,16 +5,29 @@ internal import NanoTDF
 struct Fuzz {
     /// A key on each curve, always the same, so that an input that fails does so again.
     private let keys: [NanoTDFPrivateKey]
+    private let mail: MailFuzz
+    private let circle: CircleFuzz
 
     init() throws {
+        mail = try MailFuzz()
+        circle = try CircleFuzz()
         keys = try [EllipticCurve.secp256r1: 32, .secp384r1: 48, .secp521r1: 66].map { curve, byteCount in
             let scalar = [UInt8](repeating: 0, count: byteCount - 2) + [1, 7]
             return try NanoTDFPrivateKey(rawRepresentation: SecretBytes(copying: scalar), on: curve)
         }
     }
 
+    /// Writes seeds into a folder: the vectors of mailboxes and circles, and files that the keys open.
+    func writeSeeds(to folder: String, vectors: String) throws {
+        try writeSealed(to: folder)
+        let vectors = URL(filePath: vectors)
+        for (number, seed) in try (mail.seeds(in: vectors) + circle.seeds(in: vectors)).enumerated() {
+            try seed.input.write(to: URL(filePath: folder).appending(path: "\(seed.format)-\(number)"))
+        }
+    }
+
     /// Writes files that the keys open into a folder, so that mutations reach what is behind their first part.
-    func writeSeeds(to folder: String) throws {
+    private func writeSealed(to folder: String) throws {
         for (number, key) in keys.enumerated() {
             for parts in 1...3 {
                 for isSigned in [false, true] {
@@ -41,6 +54,26 @@ struct Fuzz {
     }
 
     func read(_ bytes: [UInt8]) {
+        guard let format = bytes.first.flatMap({ Format(rawValue: $0) }) else { return readNanoTDF(bytes) }
+        let bytes = Array(bytes.dropFirst())
+        switch format {
+        case .message: mail.readMessage(bytes)
+        case .deposit: mail.readDeposit(bytes)
+        case .mail: mail.readMail(bytes)
+        case .card: circle.readCard(bytes)
+        case .cardFields: circle.readCardFields(bytes)
+        case .cardText: circle.readCardText(bytes)
+        case .letter: circle.readLetter(bytes)
+        case .receipt: circle.readReceipt(bytes)
+        case .thought: circle.readThought(bytes)
+        case .envelope: circle.readEnvelope(bytes)
+        case .stream: circle.readStream(bytes)
+        case .notice: circle.readNotice(bytes)
+        case .frame: circle.routeFrame(bytes)
+        }
+    }
+
+    private func readNanoTDF(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         attempt { _ = try NanoTDFPublicKey(pemRepresentation: text) }
         attempt { _ = try NanoTDFPrivateKey(pemRepresentation: text) }
@@ -83,9 +116,14 @@ private let fuzz = Result { try Fuzz() }
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> CInt {
     let words = CommandLine.arguments
-    if words.count == 3, words[1] == "seeds" {
-        guard (try? fuzz.get().writeSeeds(to: words[2])) != nil else { return 1 }  // the script ends with it
-        return 0
+    if words.count == 4, words[1] == "seeds" {
+        do {
+            try fuzz.get().writeSeeds(to: words[2], vectors: words[3])
+            return 0
+        } catch {
+            print("the seeds cannot be written: \(error)")
+            return 1
+        }
     }
     var (count, arguments) = unsafe (count, arguments)
     return unsafe runDriver(&count, &arguments, fuzzOne)
