@@ -39,6 +39,13 @@ ROWS = [
     Row("sealed-memory", "the same with the pools in memory", "us", "RunarNode", "unsealed", at_most=1.5),
     Row("mail", "mails of 1 KiB collected from a mailbox of 10,000", "1/s", "RunarNode", at_least=5_000, absolute=True),
     Row("mail-start", "what these take more at the start of their holder", "ms", "RunarNode", at_most=50, absolute=True),
+    Row("group", "seal 1 KiB for 20 devices of a group, p50", "us", "RunarNode", "one device", at_most=12),
+    Row("history-open", "open a conversation of 100,000 thoughts: the newest 50", "ms", "RunarNode", "aim", at_most=1),
+    Row("history-newest", "the 50 before these", "ms", "RunarNode", "aim", at_most=1),
+    Row("history-middle", "50 in the middle", "ms", "RunarNode", "aim", at_most=1),
+    Row("history-oldest", "the oldest 50", "ms", "RunarNode", "aim", at_most=1),
+    Row("history-search", "the longest step of a search for a word of the oldest", "ms", "RunarNode", "aim", at_most=1),
+    Row("history-search-all", "all steps of a search for a word that does not occur", "ms", "RunarNode"),
     Row("memory-server", "memory per idle connection, server's end", "KB", "RunarNode", at_most=90, absolute=True),
     Row("memory-client", "the same, client's end", "KB", at_most=90, absolute=True),
     Row("events64", "events of 64 B to one subscriber, batches of 256 KiB", "1/s", "RunarNode", "zenoh", at_least=1),
@@ -79,6 +86,9 @@ SIDE = [
 
 # The kademlia package of PyPI, as published for 20 nodes on one machine.
 PYTHON_KADEMLIA_MICROSECONDS = 360
+
+# The longest time of one step in a conversation.
+HISTORY_AIM_MILLISECONDS = 200
 
 # The last core: the first one takes most interrupts.
 ONE_CORE = os.cpu_count() - 1
@@ -334,6 +344,27 @@ class Bench:
         self.note("mail", "RunarNode", values["perSecond"], 0.0, round_number)
         self.note("mail-start", "RunarNode", values["start"] - values["startEmpty"], 0.0, round_number)
 
+    def circle(self, round_number):
+        """Content sealed for the devices of a group, and steps in a long conversation beside their aim."""
+        try:
+            values = run([self.options.runar, "group", str(self.scaled(200, 20))])
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+        else:
+            self.note("group", "RunarNode", values["group"], 0.0, round_number)
+            self.note("group", "one device", values["one"], 0.0, round_number)
+        if round_number > 1:
+            return  # the conversation takes minutes
+        try:
+            values = run([self.options.runar, "history", str(self.scaled(100_000, 1_000))], limit_seconds=900)
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+            return
+        for step, value in values.items():
+            self.note(f"history-{step}", "RunarNode", value, 0.0, round_number)
+            if step != "search-all":
+                self.note(f"history-{step}", "aim", HISTORY_AIM_MILLISECONDS, 0.0, round_number)
+
     def memory(self, round_number):
         """Resident memory of both ends per idle connection."""
         count = self.scaled(1000)
@@ -426,6 +457,7 @@ class Bench:
             self.keys(round_number)
             self.sealing(round_number)
             self.mail(round_number)
+            self.circle(round_number)
             self.memory(round_number)
             self.family(round_number)
             self.junk(round_number)
@@ -473,11 +505,11 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys sealing mail memory family junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys sealing mail circle memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)
-    for name in ("streams", "files", "relay", "events", "requests", "subscriptions", "raw", "keys", "sealing", "memory", "family", "junk"):
+    for name in ("streams", "files", "relay", "events", "requests", "subscriptions", "raw", "keys", "sealing", "mail", "circle", "memory", "family", "junk"):
         if options.only and name not in options.only.split():
             setattr(bench, name, lambda round_number: None)
     with tempfile.TemporaryDirectory(prefix="runar-bench-") as folder:

@@ -2,8 +2,9 @@
 ///
 /// The commands and their results are those of the other drivers, so that one script runs them all:
 /// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node` and `service`, `local N` for N requests to a
-/// service of the same node, `start N` for a start with N records, `tokens N`, `seal N`, `sealed N`, `mail N`, `vault N`; `qr N FOLDER`
-/// for pictures of QR codes; `relay N` for so many MiB directly and over a relay; and for a family
+/// service of the same node, `start N` for a start with N records, `tokens N`, `seal N`, `sealed N`, `mail N`, `vault N`;
+/// `group N` for content that is sealed for 20 devices, `history N` for a conversation of N thoughts; `qr N FOLDER` for
+/// pictures of QR codes; `relay N` for N MiB directly and over a relay; and for a family
 /// `subscriptions N` for events published right after subscriptions; `family server`, `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
 @main
 enum RunarBench {
@@ -40,10 +41,12 @@ enum RunarBench {
         case ("seal", let count?): try SealSide.measure(count: Int(count) ?? 1000)
         case ("sealed", let count?): try await SealedMessageSide.measure(count: Int(count) ?? 500)
         case ("mail", let count?): try await MailSide.measure(count: Int(count) ?? 10_000)
+        case ("group", let count?): try await CircleSide.measureGroup(count: Int(count) ?? 200)
+        case ("history", let count?): try await CircleSide.measureHistory(count: Int(count) ?? 100_000)
         case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
         default:
             throw BenchError(
-                "usage: runar-bench quic|node|service|family server|client ..., family member ..., tokens|seal|sealed|mail|vault|subscriptions|relay|local|start N, qr N FOLDER"
+                "usage: runar-bench quic|node|service|family server|client ..., family member ..., tokens|seal|sealed|mail|group|history|vault|subscriptions|relay|local|start N, qr N FOLDER"
             )
         }
     }
