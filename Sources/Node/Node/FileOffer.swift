@@ -65,7 +65,7 @@ extension FileOffer {
     ///
     /// Invisible characters are removed first, and the rest compares Unicode scalars: a `Character` is a separator with
     /// the marks that follow it, and not equal to the separator alone.
-    static func harmless(_ name: String) -> String {
+    package static func harmless(_ name: String) -> String {
         let shown = PlainText.kept(of: name).unicodeScalars
         let last = shown.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? Substring.UnicodeScalarView()
         let clean = last.filter { $0 != ":" }.drop { Self.isHiding($0) }
