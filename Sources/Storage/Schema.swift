@@ -155,7 +155,7 @@ enum Schema {
             location TEXT NOT NULL,
             has_high_encryption INTEGER NOT NULL,
             has_high_identity_assurance INTEGER NOT NULL,
-            did TEXT UNIQUE,
+            did TEXT,
             handle TEXT
         ) STRICT, WITHOUT ROWID;
 

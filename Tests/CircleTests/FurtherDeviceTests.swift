@@ -119,6 +119,33 @@ internal import Testing
         }
     }
 
+    @Test func `a group that its person joined before takes thoughts on a further device`() async throws {
+        try await withDevices { phone, laptop, ben, _ in
+            let group = try await ben.circle.makeStream(name: "Friends").publicID
+            try await ben.circle.invite(phone.personID, to: group)
+            await phone.wait { (try? $0.circle.stream(group).participation) == .invited }  // nil: not yet
+            try await phone.circle.join(group)
+            await ben.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
+            try await setUp(laptop, from: phone, with: ben)
+            await laptop.wait { (try? $0.circle.stream(group).participation) == .joined }  // nil: not yet
+            try await ben.circle.send(.say, Array("to all".utf8), in: group)
+            for device in [phone, laptop] {
+                await device.wait { (try? $0.texts(in: group)) == ["to all"] }  // nil: not yet
+            }
+            try await phone.circle.leave(group)
+            await laptop.wait { (try? $0.circle.stream(group).participation) == .left }  // nil: not yet
+        }
+    }
+
+    @Test func `a stranger's request neither blocks the set-up of a device nor survives it`() async throws {
+        try await withDevices { phone, laptop, ben, _ in
+            try await ben.circle.invite(laptop.peerId)
+            await laptop.wait { $0.person(of: ben)?.trust == .requested }
+            try await setUp(laptop, from: phone, with: ben)
+            #expect(laptop.circle.people.map(\.trust) == [.trusted])
+        }
+    }
+
     @Test func `a device with a new key keeps its person, the people and the thoughts`() async throws {
         try await withDevices { phone, _, ben, network in
             try await phone.say("before", to: ben)

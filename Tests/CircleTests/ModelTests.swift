@@ -52,12 +52,14 @@ internal import Testing
         try PeerId(rawRepresentation: [UInt8](repeating: byte, count: PeerId.byteCount))
     }
 
-    /// A device as the vectors have it: its key for mail is the X25519 key whose private bytes are those of its PeerId.
-    private func devices(_ bytes: UInt8...) throws -> [PeerId: SealingKey] {
-        try bytes.reduce(into: [:]) { devices, byte in
-            let secret = SecretBytes(copying: [UInt8](repeating: byte, count: 32))
-            devices[try device(byte)] = SealingKeyPair(secret).publicKey
-        }
+    /// The statement of a device as the vectors have it: its key and its key for mail have 32 times one byte as private key.
+    private func entry(_ byte: UInt8, of person: Ed25519PublicKey) throws -> CardDevice {
+        let bytes = [UInt8](repeating: byte, count: 32)
+        return try CardDevice(
+            of: person,
+            mailKey: SealingKeyPair(SecretBytes(copying: bytes)).publicKey,
+            signedBy: Ed25519PrivateKey(rawRepresentation: bytes)
+        )
     }
 
     @Test func `public ids are those of the Arkavo app`() throws {
@@ -89,16 +91,19 @@ internal import Testing
             did: "did:key:z6Mk",
             handle: "ada.example"
         )
+        // Signatures of this system differ each time, so that those of the vectors are taken.
+        let entries = try ProfileCard(Hex.decode(#require(vectors.cards["full"]))).entries
+        let three = try #require(entries.first { $0.key == (try? entry(3, of: key.publicKey).key) })  // nil: a failure
         let full = try ProfileCard(
             profile,
-            devices: devices(9, 3),
+            devices: entries.reversed(),
             homes: [device(5)],
             issuedSeconds: 1_800_000_000,
             signedBy: key
         )
         let small = try ProfileCard(
             Profile(id: UUID(), name: "Ada"),
-            devices: devices(3),
+            devices: [three],
             issuedSeconds: 1_800_000_000,
             signedBy: key
         )
@@ -108,9 +113,28 @@ internal import Testing
             // Signatures of this system differ each time; the fields do not.
             #expect(card.bytes.dropFirst(64) == bytes.dropFirst(64), "\(name)")
             #expect(read.profile == card.profile && read.devices == card.devices)
-            #expect(read.mailKeys == card.mailKeys && read.homes == card.homes)
+            #expect(read.entries == card.entries && read.homes == card.homes)
             #expect(read.key == key.publicKey && read.issuedSeconds == card.issuedSeconds)
             #expect(Hex.encode(read.publicID.bytes) == vectors.personPublicID)
+        }
+    }
+
+    @Test func `a card names no device that did not sign for its person`() throws {
+        let other = generatePeerKey().publicKey
+        #expect(throws: CircleError.invalidSignature) {
+            try ProfileCard(
+                Profile(id: UUID(), name: "Mallory"),
+                devices: [entry(3, of: other)],
+                issuedSeconds: 1,
+                signedBy: key
+            )
+        }
+        let own = try entry(3, of: key.publicKey)
+        #expect(try CardDevice(own.bytes, of: key.publicKey) == own)
+        for place in own.bytes.indices {
+            var bytes = own.bytes
+            bytes[place] ^= 1
+            #expect(throws: CircleError.self) { try CardDevice(bytes, of: key.publicKey) }
         }
     }
 
@@ -124,7 +148,12 @@ internal import Testing
             try ProfileCard([UInt8](repeating: 0, count: ProfileCard.byteLimit + 1))
         }
         #expect(throws: CircleError.self) {
-            try ProfileCard(Profile(id: UUID(), name: ""), devices: devices(1), issuedSeconds: 1, signedBy: key)
+            try ProfileCard(
+                Profile(id: UUID(), name: ""),
+                devices: [entry(1, of: key.publicKey)],
+                issuedSeconds: 1,
+                signedBy: key
+            )
         }
     }
 

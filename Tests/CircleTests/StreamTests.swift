@@ -120,6 +120,46 @@ internal import Testing
         }
     }
 
+    @Test func `a member that was removed and takes itself for one learns that it is none`() async throws {
+        try await withGroup { ada, ben, _, _ in
+            let group = try await makeGroup(ada, ben)
+            try await ben.circle.leave(group)
+            await ada.wait { (try? $0.circle.stream(group).members.isEmpty) == true }  // nil: not yet
+            try await ben.circle.join(group)
+            await ben.wait { (try? $0.circle.stream(group).participation) == .left }  // nil: not yet
+            #expect(try ada.circle.stream(group).members.isEmpty)
+        }
+    }
+
+    @Test func `a stream does not change who writes in it`() async throws {
+        try await withGroup { ada, ben, cleo, _ in
+            let group = try await makeGroup(ada, ben, posting: .creator)
+            let stored = try #require(try ada.node.stateStore.stream(group.bytes))
+            var changed = stored
+            changed.policies = "{\"posting\":\"members\"}"
+            try ada.node.stateStore.save(changed)
+            try await ada.circle.invite(cleo.personID, to: group)
+            try await ada.circle.say("after the change", to: ben.personID)
+            await ben.wait { (try? $0.texts(with: ada)) == ["after the change"] }  // nil: not yet
+            #expect(try ben.circle.stream(group).policies.posting == .creator)
+        }
+    }
+
+    @Test func `a stream that is deleted and made again is described anew`() async throws {
+        try await withGroup { ada, ben, _, _ in
+            let inner = try #require(try ada.circle.streams().first { $0.isInnerCircle }).publicID
+            try await ada.circle.invite(ben.personID, to: inner)
+            await ben.wait { (try? $0.circle.stream(inner).participation) == .invited }  // nil: not yet
+            try await ben.circle.join(inner)
+            await ada.wait { (try? $0.circle.stream(inner).members.first?.hasJoined) == true }  // nil: not yet
+            try await ada.circle.deleteStream(inner)
+            await ben.wait { (try? $0.circle.stream(inner).participation) == .left }  // nil: not yet
+            try await ada.circle.setProfile(name: "Ada again")
+            try await ada.circle.invite(ben.personID, to: inner)
+            await ben.wait { (try? $0.circle.stream(inner).participation) == .invited }  // nil: not yet
+        }
+    }
+
     @Test func `an invitation and a thought wait for a device that is offline, and survive restarts`() async throws {
         try await withGroup { ada, ben, _, network in
             let group = try await ada.circle.makeStream(name: "Friends").publicID

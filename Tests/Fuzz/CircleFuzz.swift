@@ -38,7 +38,7 @@ struct CircleFuzz {
         let again = made {
             try ProfileCard(
                 card.profile,
-                devices: card.mailKeys,
+                devices: card.entries,
                 homes: card.homes,
                 issuedSeconds: card.issuedSeconds,
                 signedBy: key

@@ -115,7 +115,7 @@ enum CircleSide {
         let seconds = UInt64(Date.now.timeIntervalSince1970)
         let card = try ProfileCard(
             Profile(id: UUID(), name: "Ben"),
-            devices: [PeerId(publicKey: generatePeerKey().publicKey): mailKey],
+            devices: [CardDevice(of: key.publicKey, mailKey: mailKey, signedBy: generatePeerKey().privateKey)],
             issuedSeconds: seconds,
             signedBy: key
         )

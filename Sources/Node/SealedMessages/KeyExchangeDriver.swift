@@ -152,10 +152,17 @@ final class KeyExchangeDriver: Sendable {
         return relationship
     }
 
-    func exchangeKeys(with peer: PeerId) async throws -> KeyRelationship {
+    /// Begins an exchange, and does not wait for its outcome.
+    @discardableResult
+    func begin(_ peer: PeerId) async throws -> Relationship {
         guard node.connectedPeers().contains(peer) else { throw SealedMessageError.notConnected(peer) }
         let relationship = known(peer)
         try await feed(.start, to: relationship)
+        return relationship
+    }
+
+    func exchangeKeys(with peer: PeerId) async throws -> KeyRelationship {
+        let relationship = try await begin(peer)
         return try await relationship.changed.wait {
             guard !relationship.state.withLock({ $0.isRemoved }) else { throw SealedMessageError.noKeys(peer) }
             let report = Self.report(relationship)

@@ -78,6 +78,9 @@ public final class KeyStoreManager: Sendable {
         try await driver.exchangeKeys(with: peer)
     }
 
+    /// Begins an exchange, and does not wait for its outcome, which ``changes`` reports.
+    package func beginExchange(with peer: PeerId) async throws { try await driver.begin(peer) }
+
     /// Marks the relationship as verified if the digits are those of its exchange.
     ///
     /// - Throws: ``SealedMessageError/wrongSafetyNumber`` and ``SealedMessageError/noKeys(_:)``.

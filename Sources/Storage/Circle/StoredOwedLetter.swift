@@ -56,7 +56,8 @@ extension StateStore {
         try read { database in
             try Row.fetchAll(
                 database,
-                sql: "SELECT * FROM owed_letters WHERE peer_id = ? ORDER BY kind, public_id",
+                // The description of a stream goes before the part that a person takes in it.
+                sql: "SELECT * FROM owed_letters WHERE peer_id = ? ORDER BY kind = 'participation', kind, public_id",
                 arguments: [peer.bytes.blob]
             ).map(StoredOwedLetter.init)
         }

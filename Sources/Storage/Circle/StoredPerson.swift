@@ -57,6 +57,13 @@ extension StateStore {
         }
     }
 
+    /// Deletes all people.
+    ///
+    /// - Throws: ``StorageError``.
+    package func deletePeople() throws(StorageError) {
+        try write { try $0.execute(sql: "DELETE FROM people") }
+    }
+
     /// All people, by public id.
     ///
     /// - Throws: ``StorageError``.

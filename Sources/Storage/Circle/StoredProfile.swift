@@ -76,7 +76,7 @@ package struct StoredProfile: Sendable, Hashable {
 extension StateStore {
     /// Saves a profile, in place of one with the same id.
     ///
-    /// - Throws: ``StorageError``, also if another profile has the same identifier (`did`).
+    /// - Throws: ``StorageError``.
     package func save(_ profile: StoredProfile) throws(StorageError) {
         try write { try profile.save($0) }
     }

@@ -146,7 +146,7 @@ struct ObserverScene {
         let key = driver.personKey
         let card = try ProfileCard(
             Profile(id: Profile.id(ofPerson: key.publicKey), name: Texts.ben),
-            devices: [ben.peerId: driver.mailKey.publicKey],
+            devices: [driver.ownEntry()],
             homes: [cam.peerId],
             issuedSeconds: 1,
             signedBy: key

@@ -67,12 +67,16 @@ def card(key, fields):
     return key.sign(label("runar/profile-card/v1") + encoded) + encoded
 
 
-def device(number):
-    key = X25519PrivateKey.from_private_bytes(bytes([number]) * 32)
-    return {"peerId": bytes([number]) * 32, "mailKey": raw(key)}
+PERSON = Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
 
 
-DEVICES = [device(number) for number in (3, 9)]
+def device(number, person=PERSON, mail=None):
+    key = Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32)
+    mail = mail or raw(X25519PrivateKey.from_private_bytes(bytes([number]) * 32))
+    return raw(key) + mail + key.sign(label("runar/card-device/v1") + raw(person) + mail)
+
+
+DEVICES = sorted([device(number) for number in (3, 9)], key=lambda one: sha256(one[:32]))
 
 
 def mail_key(device_key):
@@ -100,7 +104,7 @@ def main():
     key, friend = (Ed25519PrivateKey.from_private_bytes(bytes([n]) * 32) for n in (1, 2))
     small = {
         "version": 1, "key": raw(key), "name": "Ada", "interests": "", "location": "", "hasHighEncryption": False,
-        "hasHighIdentityAssurance": False, "devices": DEVICES[:1], "homes": [], "issued": ISSUED,
+        "hasHighIdentityAssurance": False, "devices": [device(3)], "homes": [], "issued": ISSUED,
     }
     full = small | {
         "blurb": "Counts.\nAnd weaves.", "interests": "engines", "location": "London", "hasHighEncryption": True,
@@ -148,11 +152,12 @@ def main():
             "no device": card(key, small | {"devices": []}).hex(),
             "devices in another order": card(key, small | {"devices": DEVICES[::-1]}).hex(),
             "one device twice": card(key, small | {"devices": [DEVICES[0]] * 2}).hex(),
-            "seventeen devices": card(key, small | {"devices": [device(n) for n in range(17)]}).hex(),
+            "seventeen devices": card(key, small | {"devices": [device(n) for n in range(1, 18)]}).hex(),
             "five homes": card(key, small | {"homes": [HOME] * 5}).hex(),
             "a time after the year 9999": card(key, small | {"issued": 253_402_300_800}).hex(),
-            "a device of 31 bytes": card(key, small | {"devices": [DEVICES[0] | {"peerId": bytes(31)}]}).hex(),
-            "a mail key of small order": card(key, small | {"devices": [DEVICES[0] | {"mailKey": bytes(32)}]}).hex(),
+            "a device of 127 bytes": card(key, small | {"devices": [DEVICES[0][:-1]]}).hex(),
+            "a device of another person": card(key, small | {"devices": [device(3, friend)]}).hex(),
+            "a mail key of small order": card(key, small | {"devices": [device(3, mail=bytes(32))]}).hex(),
             "an end that is missing": cards["small"][:-1].hex(),
             "nothing": "",
         },

@@ -10,9 +10,7 @@ extension CircleDriver {
         let profile = Profile(id: Profile.id(ofPerson: personKey.publicKey), name: name, blurb: blurb)
         try profile.check()
         let told = try await turns.withLock {
-            let earlier = state.withLock { $0.ownCard }
-            let devices = (earlier?.mailKeys ?? [:]).merging([localPeerId: mailKey.publicKey]) { $1 }
-            let card = try makeCard(profile, devices)
+            let card = try makeCard(profile, state.withLock { $0.ownCard?.entries ?? [] }.with(ownEntry()))
             try keep(card)
             try makeDefaultStreams()
             return try owe(card)
@@ -26,16 +24,23 @@ extension CircleDriver {
             let former = try store.setting(Self.deviceSetting).map { try PeerId(rawRepresentation: $0) }
             try store.set(Self.deviceSetting, to: localPeerId.bytes)
             guard let card = state.withLock({ $0.ownCard }), !card.devices.contains(localPeerId) else { return [] }
-            let others = card.mailKeys.filter { $0.key != former }
-            let newer = try makeCard(card.profile, others.merging([localPeerId: mailKey.publicKey]) { $1 })
+            let newer = try makeCard(card.profile, card.entries.filter { $0.peerId != former }.with(ownEntry()))
             try keep(newer)
             return try owe(newer)
         }
         for device in told { await sendOwed(to: device) }
     }
 
+    /// The statement of this device that it belongs to its person.
+    func ownEntry() throws -> CardDevice { try entry(for: personKey.publicKey) }
+
+    /// The statement of this device that it belongs to a person.
+    func entry(for person: Ed25519PublicKey) throws -> CardDevice {
+        try CardDevice(of: person, mailKey: mailKey.publicKey, signedBy: deviceKey.privateKey)
+    }
+
     /// Signs a card of this device's person that is later than the present one, whatever the clock says.
-    func makeCard(_ profile: Profile, _ devices: [PeerId: SealingKey]) throws -> ProfileCard {
+    func makeCard(_ profile: Profile, _ devices: [CardDevice]) throws -> ProfileCard {
         let earlier = state.withLock { $0.ownCard }
         return try ProfileCard(
             profile,
@@ -93,7 +98,9 @@ extension CircleDriver {
         /// The devices that the card does not name any longer.
         let removed: [PeerId]
         /// The event that tells of it.
-        let event: CircleEvent?
+        var event: CircleEvent?
+        /// The devices that are owed the card.
+        var told: [PeerId] = []
     }
 
     /// Stores a newer card of a trusted person, or of this one, which a letter brought; nil if it is not newer.
@@ -102,17 +109,33 @@ extension CircleDriver {
     func apply(_ card: ProfileCard, from id: PublicID) throws -> CardChange? {
         guard card.publicID == id else { throw CircleError.invalidSignature }
         if id == ownID {
-            let earlier = state.withLock { $0.ownCard }
-            guard card.issuedSeconds > earlier?.issuedSeconds ?? 0 else { return nil }
-            try keep(card)
-            return CardChange(card: card, removed: earlier.map { devices(of: $0, missingIn: card) } ?? [], event: nil)
+            return try applyOwn(card)
         }
         var person = try known(id)
         guard person.trust.state == .trusted, card.issuedSeconds > person.card?.issuedSeconds ?? 0 else { return nil }
         let removed = person.card.map { devices(of: $0, missingIn: card) } ?? []
+        for device in removed { try store.forgetDevice(device) }
         person.card = card
         try save(id, person)
         return CardChange(card: card, removed: removed, event: .profileChanged(self.person(id, person)))
+    }
+
+    /// Stores a card that another own device made; one that names a device which was removed here is made anew without it.
+    private func applyOwn(_ card: ProfileCard) throws -> CardChange? {
+        let earlier = state.withLock { $0.ownCard }
+        guard card.issuedSeconds > earlier?.issuedSeconds ?? 0 else { return nil }
+        let removed = earlier.map { devices(of: $0, missingIn: card) } ?? []
+        for device in removed {
+            try store.set(Self.removedSetting(device), to: [1])
+            try store.forgetDevice(device)
+        }
+        try keep(card)
+        let gone = try card.devices.filter { try store.setting(Self.removedSetting($0)) == [1] }
+        let isNamed = card.devices.contains(localPeerId)
+        guard !gone.isEmpty && isNamed else { return CardChange(card: card, removed: removed) }
+        let newer = try makeCard(card.profile, card.entries.filter { !gone.contains($0.peerId) })
+        try keep(newer)
+        return CardChange(card: newer, removed: removed + gone, told: try owe(newer))
     }
 
     func devices(of earlier: ProfileCard, missingIn card: ProfileCard) -> [PeerId] {
@@ -124,7 +147,11 @@ extension CircleDriver {
         if let event = change.event { events.send(event) }
         for device in change.removed { await forget(device) }
         await exchangeKeys(with: change.card.devices)
+        for device in change.told { await sendOwed(to: device) }
     }
+
+    /// The most people of streams in whom there is no trust; further ones are left out.
+    private static let strangerLimit = 2_048
 
     /// Keeps the card of a member of a stream, for the case that this person joins.
     func note(_ card: ProfileCard) throws {
@@ -132,12 +159,19 @@ extension CircleDriver {
         var person = state.withLock { $0.people[id] } ?? KnownPerson(key: card.key, trust: Trust())
         switch person.trust.state {
         case .none where card.issuedSeconds > person.card?.issuedSeconds ?? 0:
+            let count = state.withLock { $0.people.values.count { $0.trust.state == .none } }
+            guard person.card != nil || count < Self.strangerLimit else { return }
             person.card = card
             try save(id, person)
         // Their own word on themselves counts.
         case .none, .invited, .requested, .trusted, .revoked: break
         }
     }
+}
+
+extension [CardDevice] {
+    /// The entries with one in place of that of the same device.
+    func with(_ entry: CardDevice) -> [CardDevice] { filter { $0.peerId != entry.peerId } + [entry] }
 }
 
 extension StoredProfile {

@@ -23,9 +23,14 @@ extension CircleDriver {
 
     /// Lets a device give its person and circle to this one, once, within ten minutes.
     func expect(_ peer: PeerId) throws {
-        guard state.withLock({ $0.people.isEmpty }) else { throw CircleError.hasCircle }
+        guard hasNoPeople else { throw CircleError.hasCircle }
         let until = milliseconds + Self.expectationMilliseconds
         state.withLock { $0.expectedDevice = (peer, until) }
+    }
+
+    /// Whether this person has neither invited, trusted nor revoked a person.
+    private var hasNoPeople: Bool {
+        state.withLock { $0.people.values.allSatisfy { [.none, .requested].contains($0.trust.state) } }
     }
 
     private func isExpected(_ peer: PeerId) -> Bool {
@@ -36,7 +41,7 @@ extension CircleDriver {
     func addDeviceActions(to service: RunarService) {
         service.registerRawAction("device-key") { [weak self] request in
             guard let self, let peer = request.peer, isExpected(peer) else { return Self.refused }
-            return Data(mailKey.publicKey.bytes)
+            return Data(try entry(for: Ed25519PublicKey(rawRepresentation: [UInt8](request.payload))).bytes)
         }
         service.registerRawAction("device") { [weak self] request in
             guard let self, let peer = request.peer, isExpected(peer) else { return Self.refused }
@@ -48,21 +53,23 @@ extension CircleDriver {
     private func adopt(_ message: [UInt8], from peer: PeerId) async throws -> Bool {
         let sealedByteCount = Ed25519PrivateKey.byteCount + SealingKey.overheadByteCount
         guard message.count > sealedByteCount,
-            let secret = mailKey.open(message.prefix(sealedByteCount), info: Self.info(peer, localPeerId)),
+            var secret = mailKey.open(message.prefix(sealedByteCount), info: Self.info(peer, localPeerId)),
             let card = try? ProfileCard(Array(message.dropFirst(sealedByteCount)))  // nil: it is none
         else { return false }
-        let key = Ed25519KeyPair(privateKey: try Ed25519PrivateKey(rawRepresentation: secret))
+        let key = Ed25519KeyPair(privateKey: try Ed25519PrivateKey(SecretBytes(consuming: &secret)))
         guard card.key == key.publicKey, card.devices.contains(peer),
-            card.mailKeys[localPeerId] == mailKey.publicKey
+            card.mailKey(of: localPeerId) == mailKey.publicKey
         else { return false }
         let isTaken = try await turns.withLock {
-            guard state.withLock({ $0.people.isEmpty }) else { return false }
+            guard hasNoPeople, isExpected(peer) else { return false }
+            try node.setPersonKey(key)
             // Streams and thoughts of the person that this device had before have no owner now.
             for stream in try store.streams() { try store.deleteStream(stream.id) }
-            try node.setPersonKey(key)
+            try store.deletePeople()
             state.withLock { state in
                 state.personKey = key
                 state.ownCard = nil
+                state.people = [:]
                 state.expectedDevice = nil
             }
             try keep(card)
@@ -92,18 +99,20 @@ extension CircleDriver {
                 found: card.devices.count + 1
             )
         }
-        let answer = try await answer(to: "device-key", [], peer)
-        guard answer.count == SealingKey.byteCount else { throw CircleError.deviceNotReady(peer) }
-        let key = try SealingKey(rawRepresentation: [UInt8](answer), of: "the mail key of a device")
+        let answer = try await answer(to: "device-key", personKey.publicKey.bytes, peer)
+        guard answer.count == CardDevice.byteCount else { throw CircleError.deviceNotReady(peer) }
+        let entry = try CardDevice([UInt8](answer), of: personKey.publicKey)
+        guard entry.peerId == peer else { throw CircleError.invalidSignature }
         let info = Self.info(localPeerId, peer)
-        let sealed = personKey.privateKey.secret.withBytes { key.seal($0, info: info) }
+        let sealed = personKey.privateKey.secret.withBytes { entry.mailKey.seal($0, info: info) }
         guard let sealed else { throw CircleError.deviceNotReady(peer) }
-        let first = try makeCard(card.profile, card.mailKeys.merging([peer: key]) { $1 })
+        let first = try makeCard(card.profile, card.entries.with(entry))
         guard try await ask("device", sealed + first.bytes, peer) else { throw CircleError.deviceNotReady(peer) }
         let told = try await turns.withLock {
             // The profile may have changed while the device answered; it gets this card by a letter.
             let present = state.withLock { $0.ownCard } ?? card
-            let newer = try makeCard(present.profile, present.mailKeys.merging([peer: key]) { $1 })
+            let newer = try makeCard(present.profile, present.entries.with(entry))
+            try store.set(Self.removedSetting(peer), to: [])
             try keep(newer)
             let told = try owe(newer)
             let people = state.withLock { $0.people }
@@ -123,12 +132,14 @@ extension CircleDriver {
 
     /// Takes a device off the card: nothing is sealed for it any longer.
     func removeDevice(_ peer: PeerId) async throws {
-        guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
-        guard peer != localPeerId, card.devices.contains(peer) else {
-            throw CircleError.notAllowed("it is not another device of yours")
-        }
         let told = try await turns.withLock {
-            let newer = try makeCard(card.profile, card.mailKeys.filter { $0.key != peer })
+            guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
+            guard peer != localPeerId, card.devices.contains(peer) else {
+                throw CircleError.notAllowed("it is not another device of yours")
+            }
+            let newer = try makeCard(card.profile, card.entries.filter { $0.peerId != peer })
+            try store.set(Self.removedSetting(peer), to: [1])
+            try store.forgetDevice(peer)
             try keep(newer)
             return try owe(newer)
         }
@@ -139,9 +150,13 @@ extension CircleDriver {
     /// Deletes what there is for a device that its person's card does not name any longer.
     func forget(_ device: PeerId) async {
         await attempt("forgetting a device") {
-            try store.forgetDevice(device)
-            try node.withdrawMail(to: device)
-            if keys.relationship(with: device) != nil { try await keys.removeKeys(of: device) }
+            try await turns.withLock {
+                // Another card names it.
+                guard trustedPerson(of: device) == nil else { return }
+                try store.forgetDevice(device)
+                try node.withdrawMail(to: device)
+                if keys.relationship(with: device) != nil { try await keys.removeKeys(of: device) }
+            }
         }
     }
 
@@ -167,6 +182,10 @@ extension CircleDriver {
         if person.card?.issuedSeconds ?? 0 < notice.card.issuedSeconds { person.card = notice.card }
         switch notice.trust {
         case .trusted:
+            let isLater = person.changedSeconds < notice.changedSeconds
+            guard !state.withLock({ $0.blocked.contains(id) }), person.trust.state != .revoked || isLater else {
+                return nil
+            }
             let wasRevoked = person.trust.state == .revoked
             person.trust = Trust(.trusted)
             person.changedSeconds = notice.changedSeconds
@@ -175,7 +194,7 @@ extension CircleDriver {
             return TrustChange(id: id, person: person, effects: wasRevoked ? [.liftBan] + effects : effects)
         case .revoked:
             try save(id, person)
-            return try apply(.revoke, to: id)
+            return try apply(.revoke, to: id, at: notice.changedSeconds)
         case .none, .invited, .requested: return nil
         }
     }

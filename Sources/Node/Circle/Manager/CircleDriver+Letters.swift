@@ -113,7 +113,13 @@ extension CircleDriver {
                         try store.settle(page, to: device)
                     }
                     for letter in owed where letter.kind != .receipt {
-                        guard try await mail(letter, to: device) else { return }
+                        do {
+                            guard try await mail(letter, to: device) else { return }
+                        } catch let error as CircleError {
+                            // One letter that cannot be made holds up no other one.
+                            node.logs[.messages].warning("a letter cannot be made: \(error)")
+                            continue
+                        }
                         try store.settle([letter], to: device)
                     }
                 }
@@ -176,11 +182,9 @@ extension CircleDriver {
         to device: PeerId,
         noting note: (MailID) throws -> Void = { _ in }
     ) async throws -> Bool {
-        let card = state.withLock { state in
-            state.people.values.first { $0.devices.contains(device) }?.card
-                ?? state.ownCard.flatMap { $0.devices.contains(device) ? $0 : nil }
-        }
-        guard let network = try network(of: device), let mailKey = card?.mailKeys[device] else { return false }
+        let owner = trustedPerson(of: device)
+        let card = state.withLock { state in owner.flatMap { state.people[$0]?.card ?? state.ownCard } }
+        guard let network = try network(of: device), let mailKey = card?.mailKey(of: device) else { return false }
         let letter = try Letter(
             kind,
             body: body,

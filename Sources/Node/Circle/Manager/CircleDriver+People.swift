@@ -40,9 +40,11 @@ extension CircleDriver {
     /// Asks the person of a device, whose card is not known yet.
     func invite(_ device: PeerId) async throws {
         let person = state.withLock { state in
-            state.people.first { $0.value.devices.contains(device) }?.key
+            state.people.first {
+                [.trusted, .invited].contains($0.value.trust.state) && $0.value.devices.contains(device)
+            }
         }
-        if let person { return try await accept(person) }
+        if let person { return try await accept(person.key) }
         guard !otherDevices.contains(device) else { throw CircleError.ownCard }
         guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
         state.withLock { _ = $0.invitedDevices.insert(device) }
@@ -67,7 +69,6 @@ extension CircleDriver {
 
     func accept(_ id: PublicID) async throws {
         guard state.withLock({ $0.ownCard }) != nil else { throw CircleError.noProfile }
-        guard !state.withLock({ $0.blocked.contains(id) }) else { throw CircleError.blocked(id) }
         try await handle(.invite, of: id)
     }
 
@@ -99,13 +100,14 @@ extension CircleDriver {
     /// Stores the trust in a person after an input.
     ///
     /// Called in turn.
-    func apply(_ input: Trust.Input, to id: PublicID) throws -> TrustChange {
+    func apply(_ input: Trust.Input, to id: PublicID, at seconds: UInt64? = nil) throws -> TrustChange {
         let before = try known(id)
+        guard input != .invite || !state.withLock({ $0.blocked.contains(id) }) else { throw CircleError.blocked(id) }
         var after = before
         let effects = after.trust.handle(input)
         var told: [PeerId] = []
         if after.trust != before.trust {
-            after.changedSeconds = max(milliseconds / 1_000, before.changedSeconds)
+            after.changedSeconds = max(seconds ?? milliseconds / 1_000, before.changedSeconds)
             switch after.trust.state {
             case .revoked: told = try revoke(id, &after, devices: before.devices)
             case .trusted:
@@ -210,12 +212,14 @@ extension CircleDriver {
         }
     }
 
-    /// Exchanges keys with the devices that are connected and with which none were exchanged.
+    /// Begins to exchange keys with the devices that are connected and with which none were exchanged.
+    ///
+    /// What waits for keys is sent when they come.
     func exchangeKeys(with devices: [PeerId]) async {
         let connected = Set(node.connectedPeers())
         for device in devices where connected.contains(device) && device != localPeerId {
             guard keys.relationship(with: device)?.suite == nil else { continue }
-            await attempt("the exchange of keys with a person") { try await keys.exchangeKeys(with: device) }
+            await attempt("the exchange of keys with a person") { try await keys.beginExchange(with: device) }
         }
     }
 
@@ -273,9 +277,7 @@ extension CircleDriver {
     /// Takes a card with a request or a consent; returns whether it was taken.
     private func received(_ input: Trust.Input, _ bytes: [UInt8], from peer: PeerId) async throws -> Bool {
         let card = try? ProfileCard(bytes)  // nil: it is no card, and is refused
-        guard let card, card.devices.contains(peer), card.publicID != ownID,
-            !state.withLock({ $0.blocked.contains(card.publicID) })
-        else { return false }
+        guard let card, card.devices.contains(peer), card.publicID != ownID else { return false }
         let removed = try await turns.withLock { () -> [PeerId]? in
             let (earlier, wasInvited, requests) = state.withLock { state in
                 (
@@ -283,12 +285,17 @@ extension CircleDriver {
                     state.people.values.count { $0.trust.state == .requested }
                 )
             }
-            if let earlier, earlier.trust.state == .revoked { return nil }
+            guard earlier?.trust.state != .revoked, !state.withLock({ $0.blocked.contains(card.publicID) }) else {
+                return nil
+            }
             var person = earlier ?? KnownPerson(key: card.key, trust: Trust(wasInvited ? .invited : .none))
             let isKnown = earlier != nil || wasInvited
             guard isKnown || input == .requestReceived && requests < Self.requestLimit else { return nil }
             if let before = person.card, before.issuedSeconds > card.issuedSeconds { return [] }
             let removed = person.card.map { devices(of: $0, missingIn: card) } ?? []
+            for device in removed { try store.forgetDevice(device) }
+            // The device that this person invited has proved whose it is.
+            if wasInvited, person.trust.state == .none { person.trust = Trust(.invited) }
             person.card = card
             try save(card.publicID, person)
             state.withLock { _ = $0.invitedDevices.remove(peer) }

@@ -60,7 +60,7 @@ extension CircleDriver {
                 }
             }
         } catch is NotYet {
-            return nil
+            return mayWait(mail) ? nil : .refused
         } catch is CircleError {
             return .refused
         } catch OneTimeKeyError.keyUsed, OneTimeKeyError.authenticationFailed, OneTimeKeyError.keyNotFound {
@@ -68,6 +68,7 @@ extension CircleDriver {
         } catch SealedMessageError.noKeys {
             return .refused
         }
+        state.withLock { $0.waiting[mail.id] = nil }
         if let result = opened.withLock({ $0 }) { try await act(on: result, peer) }
         return .delivered
     }
@@ -84,7 +85,28 @@ extension CircleDriver {
     }
 
     /// A letter that another letter has to precede; it comes again later.
-    private struct NotYet: Error {}
+    struct NotYet: Error {}
+
+    /// The most mails that wait for another letter, their bytes, and the time, in milliseconds, after which one is refused.
+    private static let (waitingLimit, waitingByteLimit, patience): (Int, Int, UInt64) = (64, 512 << 10, 86_400_000)
+
+    /// Whether a mail may come again: holders send nothing behind what is not answered, so that little may wait.
+    private func mayWait(_ mail: Mail) -> Bool {
+        let now = milliseconds
+        return state.withLock { state in
+            if let known = state.waiting[mail.id] {
+                guard now < known.since + Self.patience else {
+                    state.waiting[mail.id] = nil
+                    return false
+                }
+                return true
+            }
+            let byteCount = state.waiting.values.reduce(mail.body.count) { $0 + $1.byteCount }
+            guard state.waiting.count < Self.waitingLimit, byteCount <= Self.waitingByteLimit else { return false }
+            state.waiting[mail.id] = (mail.body.count, now)
+            return true
+        }
+    }
 
     /// Verifies a letter, and stores it with the id of its mail; called before its key is erased.
     private func store(

@@ -59,10 +59,12 @@ extension CircleDriver {
         }
         guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else {
             // Another own device tells of people and streams in letters of its own.
-            if isOwn { return nil }
+            if isOwn || !otherDevices.isEmpty { return nil }
             throw CircleError.unknownStream(id)
         }
         if isOwn { return stream.id }
+        // This person may have joined on another device.
+        if stream.participation == .invited, !otherDevices.isEmpty { return nil }
         guard stream.participation == .joined else { throw CircleError.notJoined(id) }
         if stream.posting(by: person) { return stream.id }
         // The creator's word that the person joined may be on its way.
@@ -93,7 +95,7 @@ extension CircleDriver {
             sourcePublicID: source,
             members: [],
             participation: .joined,
-            revision: 1
+            revision: 1 + (try store.number(Self.revisionSetting(PublicID(of: id))) ?? 0)
         )
         try store.save(StoredStream(stream))
         try store.owe(StoredOwedLetter(.stream, stream.publicID.bytes), to: otherDevices)
@@ -233,6 +235,8 @@ extension CircleDriver {
                 throw CircleError.notTrusted(stream.creatorPublicID)
             }
             stream.participation = participation
+            // The other own devices may not have the description yet.
+            try store.owe(StoredOwedLetter(.stream, id.bytes), to: otherDevices)
             try store.owe(StoredOwedLetter(.participation, id.bytes), to: devices)
             try store.save(StoredStream(stream))
             return StreamChange(stream: stream, told: devices)
@@ -262,24 +266,53 @@ extension CircleDriver {
             for stream in try streams() { consent(in: stream) }
         }
         while let person = try? await consents.next() {  // nil: cancelled
-            await attempt("asking a member of a stream") { try await accept(person) }
+            await attempt("asking a member of a stream") {
+                let change = try await turns.withLock { () -> TrustChange? in
+                    guard try isConsented(person) else { return nil }
+                    return try apply(.invite, to: person)
+                }
+                if let change { try await follow(change) }
+            }
+        }
+    }
+
+    /// Whether this person still takes part in a stream of all writers with a person in whom trust was neither made nor
+    /// revoked meanwhile.
+    private func isConsented(_ person: PublicID) throws -> Bool {
+        let (known, isBlocked, hasCard) = state.withLock { state in
+            (state.people[person], state.blocked.contains(person), state.ownCard != nil)
+        }
+        guard hasCard, !isBlocked, let known, [.none, .requested].contains(known.trust.state) else { return false }
+        return try streams().contains { stream in
+            stream.participation == .joined && stream.policies.posting == .members && stream.joined.contains(person)
         }
     }
 
     /// Deletes a stream with its thoughts; its members are removed, or its creator learns that this person left.
     func deleteStream(_ id: PublicID) async throws {
-        let stream = try stream(id)
-        let people = stream.creatorPublicID == ownID ? stream.members.map(\.person) : [stream.creatorPublicID]
-        let devices = devices(of: people)
-        try await turns.withLock {
+        let (stream, devices) = try await turns.withLock {
+            let stream = try self.stream(id)
+            let people = stream.creatorPublicID == ownID ? stream.members.map(\.person) : [stream.creatorPublicID]
+            let devices = self.devices(of: people) + otherDevices
             try store.owe(StoredOwedLetter(.participation, id.bytes), to: devices)
-            try store.deleteStream(stream.id.bytes)
+            try delete(stream)
+            return (stream, devices)
         }
         for device in devices { await sendOwed(to: device) }
         var ended = stream
         ended.participation = .left
         events.send(.streamChanged(ended))
     }
+
+    /// Deletes a stream, and keeps its revision: a stream with its id that is made anew needs a higher one.
+    private func delete(_ stream: Stream) throws {
+        var writer = ByteWriter(capacity: 8)
+        writer.write(stream.revision)
+        try store.set(Self.revisionSetting(stream.publicID), to: writer.bytes)
+        try store.deleteStream(stream.id.bytes)
+    }
+
+    private static func revisionSetting(_ stream: PublicID) -> String { "circle/revision/\(stream.text)" }
 
     // MARK: Letters
 
@@ -308,6 +341,7 @@ extension CircleDriver {
             return stream.participation == .invited ? nil : try ParticipationNotice(stream.participation, in: id)
         }
         let person = trustedPerson(of: device)
+        guard person != ownID else { return nil }
         return stream.members.contains { $0.person == person } ? nil : try ParticipationNotice(.left, in: id)
     }
 
@@ -321,9 +355,17 @@ extension CircleDriver {
             throw CircleError.notAllowed("only the person who made a stream describes it")
         }
         let before = try store.stream(id.bytes).flatMap(Stream.init)
-        guard before?.creatorPublicID ?? creator == creator, before?.revision ?? 0 < description.revision else {
-            return nil
+        guard before?.creatorPublicID ?? creator == creator else { return nil }
+        // Otherwise to join a stream that one person writes would turn into the consent to trust others.
+        guard before?.policies ?? description.policies == description.policies else {
+            throw CircleError.notAllowed("a stream does not change who writes in it")
         }
+        if isOwn, creator == ownID, let before, before.revision == description.revision {
+            // Two own devices changed it at one moment: a removal on either of them counts.
+            let named = Set(description.members.map(\.publicID))
+            return try change(id) { $0.members.removeAll { $0.hasJoined && !named.contains($0.person) } }
+        }
+        guard before?.revision ?? 0 < description.revision else { return nil }
         let count = try store.streams().count { $0.creator == creator.bytes }
         guard isOwn || before != nil || count < Self.streamLimit else {
             throw CircleError.tooLong("the list of a person's streams", limit: Self.streamLimit, found: count + 1)
@@ -339,10 +381,27 @@ extension CircleDriver {
     ///
     /// Called in turn.
     func apply(_ notice: ParticipationNotice, from person: PublicID) throws -> StreamChange? {
-        guard var stream = try store.stream(notice.stream.bytes).flatMap(Stream.init) else { return nil }
+        guard var stream = try store.stream(notice.stream.bytes).flatMap(Stream.init) else {
+            // The description follows.
+            if person == ownID, notice.participation == .joined { throw NotYet() }
+            return nil
+        }
+        if stream.creatorPublicID == ownID, person == ownID {
+            guard notice.participation == .left else { return nil }
+            try delete(stream)
+            stream.participation = .left
+            return StreamChange(stream: stream, told: [])
+        }
         if stream.creatorPublicID == ownID {
             return try change(notice.stream) { stream in
-                guard let place = stream.members.firstIndex(where: { $0.person == person }) else { return }
+                guard let place = stream.members.firstIndex(where: { $0.person == person }) else {
+                    // It takes itself for a member: it learns that it is none.
+                    if notice.participation == .joined {
+                        let devices = self.devices(of: [person])
+                        try store.owe(StoredOwedLetter(.participation, notice.stream.bytes), to: devices)
+                    }
+                    return
+                }
                 switch notice.participation {
                 case .joined: stream.members[place] = Stream.Member(person: person, hasJoined: true)
                 case .left: stream.members.remove(at: place)

@@ -1,5 +1,7 @@
 internal import Bytes
+internal import Concurrency
 internal import Identity
+internal import SealedMessages
 internal import Storage
 
 #if canImport(FoundationEssentials)
@@ -103,13 +105,16 @@ extension CircleDriver {
         for (place, thoughts) in others {
             let (stream, person) = (place[0], place[1])
             let setting = "circle/opened/\(stream.text)/\(person.text)"
-            let seen = try store.setting(setting).map { try ByteReader.number(in: $0) } ?? 0
+            let seen = try store.number(setting) ?? 0
             let thoughts = thoughts.filter { $0.number > seen }
             guard let last = thoughts.map(\.number).max() else { continue }
-            for device in try known(person).devices {
-                for start in stride(from: 0, to: thoughts.count, by: Receipt.thoughtLimit) {
-                    let page = thoughts[start..<min(start + Receipt.thoughtLimit, thoughts.count)].map(\.publicID)
-                    try await post(.receipt, body: Receipt(.opened, of: page).bytes, to: device)
+            for device in try known(person).devices where keys.relationship(with: device)?.suite != nil {
+                await attempt("telling that thoughts were seen") {
+                    for start in stride(from: 0, to: thoughts.count, by: Receipt.thoughtLimit) {
+                        let page = thoughts[start..<min(start + Receipt.thoughtLimit, thoughts.count)].map(\.publicID)
+                        let receipt = try Receipt(.opened, of: page)
+                        try await turns.withLock { try await post(.receipt, body: receipt.bytes, to: device) }
+                    }
                 }
             }
             var writer = ByteWriter(capacity: 8)
@@ -119,10 +124,12 @@ extension CircleDriver {
     }
 }
 
-extension ByteReader {
-    /// The number that 8 bytes are.
-    fileprivate static func number(in bytes: [UInt8]) throws(BytesError) -> UInt64 {
-        var reader = ByteReader(bytes)
-        return try reader.readUInt64()
+extension StateStore {
+    /// The number of 8 bytes under a name; nil if there is none.
+    func number(_ name: String) throws -> UInt64? {
+        try setting(name).map { bytes in
+            var reader = ByteReader(bytes)
+            return try reader.readUInt64()
+        }
     }
 }

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Concurrency
 internal import Identity
 internal import Logging
+internal import Mailbox
 internal import Node
 internal import OneTimeKeys
 internal import RunarNode
@@ -28,6 +29,8 @@ final class CircleDriver: Sendable {
         var invitedDevices: Set<PeerId> = []
         /// The people who are blocked.
         var blocked: Set<PublicID> = []
+        /// The mail that waits for another letter, with its bytes and the time since when, in milliseconds since 1970.
+        var waiting: [MailID: (byteCount: Int, since: UInt64)] = [:]
         /// The device that may set up this one, until a time in milliseconds since 1970.
         var expectedDevice: (peer: PeerId, until: UInt64)?
     }
@@ -86,6 +89,9 @@ final class CircleDriver: Sendable {
     static let cardSetting = "circle/card"
     /// The id of this device at its last start.
     static let deviceSetting = "circle/device"
+
+    /// Whether this person took a device off the card; another own device may not know it yet.
+    static func removedSetting(_ device: PeerId) -> String { "circle/removed/\(device.text)" }
 
     /// The key of this device's person.
     var personKey: Ed25519KeyPair { state.withLock { $0.personKey } }

@@ -26,14 +26,9 @@ public struct ProfileCard: Hashable, Sendable {
         var hasHighIdentityAssurance: Bool
         var did: String?
         var handle: String?
-        var devices: [Device]
+        var devices: [[UInt8]]
         var homes: [[UInt8]]
         var issued: UInt64
-    }
-
-    private struct Device: Codable {
-        var peerId: [UInt8]
-        var mailKey: [UInt8]
     }
 
     /// The key of the person.
@@ -42,8 +37,8 @@ public struct ProfileCard: Hashable, Sendable {
     public let profile: Profile
     /// The devices of the person, in the order of their ids.
     public let devices: [PeerId]
-    /// The key of each device to which mail for it is sealed.
-    let mailKeys: [PeerId: SealingKey]
+    /// The statements of the devices, in the same order.
+    package let entries: [CardDevice]
     /// The members that hold the person's mail; without any, the nearest ones do.
     public let homes: [PeerId]
     /// The time of the signature in seconds since 1970; a later card replaces an earlier one.
@@ -53,12 +48,12 @@ public struct ProfileCard: Hashable, Sendable {
 
     /// Signs a card.
     ///
-    /// `profile.id` is ignored: it follows from the key. `devices` has the key to which mail for each device is sealed.
+    /// `profile.id` is ignored: it follows from the key. Each device has signed that it belongs to the person.
     ///
     /// - Throws: ``CircleError``; `IdentityError` if the key cannot sign.
     package init(
         _ profile: Profile,
-        devices: [PeerId: SealingKey],
+        devices: [CardDevice],
         homes: [PeerId] = [],
         issuedSeconds: UInt64,
         signedBy key: Ed25519KeyPair
@@ -74,7 +69,7 @@ public struct ProfileCard: Hashable, Sendable {
             hasHighIdentityAssurance: profile.hasHighIdentityAssurance,
             did: profile.did,
             handle: profile.handle,
-            devices: devices.sorted { $0.key < $1.key }.map { Device(peerId: $0.key.bytes, mailKey: $0.value.bytes) },
+            devices: devices.sorted { $0.peerId < $1.peerId }.map(\.bytes),
             homes: homes.map(\.bytes),
             issued: issuedSeconds
         )
@@ -92,22 +87,26 @@ public struct ProfileCard: Hashable, Sendable {
         let fields = try CanonicalCBOR.decode(Fields.self, from: encoded, limit: limit, of: Self.subject)
         try CanonicalCBOR.checkVersion(fields.version, of: Self.subject)
         let key: Ed25519PublicKey
-        var mailKeys: [PeerId: SealingKey] = [:]
         do {
             guard fields.issued <= UnixTime.maximum else { throw BytesError.invalidValue("a time after the year 9999") }
             key = try Ed25519PublicKey(rawRepresentation: fields.key)
-            devices = try fields.devices.map { try PeerId(rawRepresentation: $0.peerId) }
-            for (peer, device) in zip(devices, fields.devices) {
-                mailKeys[peer] = try SealingKey(rawRepresentation: device.mailKey, of: "the mail key of a device")
-            }
             homes = try fields.homes.map { try PeerId(rawRepresentation: $0) }
         } catch {
             throw .malformed(of: Self.subject, reason: "\(error)")
         }
         let signature = Array(bytes.prefix(Ed25519Signature.byteCount))
         guard key.isValidSignature(signature, for: Self.label.message(encoded)) else { throw .invalidSignature }
+        guard (1...Self.deviceLimit).contains(fields.devices.count) else {
+            throw .malformed(
+                of: Self.subject,
+                reason: "it names \(fields.devices.count) devices, 1 to \(Self.deviceLimit) are allowed"
+            )
+        }
+        var entries: [CardDevice] = []
+        for device in fields.devices { entries.append(try CardDevice(device, of: key)) }
         self.key = key
-        self.mailKeys = mailKeys
+        self.entries = entries
+        devices = entries.map(\.peerId)
         self.bytes = bytes
         issuedSeconds = fields.issued
         profile = Profile(
@@ -126,12 +125,6 @@ public struct ProfileCard: Hashable, Sendable {
 
     private func check() throws(CircleError) {
         try profile.check()
-        guard (1...Self.deviceLimit).contains(devices.count) else {
-            throw .malformed(
-                of: Self.subject,
-                reason: "it names \(devices.count) devices, 1 to \(Self.deviceLimit) are allowed"
-            )
-        }
         guard zip(devices, devices.dropFirst()).allSatisfy({ $0 < $1 }) else {
             throw .malformed(of: Self.subject, reason: "its devices are not in ascending order")
         }
@@ -139,6 +132,9 @@ public struct ProfileCard: Hashable, Sendable {
             throw .tooLong("the list of homes", limit: Self.homeLimit, found: homes.count)
         }
     }
+
+    /// The key to which mail for a device is sealed; nil if the card does not name the device.
+    func mailKey(of device: PeerId) -> SealingKey? { entries.first { $0.peerId == device }?.mailKey }
 
     /// The id of the person that other people see.
     public var publicID: PublicID { profile.publicID }
