@@ -85,11 +85,11 @@ struct CircleEventReport {
             self.init(RUNAR_CIRCLE_PROFILE_CHANGED.rawValue, person.id, PersonJSON(person))
         case .thoughtReceived(let thought):
             let creator = thought.model.creatorPublicID
-            self.init(RUNAR_CIRCLE_THOUGHT_RECEIVED.rawValue, creator, ThoughtJSON(thought))
+            let person = creator == circle.card?.publicID ? Self.recipient(of: thought, in: circle) : creator
+            self.init(RUNAR_CIRCLE_THOUGHT_RECEIVED.rawValue, person, ThoughtJSON(thought))
         case .deliveryChanged(let thought):
-            let stream = thought.model.streamPublicID
-            let person = circle.people.first { circle.conversation(with: $0.id) == stream }
-            self.init(RUNAR_CIRCLE_DELIVERY_CHANGED.rawValue, person?.id, ThoughtJSON(thought))
+            let person = Self.recipient(of: thought, in: circle)
+            self.init(RUNAR_CIRCLE_DELIVERY_CHANGED.rawValue, person, ThoughtJSON(thought))
         case .streamChanged, .deviceAdded: return nil
         }
     }
@@ -99,6 +99,12 @@ struct CircleEventReport {
         self.personId = person?.text
         self.change = change
         self.json = (try? RunarC.json(subject)) ?? "{}"  // nil: no field of a person or a thought fails to encode
+    }
+
+    /// The person of the conversation of an own thought; nil for a group.
+    private static func recipient(of thought: Thought, in circle: CircleManager) -> PublicID? {
+        let stream = thought.model.streamPublicID
+        return circle.people.first { circle.conversation(with: $0.id) == stream }?.id
     }
 
     private static func word(for change: Trust.Change) -> String {

@@ -95,8 +95,8 @@ void runar_node_get_thought_content(
     runar_node *node, const char *thought_id, runar_data_callback callback, void *context);
 
 /** Tells the creators of thoughts that this device's person saw them. thought_ids are separated by commas, at most 256. A
- * thought is reported once, and none that is older than the newest one reported to the same person. 2006 if no keys of a
- * creator's device are left, 5003 if this device does not have one of the thoughts. */
+ * thought is reported once, and none that is older than the newest one reported to the same person. Devices without
+ * keys are left out. 5003 if this device does not have one of the thoughts. */
 void runar_node_note_opened(runar_node *node, const char *thought_ids, runar_callback callback, void *context);
 
 /* ------------------------------------------------------------------------------------------------ events */
@@ -105,7 +105,7 @@ void runar_node_note_opened(runar_node *node, const char *thought_ids, runar_cal
 enum runar_circle_event_kind {
     RUNAR_CIRCLE_TRUST_CHANGED = 1,     /**< the trust in a person changed */
     RUNAR_CIRCLE_PROFILE_CHANGED = 2,   /**< a trusted person has a new profile */
-    RUNAR_CIRCLE_THOUGHT_RECEIVED = 3,  /**< a thought of another person came */
+    RUNAR_CIRCLE_THOUGHT_RECEIVED = 3,  /**< a thought came, also of this person from another own device: see creatorId */
     RUNAR_CIRCLE_DELIVERY_CHANGED = 4   /**< the delivery of a thought advanced */
 };
 
@@ -113,7 +113,7 @@ enum runar_circle_event_kind {
 typedef struct runar_circle_event {
     size_t size;
     int32_t kind;                   /**< enum runar_circle_event_kind */
-    const char *person_id;          /**< the other person; NULL if the circle does not contain the person */
+    const char *person_id;          /**< the other person; NULL if unknown, and for own thoughts in a group */
     const char *change;             /**< "requested", "trusted", "declined" or "revoked"; NULL for other kinds */
     const char *json;               /**< the person, or for the last two kinds the thought */
 } runar_circle_event;

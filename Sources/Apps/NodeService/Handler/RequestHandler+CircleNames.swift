@@ -80,7 +80,9 @@ extension RequestHandler {
     private static func choose(_ text: String, among candidates: [Candidate], _ kind: Kind) throws -> ConversationPlace
     {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        let named = candidates.filter { $0.name == text || $0.id == text }
+        // A name that is an id of another one hides it from no request.
+        if let match = candidates.first(where: { $0.id == text }) { return match.place }
+        let named = candidates.filter { $0.name == text }
         let isLong = text.count >= fewestCharacters
         let matches = named.isEmpty ? candidates.filter { isLong && $0.id.hasPrefix(text) } : named
         guard let match = matches.first else {

@@ -76,7 +76,7 @@ package struct StreamReport: Report, Hashable {
     package var reasonForSilence: String? {
         switch participation {
         case .invited: "you have not joined this stream: `runar circle stream join` joins it"
-        case .left: "you left this stream: `runar circle stream join` joins it again"
+        case .left: "you are not in this stream any longer: ask \(creator) for an invitation"
         case .joined: posting == .creator && !isOwn ? "\(creator) alone writes in this stream" : nil
         }
     }
@@ -107,7 +107,7 @@ package struct StreamReport: Report, Hashable {
         switch participation {
         case .invited: "you are invited: `runar circle stream join` or `runar circle stream leave`"
         case .joined: "joined"
-        case .left: "left: `runar circle stream join` joins again"
+        case .left: "left: \(creator) can invite you again"
         }
     }
 }

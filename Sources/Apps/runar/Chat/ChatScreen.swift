@@ -98,7 +98,8 @@ struct ChatScreen {
             self.notice = why
         case .notSent(let text, let why):
             self.notice = why
-            if self.editor.characters.isEmpty { _ = self.editor.apply(.paste(text)) }
+            let typed = self.editor.take()
+            _ = self.editor.apply(.paste(typed.isEmpty ? text : "\(text) \(typed)"))
         }
         return []
     }

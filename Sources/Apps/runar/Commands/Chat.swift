@@ -74,7 +74,8 @@ struct Chat: AsyncParsableCommand {
     ) async -> [ChatScreen.Input] {
         do {
             let thought = try await session.ask(try request())
-            return [.said(thought), .circle(try await session.ask(.circle))]
+            let circle = try? await session.ask(.circle)  // nil: the thought is stored, and the next news has the keys
+            return [.said(thought)] + (circle.map { [.circle($0)] } ?? [])
         } catch {
             return [.notSent(line, why: CommandFailure(error).message)]
         }

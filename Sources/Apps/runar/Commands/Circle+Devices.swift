@@ -42,7 +42,7 @@ extension Circle.Device {
             abstract: "Let another device of yours give its circle to this one, once, within ten minutes.",
             discussion: """
                 A node must run here (`runar up`), and this device must have no people of its own. Run `runar circle device \
-                add` on the device that has the circle afterwards.
+                add` on the device that has the circle afterwards. The profile, streams and thoughts of this device are deleted.
                 """
         )
 

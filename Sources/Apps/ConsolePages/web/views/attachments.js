@@ -21,10 +21,11 @@ const shownAs = {
 
 /// Sends files one after another; `sending` is the name of the one that is sent now.
 export function attachments(path, onSent) {
-  const sending = signal(null);
+  const sending = signal(null), waiting = [];
   async function send(files) {
+    waiting.push(...files);
     if (sending.peek() !== null) return;
-    for (const file of files) {
+    for (let file; (file = waiting.shift());) {
       sending.set(clean(file.name));
       try { onSent(await post(`${path}/thoughts`, await formOf(file))); } catch (error) { tellFailure(error); }
     }
@@ -38,8 +39,10 @@ async function formOf(file) {
   if (!Object.hasOwn(w.kinds, mediaType) || file.type.startsWith("image/svg")) throw new Error(w.wrongKind);
   if (file.size > longest) throw new Error(w.tooLarge(bytes(file.size)));
   if (!file.size) throw new Error(w.noContent);
-  const name = clean(file.name, longestName);
-  const fileName = new Blob([name]).size <= longestName ? name : undefined;
+  // Characters that show nothing, which the node refuses in a name.
+  const name = clean(file.name, longestName)
+    .replace(/[\u00ad\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0\ufff0-\uffff\u{e0000}-\u{e007f}]/gu, "");
+  const fileName = name && new Blob([name]).size <= longestName ? name : undefined;
   return { mediaType, contentType: file.type, fileName, base64: toBase64(new Uint8Array(await file.arrayBuffer())) };
 }
 

@@ -14,14 +14,24 @@ const label = device => (device.local ? t.app.thisDevice : nameOf(device.peerId)
 
 /// A form that chooses one of the connected devices; `none` is shown if there are none.
 export function chooseDevice({ label: words, none, action, shows = () => true, onChosen }) {
-  const connected = [...peers().values()].filter(one => one.connected && shows(one));
-  if (!connected.length) return note("info", h("p", null, none));
-  const names = connected.map(one => [one.peerIdText, nameOf(one.peerId, one.label)]);
   const error = signal("");
-  const choose = data => onChosen(data.get("peer"), new Map(names).get(data.get("peer")));
-  return form({ error, label: words, onSubmit: choose },
-    field({ label: t.circle.device, error }, p => select(names, { ...p, name: "peer" })),
-    h("div", null, button(action, { kind: "primary", type: "submit" })));
+  // The list is made anew with each change of a peer: the choice stays, and never moves to another device by itself.
+  let chosen = null;
+  return () => {
+    const connected = [...peers().values()].filter(one => one.connected && shows(one));
+    if (!connected.length) return note("info", h("p", null, none));
+    const names = connected.map(one => [one.peerIdText, nameOf(one.peerId, one.label)]);
+    chosen ??= names[0][0];
+    const isThere = names.some(([id]) => id === chosen);
+    const choose = data => {
+      const peer = data.get("peer");
+      return peer ? onChosen(peer, new Map(names).get(peer)) : error.set(t.circle.chooseDevice);
+    };
+    return form({ error, label: words, onSubmit: choose },
+      field({ label: t.circle.device, error }, p => select(isThere ? names : [["", ""], ...names],
+        { ...p, name: "peer", value: isThere ? chosen : "", onChange: id => { if (id) chosen = id; } })),
+      h("div", null, button(action, { kind: "primary", type: "submit" })));
+  };
 }
 
 export const ownDevices = value => section({ title: w.title, lead: w.lead,
@@ -60,7 +70,7 @@ function add({ people, devices }) {
   const taken = new Set([devices, ...people.map(one => one.devices)].flat().map(one => one.peerId));
   openDialog({ title: w.add }, close => [
     w.addText.map(one => h("p", null, one)),
-    () => chooseDevice({ label: w.add, none: w.none, action: w.addAction, shows: one => !taken.has(one.peerId),
+    chooseDevice({ label: w.add, none: w.none, action: w.addAction, shows: one => !taken.has(one.peerId),
       onChosen: async (peer, name) => {
         await post(path(peer));
         close();

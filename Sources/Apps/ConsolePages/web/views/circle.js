@@ -131,7 +131,7 @@ async function showCard() {
 
 function add() {
   const { close } = openDialog({ title: w.addTitle, isWide: true }, () => [
-    h("h3", null, w.addDevice), () => byDevice(() => close()),
+    h("h3", null, w.addDevice), byDevice(() => close()),
     h("h3", null, w.addCard), h("p", { class: "quiet" }, w.addCardText),
     scanner({ pasteLabel: w.paste, pasteHint: w.pasteHint, action: w.askCard, onText: async text => {
       if (!text.startsWith("runar://person/")) throw new Error(w.noCard);

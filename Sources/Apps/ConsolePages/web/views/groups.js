@@ -89,7 +89,11 @@ function make(value) {
 }
 
 async function inviteAll(group, people, data) {
-  for (const one of people) if (data.has(one.personId)) await put(memberPath(group, one));
+  let failure = null;
+  for (const one of people.filter(one => data.has(one.personId))) {
+    await put(memberPath(group, one)).catch(error => { failure ??= error; });
+  }
+  if (failure) throw failure;
 }
 
 function invite(value, group) {

@@ -37,9 +37,15 @@ function thoughtsOf(path) {
   async function refresh() {
     if (isOver) return;
     try {
-      const { thoughts } = await get(`${path}/thoughts?limit=${pageSize}`);
+      let { thoughts } = await get(`${path}/thoughts?limit=${pageSize}`);
       if (!known.size) hasMore.set(thoughts.length === pageSize);
-      take(thoughts);
+      const all = [...thoughts], newest = list.peek().at(-1)?.number;
+      // What came while the page slept may be more than a page.
+      while (newest !== undefined && thoughts.length === pageSize && thoughts.at(-1).number > newest) {
+        ({ thoughts } = await get(`${path}/thoughts?limit=${pageSize}&before=${thoughts.at(-1).number}`));
+        all.push(...thoughts);
+      }
+      take(all);
       error.set(null);
     } catch (failure) { error.set(failure); }
   }
@@ -189,7 +195,7 @@ function composer(path, id, all, { sending, send: sendFiles }) {
     change("");
     input.focus();
     try { all.said(await post(`${path}/thoughts`, { text: said })); } catch (error) {
-      if (!text.peek()) change(said);
+      change(text.peek() ? `${said}\n${text.peek()}` : said);
       tellFailure(error);
     }
   }
