@@ -10,17 +10,17 @@ public import Foundation
 /// Why a request to the hash table came to nothing.
 public typealias DHTError = KademliaError
 
-/// What one member has written under a key.
+/// A value that one member has written under a key.
 public struct DHTRecord: Hashable, Sendable {
     /// The key, 1 to 1 024 bytes.
     public let key: Data
     /// The value, at most 65 536 bytes.
     public let value: Data
-    /// Who wrote and signed it.
+    /// The member that wrote and signed it.
     public let writer: PeerId
     /// Its number among the versions of this writer: later ones are higher.
     public let version: UInt64
-    /// When it expires unless it is written again.
+    /// The time at which it expires unless it is written again.
     public let expiration: Date
 
     init(_ record: Record) {
@@ -32,17 +32,17 @@ public struct DHTRecord: Hashable, Sendable {
     }
 }
 
-/// What became of a write.
+/// The result of a write.
 public struct DHTReceipt: Hashable, Sendable {
     /// Other members that hold the record now; 0 while this device is alone, and it hands the record on later.
     public let holders: Int
     /// The version that the record got.
     public let version: UInt64
-    /// When it expires unless it is written again.
+    /// The time at which it expires unless it is written again.
     public let expiration: Date
 }
 
-/// What must hold for a write to succeed; a majority of the holders decides.
+/// The condition for a write to succeed; a majority of the replicas decides.
 public enum DHTCondition: Hashable, Sendable {
     /// Nothing.
     case any
@@ -52,9 +52,9 @@ public enum DHTCondition: Hashable, Sendable {
     case ifVersion(UInt64)
 }
 
-/// How long and how hard a request is tried.
+/// The time limit and the effort of a request.
 public struct DHTPolicy: Hashable, Sendable {
-    /// When to give up, counted from the call.
+    /// The time limit, counted from the call.
     public var deadline: Duration
     /// Whole tries within the deadline.
     public var attempts: Int
@@ -69,11 +69,11 @@ public struct DHTPolicy: Hashable, Sendable {
     }
 }
 
-/// How a network's hash table stands, as far as this node knows.
+/// The state of a network's hash table, as far as this node knows.
 public struct DHTStatus: Hashable, Sendable {
     /// Members in the routing table that are not suspected to be gone.
     public let contacts: Int
-    /// Of these, connected.
+    /// Connected members, in the routing table or not.
     public let connected: Int
     /// The values that this node holds, also for other members, without the records by which services are found.
     public let records: Int

@@ -5,7 +5,7 @@ internal import Node
 
 /// A member that was found without its address being typed.
 public struct DiscoveredPeer: Hashable, Sendable {
-    /// How a member was found.
+    /// The means by which a member was found.
     public enum Source: String, Hashable, Sendable, CaseIterable {
         /// It is heard on the local network.
         case localNetwork
@@ -13,13 +13,13 @@ public struct DiscoveredPeer: Hashable, Sendable {
         case hashTable
     }
 
-    /// Who it is.
+    /// The id of the member.
     public let peerId: PeerId
     /// In which network.
     public let networkId: NetworkId
-    /// Where it can be dialled, the most promising first.
+    /// The addresses at which it can be dialled, the most promising first.
     public let addresses: [SocketAddress]
-    /// How it was found.
+    /// The means by which it was found.
     public let sources: Set<Source>
 }
 
@@ -37,7 +37,7 @@ public struct DiscoveryService: Sendable {
         try self.node.setDiscovering()
     }
 
-    /// Says goodbye to whoever listens on the local network, and falls silent there.
+    /// Sends a goodbye to the listeners on the local network, and falls silent there.
     public func stop() async {
         await self.node.unsetDiscovering()
     }

@@ -1,4 +1,4 @@
-// What the interface names of other modules: whoever imports RunarNode needs none of them.
+// The types of other modules that the interface names, so that programs need to import RunarNode only.
 
 @_exported public import enum Storage.StorageError
 @_exported public import struct Transport.InMemoryLimits

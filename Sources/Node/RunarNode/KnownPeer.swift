@@ -12,11 +12,11 @@ public import Foundation
 public struct KnownPeer: Hashable, Sendable {
     /// Which peer.
     public let peerId: PeerId
-    /// Where it is known, ascending.
+    /// The networks in which it is known, ascending.
     public let networks: [NetworkId]
-    /// What this device's person called it with its token; nil without a label, or when another device is the owner.
+    /// The label that this device's person gave it with its token; nil without one, or if another device is the owner.
     public let label: String?
-    /// When it was last admitted; nil for never.
+    /// The time of its last admission; nil for never.
     public let lastSeen: Date?
     /// Whether this device was told by a person where to dial it.
     public let isGiven: Bool

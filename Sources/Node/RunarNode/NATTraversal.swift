@@ -5,7 +5,7 @@ internal import Platform
 internal import Transport
 internal import Traversal
 
-/// Where a node's socket is seen from outside, and holes through the NATs before it, on the node's own port.
+/// The public address of a node's socket, and hole punching through the NATs before it, on the node's own port.
 ///
 /// A running node does all of this by itself with the help of other members
 /// (``RunarNode/connectToPeer(peerId:networkId:overRelay:)``); these calls are for devices that have no member in common,
@@ -94,7 +94,7 @@ public struct NATTraversal: Sendable {
 public enum NATTraversalError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The port is not the one that this node listens on.
     case wrongPort(UInt16, own: UInt16)
-    /// The text names no place where somebody could be; with what is wrong.
+    /// The text names no usable address; with what is wrong.
     case badAddress(String, String)
     /// The server gave no answer; with the reason.
     case noAnswer(String, String)

@@ -6,7 +6,7 @@ public import Identity
 /// A camera reads them with `QRCodeScanner`, and everything that takes a text of ours takes what it says. At level M all
 /// of them are at most version 15, which every camera reads from a screen.
 public struct QRCodeGenerator: Sendable {
-    /// How much damage its codes survive.
+    /// The level of error correction of its codes.
     public let level: ErrorCorrectionLevel
 
     /// A generator of codes at a level; on screens M is enough, on paper that gets worn take a higher one.
@@ -49,7 +49,7 @@ public struct QRCodeGenerator: Sendable {
         try generateQRCode(from: data.qrString)
     }
 
-    /// The code of an invitation, which is secret: whoever sees it within its ten minutes can join.
+    /// Returns the code of an invitation, which is secret: a person who sees it within its ten minutes can join.
     ///
     /// - Throws: `QRCodeError` when it does not fit.
     public func generateInvitationQR(from invitation: Invitation) throws -> QRSymbol {

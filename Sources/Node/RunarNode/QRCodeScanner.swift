@@ -3,8 +3,8 @@ internal import Concurrency
 
 /// Reads QR codes from a camera's frames and from pictures: frames go in, texts come out.
 ///
-/// Each text is told once while it stays in view, and again when it comes back. Frames that arrive while one is being
-/// read are dropped, so that a slow device sees less often instead of later and later.
+/// Each text is reported once while it stays in view, and again when it comes back. Frames that arrive while one is
+/// being read are dropped, so that a slow device sees less often instead of later and later.
 ///
 /// ```swift
 /// let scanner = QRCodeScanner()
@@ -13,7 +13,7 @@ internal import Concurrency
 /// await scanner.scan(frame)
 /// ```
 public final class QRCodeScanner: Sendable {
-    /// Texts that nobody has taken yet; of more, the oldest are forgotten.
+    /// The most texts that wait for a listener; of more, the oldest are dropped.
     private static let mostWaiting = 16
     /// Texts known to be in view at a time.
     private static let mostInView = 64

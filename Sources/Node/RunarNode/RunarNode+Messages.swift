@@ -12,14 +12,13 @@ public import Foundation
 
 // Messages and files.
 extension RunarNode {
-    /// How a connected peer's packets travel at the moment; nil when it is not connected.
+    /// Returns the current path of a connected peer's packets; nil when it is not connected.
     public func path(to peer: PeerId) -> PeerPath? {
         guard let driver = try? self.running() else { return nil }  // nobody is connected while it is stopped
         return driver.path(to: peer)
     }
 
-    /// How long packets to a peer and their answers take at the moment, smoothed; nil when it is not connected, or before
-    /// it was measured.
+    /// Returns the current smoothed round-trip time to a peer; nil when it is not connected, or before a measurement.
     public func roundTrip(to peer: PeerId) -> Duration? {
         (try? self.running())?.roundTrip(to: peer)  // nobody is connected while it is stopped
     }
@@ -68,7 +67,7 @@ extension RunarNode {
         self.broadcasts.messages.listen { ($0.peer, Data($0.payload)) }
     }
 
-    /// What happens to this node from now on.
+    /// The events of this node from now on.
     public var eventStream: AsyncStream<NodeEvent> { self.broadcasts.events.listen() }
 
     /// Sends the file at `path` and returns once the peer has checked and stored it, under `name` or its own.

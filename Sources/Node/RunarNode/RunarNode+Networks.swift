@@ -71,7 +71,7 @@ extension RunarNode {
         }
     }
 
-    /// Leaves a network: its peers are told at once and the token is forgotten.
+    /// Leaves a network: its peers are notified at once and the token is deleted.
     ///
     /// - Throws: ``NodeError/notAMember(_:)``.
     public func leaveNetwork(_ networkId: NetworkId) throws {
@@ -130,14 +130,14 @@ extension RunarNode {
     }
 
     /// Closes the connection to a peer, and keeps the two apart for ten minutes: this device does not dial the peer and
-    /// refuses its connections, and the peer, which is told, does not dial by itself either.
+    /// refuses its connections, and the peer, which is notified, does not dial by itself either.
     ///
     /// Connecting to the peer, or sending it something, from this device ends that at once; so does a restart.
     public func disconnectPeer(_ peerId: PeerId) {
         self.applyIfRunning(.peer(.unwanted(peerId)))
     }
 
-    /// Whether a person keeps the two devices apart, with ``disconnectPeer(_:)`` here or there; nil if nobody does.
+    /// Returns the manual disconnect in force, from ``disconnectPeer(_:)`` here or there; nil without one.
     public func parting(from peerId: PeerId) -> PeerParting? {
         guard let driver = self.phases.driver,
             let parting = driver.parting(from: peerId)

@@ -18,8 +18,7 @@ public import Foundation
 
 // Each network's distributed hash table: what members store there, any member finds.
 extension RunarNode {
-    /// How long a record lasts unless its writer says otherwise: six days, within the seven that holders allow, and
-    /// renewed by its writer.
+    /// The default lifetime of a record: six days, within the seven that members allow, and renewed by its writer.
     public static let recordLifetime = Duration.seconds(6 * 86_400)
 
     /// Stores a value under a key in the name of this device and returns once enough members hold it.
@@ -118,7 +117,7 @@ extension RunarNode {
 
     /// Connects to a member and fills the routing table from there.
     ///
-    /// A node does so by itself with whomever it knows or hears; this is for a member of which only the caller knows.
+    /// A node does so by itself with the members that it knows or hears; this is for one that only the caller knows.
     ///
     /// - Throws: ``NodeError`` when the member cannot be reached, ``DHTError``, `CancellationError`.
     public func dhtBootstrap(networkId: NetworkId, bootstrapPeer: PeerId, policy: DHTPolicy? = nil) async throws {
@@ -152,7 +151,7 @@ extension RunarNode {
         }
     }
 
-    /// How a network's hash table stands; nil when this device is no member or the node is stopped.
+    /// Returns the state of a network's hash table; nil when this device is no member or the node is stopped.
     public func dhtStatus(networkId: NetworkId) -> DHTStatus? {
         guard let health = try? self.running().tableHealth(of: networkId) else { return nil }  // nil: stopped
         let values = self.heldHeads(networkId: networkId)

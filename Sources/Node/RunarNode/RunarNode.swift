@@ -42,7 +42,7 @@ public final class RunarNode: Sendable {
     let broadcasts: NodeBroadcasts
     /// The subscriptions to events.
     let router: EventRouter
-    /// What this device offers and what names mean to it.
+    /// The services of this device, and the meaning of network names on it.
     let services: ServiceHost
     let factories: LinkFactories
     let mailService: MailService

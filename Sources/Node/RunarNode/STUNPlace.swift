@@ -44,7 +44,7 @@ package struct STUNPlace: Hashable, Sendable {
         .badAddress(text, advice)
     }
 
-    /// Where it may be, in the order in which to try; a name keeps the calling thread waiting.
+    /// Returns the addresses of the server in the order in which to try; resolving a name blocks the calling thread.
     package func addresses() throws(HostNameError) -> [SocketAddress] {
         if let ip = IPAddress(host) { return [SocketAddress(ip, port: port)] }
         return try HostName.addresses(of: host).map { SocketAddress($0, port: port) }

@@ -4,7 +4,7 @@ public import Foundation
 // How a node is set up, for Objective-C. Each class is a view of the configuration of Swift: what is set in the one is
 // read in the other.
 
-/// How a node is set up, for Objective-C: the document's fields of ``RunarNode/RunarNodeConfig``.
+/// The configuration of a node, for Objective-C: the document's fields of ``RunarNode/RunarNodeConfig``.
 @objc(RunarNodeConfig) public final class ObjectiveCConfig: NSObject {
     /// The configuration that a node is made with; in Swift its other fields can be set here.
     public let config: RunarNodeConfig
@@ -27,13 +27,13 @@ public import Foundation
     }
 
     #if os(iOS)
-    /// The same with keys that a group of apps shares.
+    /// Returns the configuration for an app's everyday use, with keys that a group of apps shares.
     @objc public static func createProductionConfig(appIdentifier: String, accessGroup: String?) -> ObjectiveCConfig {
         ObjectiveCConfig(.createProductionConfig(appIdentifier: appIdentifier, accessGroup: accessGroup))
     }
     #endif
 
-    /// What this device's person calls it.
+    /// The label that this device's person gave it.
     @objc public var nodeId: String { self.config.nodeId }
 
     /// The network of services, requests and events that name none, by id or name.
@@ -45,13 +45,13 @@ public import Foundation
         set { self.config.networkIds = newValue }
     }
 
-    /// How long a request may take, in milliseconds.
+    /// The default time limit of a request, in milliseconds.
     @objc public var requestTimeoutMs: UInt64 {
         get { self.config.requestTimeoutMs }
         set { self.config.requestTimeoutMs = newValue }
     }
 
-    /// What is logged at least; a number that is no level changes nothing.
+    /// The minimum level of logged messages; a number that is no level changes nothing.
     @objc public var logLevel: ObjectiveCLogLevel {
         get { ObjectiveCLogLevel(rawValue: self.config.logLevel.rawValue) ?? .info }
         set { if let level = RunarLogLevel(rawValue: newValue.rawValue) { self.config.logLevel = level } }
@@ -63,7 +63,7 @@ public import Foundation
         set { self.config.networkConfig = newValue?.config }
     }
 
-    /// Where keys are kept, and how they are guarded.
+    /// The location and the protection of the keys.
     @objc public var keychainConfig: ObjectiveCKeychainConfig? {
         get { self.config.keychainConfig.map(ObjectiveCKeychainConfig.init) }
         set { self.config.keychainConfig = newValue?.config }
@@ -76,7 +76,7 @@ public import Foundation
     }
 }
 
-/// How a node finds others and how many it keeps, for Objective-C: ``RunarNode/RunarNetworkConfig``.
+/// The discovery and the peer limit of a node, for Objective-C: ``RunarNode/RunarNetworkConfig``.
 @objc(RunarNetworkConfig) public final class ObjectiveCNetworkConfig: NSObject {
     /// The configuration of Swift.
     public let config: RunarNetworkConfig
@@ -111,7 +111,7 @@ public import Foundation
         set { self.config.discoveryPort = newValue }
     }
 
-    /// How many peers may be connected at a time.
+    /// The most peers connected concurrently.
     @objc public var maxPeers: Int {
         get { self.config.maxPeers }
         set { self.config.maxPeers = newValue }
@@ -142,7 +142,7 @@ public import Foundation
     }
 }
 
-/// Where a node keeps its keys, and how the system guards them, for Objective-C: ``RunarNode/RunarKeychainConfig``.
+/// The location and the protection of a node's keys, for Objective-C: ``RunarNode/RunarKeychainConfig``.
 @objc(RunarKeychainConfig) public final class ObjectiveCKeychainConfig: NSObject {
     /// The configuration of Swift.
     public let config: RunarKeychainConfig
@@ -169,7 +169,7 @@ public import Foundation
         ObjectiveCKeychainConfig(.macOSConfig(serviceName: serviceName))
     }
 
-    /// What keeps the keys of this app apart from others'; it names the device's identity.
+    /// The namespace that separates the keys of this app from others'; it names the device's identity.
     @objc public var serviceName: String { self.config.serviceName }
 
     /// The group of apps that share the keys.
@@ -178,8 +178,8 @@ public import Foundation
         set { self.config.accessGroup = newValue }
     }
 
-    /// Whether a person must show a finger or face before the keys can be read; where nobody enforces it, starting the
-    /// node fails with 2003.
+    /// Whether a person must show a finger or face before the keys can be read; where the system does not enforce it,
+    /// starting the node fails with 2003.
     @objc public var requireBiometric: Bool {
         get { self.config.requireBiometric }
         set { self.config.requireBiometric = newValue }
@@ -216,17 +216,17 @@ public import Foundation
     }
 }
 
-/// What a node logs at least, for Objective-C: the numbers of ``RunarNode/RunarLogLevel``.
+/// The minimum level of a node's log, for Objective-C: the numbers of ``RunarNode/RunarLogLevel``.
 @objc(RunarLogLevel) public enum ObjectiveCLogLevel: Int, CaseIterable, Sendable {
     /// Every frame.
     case trace = 0
     /// Topics, addresses and decisions.
     case debug = 1
-    /// What happens to the node.
+    /// Normal events of the node.
     case info = 2
-    /// What may be a problem.
+    /// Possible problems.
     case warn = 3
-    /// What went wrong.
+    /// Failures.
     case error = 4
 }
 

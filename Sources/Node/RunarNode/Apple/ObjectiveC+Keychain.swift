@@ -90,7 +90,7 @@ public import Foundation
 
     // MARK: Biometrics
 
-    /// Has the system ask for a finger or a face whenever a key of the person is used, or stops it.
+    /// Enables or disables the system's prompt for a finger or a face at each use of a key of the person.
     @objc public func enableBiometricAuth(_ enabled: Bool, completion: @escaping Reply) {
         self.run(completion) { try await $0.enableBiometricAuth(enabled) }
     }
@@ -120,7 +120,7 @@ public import Foundation
     }
 }
 
-/// How a device stands with the authority of its person, for Objective-C: ``RunarNode/CertificateStatus``.
+/// The status of a device's certificate, for Objective-C: ``RunarNode/CertificateStatus``.
 @objc(CertificateStatus) public enum ObjectiveCCertificateStatus: Int, CaseIterable, Sendable {
     /// It has no certificate and has not asked for one.
     case none = 0

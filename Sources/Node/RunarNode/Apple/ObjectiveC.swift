@@ -51,7 +51,7 @@ public import Foundation
         }
     }
 
-    /// The same with bytes that only the two programs understand.
+    /// Asks a service with bytes that only the two programs understand.
     @objc public func requestRaw(
         _ path: String,
         payload: Data?,
@@ -101,7 +101,7 @@ public import Foundation
         self.run({ try await $0.removeService(servicePath) }, completion)
     }
 
-    /// What there is to say about this node.
+    /// Describes this node.
     @objc public func getNodeInfo(completion: @escaping @Sendable ([String: Any]?, (any Error)?) -> Void) {
         self.describe({ try await $0.getNodeInfo() }, completion)
     }
@@ -141,7 +141,7 @@ public import Foundation
     }
 }
 
-/// A subscription of a program in Objective-C; it ends when it is cancelled or let go of.
+/// A subscription of a program in Objective-C; it ends when it is cancelled or released.
 @objc(RunarSubscription) public final class ObjectiveCSubscription: NSObject, Sendable {
     private let subscription: Subscription
 
@@ -149,7 +149,7 @@ public import Foundation
         self.subscription = subscription
     }
 
-    /// Ends the subscription: no event is taken to its handler from then on; one that is under way comes to its end.
+    /// Ends the subscription: its handler receives no further event; a call under way runs to completion.
     @objc public func cancel() { self.subscription.cancel() }
 }
 
@@ -183,7 +183,7 @@ public import Foundation
         }
     }
 
-    /// Has a handler called with each event of a topic.
+    /// Registers a handler for each event of a topic.
     @objc public func registerEvent(_ topic: String, handler: @escaping @Sendable (_ data: [String: Any]?) -> Void) {
         self.service.registerEvent(topic) { (data: [String: RunarValue]?) async throws in
             handler(data?.mapValues(\.foundation))
@@ -204,7 +204,7 @@ public import Foundation
             )
             queue.finish()
         }
-        // None comes when nobody waits any more.
+        // The loop ends without an answer when the caller is cancelled.
         for await answer in answers { return try answer.get() }
         throw CancellationError()
     }
@@ -215,14 +215,14 @@ extension RunarError: CustomNSError {
     public static var errorDomain: String { "Runar" }
     /// The number of the kind of failure.
     public var errorCode: Int { Int(self.code) }
-    /// What it says, and under `context` what it was about.
+    /// The message, and under `context` the subject of the failure.
     public var errorUserInfo: [String: Any] {
         [NSLocalizedDescriptionKey: self.message, "context": self.context]
     }
 }
 
 extension RunarValue {
-    /// What Objective-C has for it.
+    /// The value as an Objective-C object.
     fileprivate var foundation: Any {
         switch self {
         case .null: NSNull()

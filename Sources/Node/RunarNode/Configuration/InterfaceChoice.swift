@@ -17,8 +17,10 @@ extension NetworkSettings {
         self.allows(interface, kind: kind) && (self.discoversOverCellular || kind != .cellular)
     }
 
-    /// Where to listen: at the addresses that the configuration names, as far as they belong to interfaces that are
-    /// allowed; one that stands for all of a family is replaced by those of these interfaces.
+    /// Returns the configured addresses to listen on; on a restricted node only those that belong to allowed
+    /// interfaces.
+    ///
+    /// There an unspecified address is replaced by the addresses of its family on these interfaces.
     ///
     /// - Throws: ``RunarError`` 3000 when there is no such address.
     func listenAddresses(

@@ -1,9 +1,9 @@
 internal import Bytes
 internal import Platform
 
-/// How a node's keys shall be guarded.
+/// The guard that a configuration puts before a node's keys.
 struct KeyGuarding: Hashable, Sendable {
-    /// Whether the node must not start where nobody enforces biometrics.
+    /// Whether the node must not start if its key storage does not enforce biometrics.
     let requiresBiometrics: Bool
     let accessControl: AccessControl
     /// Whether the keys may be used while the app is out of sight, and so the node may go on there.

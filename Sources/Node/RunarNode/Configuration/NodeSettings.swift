@@ -4,9 +4,9 @@ internal import Logging
 package import Platform
 internal import Tracing
 
-/// What a node keeps of its configuration: checked, and out of reach of later changes.
+/// The configuration that a node keeps: checked, and independent of later changes.
 package struct NodeSettings: Sendable {
-    /// Nobody means a longer time between two beacons, or for events to be kept.
+    /// The longest time between two beacons, and the longest for which events are kept; more is taken for a mistake.
     private static let longestPause = Duration.seconds(86_400)
 
     let nodeId: String
@@ -94,10 +94,10 @@ package struct NodeSettings: Sendable {
     }
 }
 
-/// What a node keeps of its ``RunarNetworkConfig``.
+/// The values that a node keeps of its ``RunarNetworkConfig``.
 package struct NetworkSettings: Sendable {
     let discoveryGroups: MulticastGroups?
-    /// How many peers may be connected; nil for the standard of the protocol.
+    /// The most connected peers; nil for the default of the protocol.
     let maxPeers: Int?
     let allowsIPv6: Bool
     let usesWiFiOnly: Bool

@@ -1,11 +1,11 @@
 internal import Platform
 
-/// Where a node keeps its keys and everything else.
+/// The key storage of a node, and the database for everything else.
 struct NodeStores: Sendable {
     let keys: any KeyStorage
     /// The database; nil for one in memory.
     let statePath: String?
-    /// Held while nobody else may use the directory.
+    /// The lock held while the node has exclusive use of the directory.
     let lock: FileLock?
 
     static let vaultName = "vault"

@@ -1,10 +1,10 @@
-/// Where a node keeps its keys, and how the system guards them.
+/// The location of a node's keys, and their protection by the system.
 ///
 /// All fields exist on every system. Those that only Apple's systems can honour are kept as a wish elsewhere, with one
-/// exception: a node that requires biometrics does not start where nobody enforces them, be it by ``requireBiometric``
-/// or by ``useTouchID`` without ``allowApplicationPassword``.
+/// exception: a node that requires biometrics does not start where the system does not enforce them, be it by
+/// ``requireBiometric`` or by ``useTouchID`` without ``allowApplicationPassword``.
 public final class RunarKeychainConfig {
-    /// What keeps the keys of this app apart from others', such as its bundle identifier; it names the device's identity.
+    /// The namespace of this app's keys, such as its bundle identifier; it names the device's identity.
     public let serviceName: String
     /// The group of apps that share the keys, on Apple's systems.
     public var accessGroup: String?
@@ -25,9 +25,9 @@ public final class RunarKeychainConfig {
     public var useTouchID = false
     /// Whether a password does in place of the finger that ``useTouchID`` asks for.
     ///
-    /// On Apple's systems it is the person's, or the device's passcode. Where there is no Keychain, it is what the vault is
-    /// opened with, a passphrase or a key file, and nobody is asked for a finger. Without it the finger is a requirement:
-    /// `start()` throws ``KeychainError/unsupported(_:)`` where no system enforces it.
+    /// On Apple's systems it is the person's, or the device's passcode. Where there is no Keychain, it is what the
+    /// vault is opened with, a passphrase or a key file, and the system does not ask for a finger. Without it the
+    /// finger is a requirement: `start()` throws ``KeychainError/unsupported(_:)`` where no system enforces it.
     public var allowApplicationPassword = true
 
     /// Keys of a service, readable on this device alone while it is unlocked.

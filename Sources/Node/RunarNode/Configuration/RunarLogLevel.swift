@@ -1,16 +1,16 @@
 public import Logging
 
-/// What a node logs at least.
+/// The minimum level of the messages that a node logs.
 public enum RunarLogLevel: Int, CaseIterable, Codable, Sendable {
     /// Every frame.
     case trace = 0
     /// Topics, addresses and decisions.
     case debug = 1
-    /// What happens to the node.
+    /// Normal events of the node.
     case info = 2
-    /// What may be a problem.
+    /// Possible problems.
     case warn = 3
-    /// What went wrong.
+    /// Failures.
     case error = 4
 
     /// swift-log's level of the same meaning.

@@ -1,4 +1,4 @@
-/// How a node finds others and how many it keeps.
+/// The discovery, the peer limit and the network interfaces of a node.
 ///
 /// All fields exist on every system; where one means something on some systems only, it says so.
 public final class RunarNetworkConfig {
@@ -8,8 +8,9 @@ public final class RunarNetworkConfig {
     public var multicastGroup = "239.255.42.98"
     /// The UDP port of the group.
     public var discoveryPort: UInt16 = 4242
-    /// How many peers may be connected at a time; whoever comes then is refused and told so, and surplus connections that
-    /// nobody uses are given up before.
+    /// The most peers connected concurrently.
+    ///
+    /// A further peer is refused and notified of the reason. Surplus idle connections are closed earlier.
     public var maxPeers = 100
 
     /// Whether only Wi-Fi is used: the node listens on the addresses that Wi-Fi interfaces have when it starts.

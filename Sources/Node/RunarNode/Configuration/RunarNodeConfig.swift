@@ -10,12 +10,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// How a ``RunarNode`` is set up: fill one in and make a node with it, which copies it.
+/// The configuration of a ``RunarNode``: fill one in and make a node with it, which copies it.
 ///
-/// Where the keys are is said by ``keychainConfig``, ``homePath`` or ``keyStorage``, and with them who the device is:
+/// ``keychainConfig``, ``homePath`` or ``keyStorage`` says where the keys are, and thereby which device this is:
 /// ``nodeId`` is a label only.
 public final class RunarNodeConfig {
-    /// What this device's person calls it; it identifies nothing, so two devices may have the same.
+    /// The label that this device's person gave it; it identifies nothing, so two devices may have the same one.
     public let nodeId: String
     /// The network of services, requests and events that name none: a network's id as text, or its name.
     ///
@@ -26,34 +26,35 @@ public final class RunarNodeConfig {
     /// Further networks, by id or name; when there are any, this node takes part in these and the default one alone,
     /// and otherwise in every network that it is a member of.
     public var networkIds: [String] = []
-    /// How long a request may take unless it says otherwise, in milliseconds.
+    /// The default time limit of a request, in milliseconds.
     public var requestTimeoutMs: UInt64 = 30_000
-    /// What is logged; topics and addresses only at debug.
+    /// The minimum level of logged messages; topics and addresses appear only at debug.
     public var logLevel: RunarLogLevel {
         get { RunarLogLevel(self.loggerLevel) }
         set { self.loggerLevel = newValue.loggerLevel }
     }
     /// Discovery and the number of peers; nil for the standard, and for ``discoveryGroups``.
     public var networkConfig: RunarNetworkConfig?
-    /// Where keys are kept, and how they are guarded.
+    /// The location and the protection of the keys.
     public var keychainConfig: RunarKeychainConfig?
 
     // MARK: Beyond the document
 
-    /// The same as ``logLevel`` in the finer steps of swift-log.
+    /// The value of ``logLevel`` in the finer steps of swift-log.
     public var loggerLevel: Logger.Level = .info
-    /// Who collects what the node measures (``RunarMetric``); nil is the collector of the process, if it has one.
+    /// The collector of the node's metrics (``RunarMetric``); nil is the collector of the process, if it has one.
     public var metricsFactory: (any MetricsFactory)?
-    /// Who follows requests from device to device; nil is the tracer of the process, if it has one.
+    /// The tracer of requests from device to device; nil is the tracer of the process, if it has one.
     public var tracer: (any Tracer)?
     /// The levels of subsystems that shall log more or less than the others.
     public var logLevels: [LogSubsystem: Logger.Level] = [:]
-    /// Where the keys are, if not where ``keychainConfig`` says: the Keychain, a vault file, or memory.
+    /// The key storage that replaces the one of ``keychainConfig``: the Keychain, a vault file, or memory.
     public var keyStorage: (any KeyStorage)?
     /// The directory for everything of this device, made for its user alone if it is missing; nil for the system's place.
     ///
-    /// Where the system keeps no keys, as on Linux, they lie there in a vault that a key file beside it opens, which is made
-    /// by itself: a reader of the disk has the keys. Set ``homeSecret`` to have a passphrase open them.
+    /// The keys are in a vault there, as they are in the system's place on a system without a Keychain, such as Linux.
+    /// A key file next to the vault opens it and is made with it: a reader of the disk has the keys. Set ``homeSecret``
+    /// to have a passphrase open them.
     public var homePath: String?
     /// The passphrase or key file that opens the vault in ``homePath``; nil for a key file beside the vault.
     ///
@@ -70,9 +71,9 @@ public final class RunarNodeConfig {
     ///
     /// They are 64 MiB at most, or 64 of the largest.
     public var listenerCapacity = 1024
-    /// How long to wait for a peer to let this device in or to confirm a message; see ``requestTimeoutMs`` for services.
+    /// The time limit for a peer to admit this device or to confirm a message; see ``requestTimeoutMs`` for services.
     public var peerTimeout = Duration.seconds(15)
-    /// Where other members are looked for on the local network; nil to keep silent there.
+    /// The multicast groups for discovery on the local network; nil to keep silent there.
     ///
     /// ``networkConfig`` comes first.
     public var discoveryGroups: MulticastGroups? = .standard
@@ -85,11 +86,11 @@ public final class RunarNodeConfig {
     /// Whether this device takes part in its networks' hash tables; one that does not stores nothing for others, finds
     /// nothing there, and keeps no connections for it.
     public var usesHashTable = true
-    /// How requests to the hash table are tried, unless a call says otherwise.
+    /// The default policy of requests to the hash table.
     public var dhtPolicy = DHTPolicy()
-    /// How long what was read from the hash table answers further reads.
+    /// The time for which values read from the hash table answer further reads.
     public var cacheAge = Duration.seconds(300)
-    /// How long the latest events of each member are kept for those who come late; above zero, at most a day.
+    /// The time for which the latest events of each member are kept for late subscribers; above zero, at most a day.
     public var eventWindow = Duration.seconds(1800)
     /// Whether this device asks for a new access token when two thirds of the old one's life are over.
     public var renewsTokens = true
@@ -119,7 +120,7 @@ public final class RunarNodeConfig {
         SocketAddress(.v4(0), port: 0), SocketAddress(.v6(high: 0, low: 0, scope: 0), port: 0),
     ]
 
-    /// How long a request may take unless it says otherwise.
+    /// The default time limit of a request.
     public var requestTimeout: Duration {
         get { .milliseconds(Int64(clamping: self.requestTimeoutMs)) }
         set { self.requestTimeoutMs = UInt64(max(0, min(newValue / .milliseconds(1), 0x1p53))) }

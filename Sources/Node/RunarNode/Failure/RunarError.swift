@@ -14,7 +14,7 @@ public enum RunarError: Error, LocalizedError, Sendable {
     case nativeError(String)
     /// Parameters are missing or wrong.
     case invalidParameters
-    /// Nobody knows why.
+    /// The cause is unknown.
     case unknownError
     /// Anything else: of which kind, in words, and what it was about - a path, a peer, a file - or an empty text.
     case failure(RunarErrorCode, message: String, context: String = "")
@@ -36,7 +36,7 @@ public enum RunarError: Error, LocalizedError, Sendable {
         }
     }
 
-    /// What failed, in words.
+    /// The failure in words.
     public var message: String {
         switch self {
         case .encodingError(let error): "Encoding error: \(Self.text(of: error))"
@@ -48,7 +48,7 @@ public enum RunarError: Error, LocalizedError, Sendable {
         }
     }
 
-    /// What it was about: a path, a peer, a file; empty when there is nothing to say.
+    /// The subject of the failure: a path, a peer, a file; empty without one.
     public var context: String {
         guard case .failure(_, _, let context) = self else { return "" }
         return context

@@ -64,7 +64,7 @@ extension RunarErrorCode {
     /// 3009: as many peers as may be are connected.
     public static let tooManyPeers = Self(rawValue: 3009)
 
-    /// 4001: nobody who can be asked offers the service.
+    /// 4001: no device that can be asked offers the service.
     public static let noService = Self(rawValue: 4001)
     /// 4002: the service has no such action.
     public static let noAction = Self(rawValue: 4002)
@@ -76,7 +76,7 @@ extension RunarErrorCode {
     public static let cancelled = Self(rawValue: 4005)
     /// 4006: the handler failed with an error of its own.
     public static let handlerFailed = Self(rawValue: 4006)
-    /// 4007: whoever was asked has too many requests under way.
+    /// 4007: the receiver has too many requests under way.
     public static let busy = Self(rawValue: 4007)
     /// 4008: the request or the answer is too large.
     public static let tooLarge = Self(rawValue: 4008)
@@ -105,7 +105,7 @@ extension RunarErrorCode {
     /// 6004: the two people do not trust each other.
     public static let notTrusted = Self(rawValue: 6004)
 
-    /// 9999: nobody knows.
+    /// 9999: the cause is unknown.
     public static let unknown = Self(rawValue: 9999)
 }
 

@@ -1,4 +1,4 @@
-/// How a device stands with the authority of its person.
+/// The status of a device's certificate from the authority of its person.
 public enum CertificateStatus: String, Hashable, Sendable, CaseIterable, Codable {
     /// It has no certificate and has not asked for one.
     case none

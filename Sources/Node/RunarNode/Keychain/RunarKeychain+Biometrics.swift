@@ -2,11 +2,11 @@ internal import Bytes
 internal import Platform
 
 // A finger or a face before the person's keys: root, networks, personas. The device's own key is not among them, so
-// that a node can start while nobody looks.
+// that a node can start unattended.
 extension RunarKeychain {
     private static let wishId = "biometric-auth"
 
-    /// Has the system ask for a finger or a face whenever a key of the person is used, or stops it.
+    /// Enables or disables the system's prompt for a finger or a face at each use of a key of the person.
     ///
     /// With it on, whatever signs for a network asks, the renewal of members' tokens by this device included. A guard that
     /// the configuration requires (``RunarKeychainConfig/requireBiometric``) stays.
@@ -44,7 +44,7 @@ extension RunarKeychain {
         let guarded = try self.keys.list().first { id in
             guard Self.isPersonal(id) else { return false }
             guard let guarding = try self.keys.accessControl(id: id), guarding.requireBiometric else { return false }
-            // What opened a storage that asks nobody did in place of the finger.
+            // The secret that opened a storage without a prompt replaces the finger where a password is accepted.
             return self.keys.enforcesBiometrics || !guarding.acceptsPassword
         }
         guard let guarded else { return false }

@@ -9,11 +9,11 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-// The certificate by which a person's devices know each other; nobody is admitted to a network by it.
+// The certificate by which a person's devices know each other; it admits no device to a network.
 extension RunarKeychain {
     /// Asks for a certificate of this device: PKCS #10 (RFC 2986) in DER, signed with the device's key.
     ///
-    /// The same request until it is answered. The device's key is made if there is none yet.
+    /// The request stays unchanged until it is answered. The device's key is made if there is none yet.
     ///
     /// - Throws: ``KeychainError``.
     public func createCertificateRequest() async throws -> Data {
@@ -31,8 +31,8 @@ extension RunarKeychain {
     /// Issues a certificate for the device that made `request` with ``createCertificateRequest()``, and returns the
     /// message for ``installCertificate(_:)`` there.
     ///
-    /// It says to whoever sees it that the device is this person's; compare the device's id on both screens before. It is
-    /// good until `end`, or for a year.
+    /// It certifies to every reader that the device is this person's; compare the device's id on both screens before.
+    /// It is good until `end`, or for a year.
     ///
     /// - Throws: ``RunarKeychainError/noRootKey``; ``RunarKeychainError/badCertificate(_:)`` when the request was changed
     ///   or asks for another name than its key's; ``KeychainError``.
@@ -50,7 +50,7 @@ extension RunarKeychain {
         try self.install(message)
     }
 
-    /// How this device stands.
+    /// Returns the status of this device's certificate.
     ///
     /// - Throws: ``KeychainError``.
     public func getCertificateStatus() async throws -> CertificateStatus {
@@ -59,7 +59,7 @@ extension RunarKeychain {
         return try self.keys.exists(id: Self.certificateId) ? .invalid : .none
     }
 
-    /// What shows another device of the person that this one is, too; nil without a certificate.
+    /// Returns the message that shows another device of the person that this one is, too; nil without a certificate.
     ///
     /// - Throws: ``KeychainError``.
     public func getCertificateMessage() async throws -> Data? {
@@ -68,7 +68,7 @@ extension RunarKeychain {
 
     /// The device that shows `certificateMessage`, if the authority of this device's own certificate issued it.
     ///
-    /// Whoever shows it must have proved to be that device, as every peer has.
+    /// The device that shows it must have proved its identity, as every peer has.
     ///
     /// - Throws: ``RunarKeychainError/badCertificate(_:)``, `notInForce`; `foreignAuthority` if it is another person's or
     ///   this device has no certificate itself; ``KeychainError``.
@@ -79,7 +79,7 @@ extension RunarKeychain {
         return message.peerId
     }
 
-    /// Forgets the certificate and the request for one, so that this device can become somebody else's.
+    /// Removes the certificate and the request for one, so that this device can become another person's.
     ///
     /// - Throws: ``KeychainError``.
     public func removeCertificate() async throws {
@@ -111,7 +111,7 @@ extension RunarKeychain {
         return request
     }
 
-    /// The installed certificate, or nil if there is none or it cannot be read any more.
+    /// Returns the installed certificate; nil if there is none or it can no longer be read.
     private func storedMessage() throws -> CertificateMessage? {
         guard let stored = try self.keys.retrieve(id: Self.certificateId) else { return nil }
         return try? stored.withBytes { try CertificateMessage(binary: $0) }  // then it is invalid, see above

@@ -45,8 +45,8 @@ extension RunarKeychain {
 
     /// Seals the key of a network to the device that made `request` (``createDeviceRequest()`` there).
     ///
-    /// Whoever can open it signs tokens, revocations and names of this network from then on, and cannot be kept from it
-    /// again. It gets no other network's key and never the root key.
+    /// The device that opens it can sign tokens, revocations and names of this network from then on, and cannot be kept
+    /// from it again. It gets no other network's key and never the root key.
     ///
     /// The request's signature proves that the device can open what is sealed to it.
     ///
@@ -60,7 +60,7 @@ extension RunarKeychain {
 
 extension RunarKeychain {
     private static let networkKeyPrefix = "network/"
-    /// Reading and raising the counter is one step, whoever shares the storage.
+    /// The lock that makes reading and raising the counter one step for all keychains of this process.
     private static let counting = Locked(())
     private static let indexId = "network-index"
     private static let indexVersion: UInt8 = 1
@@ -118,7 +118,7 @@ extension RunarKeychain {
         try self.storePublic(writer.bytes, id: Self.indexId)
     }
 
-    /// Runs `body` while nobody else in this process makes or replaces a root key or counts its networks.
+    /// Runs `body` while no other thread of this process makes or replaces a root key or counts its networks.
     package static func whileCounting<Result>(_ body: () throws -> Result) rethrows -> Result {
         try self.counting.withLock { _ in try body() }
     }

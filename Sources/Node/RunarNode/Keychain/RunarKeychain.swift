@@ -10,7 +10,7 @@ public import Platform
 /// Private keys stay in the storage: calls return public keys (padded base64, as in all JSON texts) and sealed or signed
 /// messages. ``RunarNode/keychain`` is the one of a node, and the one to use beside it.
 public final class RunarKeychain: Sendable {
-    /// What a node adds: which indices of networks are taken, and that it owns another one.
+    /// The functions of a node: reserve an index, note another network that it owns, and list the indices in use.
     struct Owner: Sendable {
         var reserveIndex: @Sendable (Ed25519KeyPair) throws -> UInt32
         var added: @Sendable (NetworkId, UInt32?) throws -> Void
@@ -33,11 +33,11 @@ public final class RunarKeychain: Sendable {
 
     /// Opens the keys of a service, and makes their place the first time.
     ///
-    /// Where that place is a directory, nobody else may use it meanwhile: beside a node of the service use
+    /// If that place has a directory, it is locked for exclusive use meanwhile: next to a node of the service use
     /// ``RunarNode/keychain``.
     ///
     /// - Throws: ``RunarError`` when the place cannot be used or is in use; ``KeychainError``, `unsupported` if biometrics
-    ///   are required and nobody enforces them.
+    ///   are required and the storage does not enforce them.
     public convenience init(config: RunarKeychainConfig) throws {
         let stores: NodeStores
         do {
@@ -93,7 +93,7 @@ extension RunarKeychain {
 
     /// Makes the key of a persona from the root key, and returns its public half; the same one each time.
     ///
-    /// `profileId` is 1 to 64 bytes of text; nobody without the root key can tell that two personas are one person.
+    /// `profileId` is 1 to 64 bytes of text; only the root key reveals that two personas are one person.
     ///
     /// - Throws: ``RunarKeychainError/noRootKey``, ``IdentityError/invalidName(reason:)``, ``KeychainError``.
     @discardableResult
@@ -146,7 +146,7 @@ extension RunarKeychain {
         try self.keys.store(key, id: id, accessControl: accessControl)
     }
 
-    /// Stores what is no secret, readable without asking anybody whatever guard the configuration puts before keys.
+    /// Stores public data, readable without a prompt whatever guard the configuration puts before keys.
     func storePublic(_ bytes: [UInt8], id: String) throws {
         let accessControl = AccessControl(accessibleWhen: .afterFirstUnlockThisDeviceOnly)
         try self.keys.store(SecretBytes(copying: bytes), id: id, accessControl: accessControl)
@@ -156,7 +156,7 @@ extension RunarKeychain {
         try self.keys.retrieve(id: id).map { Ed25519KeyPair(privateKey: try Ed25519PrivateKey($0)) }
     }
 
-    /// Where a persona's key is: ids are ASCII, labels are not.
+    /// Returns the id of a persona's key in the storage: ids are ASCII, labels are not.
     private static func profileKeyId(_ label: String) -> String {
         profileKeyPrefix + Base32.encode(Array(SHA256.hash(data: Array(label.utf8))))
     }

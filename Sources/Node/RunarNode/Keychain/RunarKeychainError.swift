@@ -1,6 +1,6 @@
 /// Why a call of the ``RunarKeychain`` was refused; nothing was changed then.
 ///
-/// What the storage itself refuses is a ``KeychainError``, and a text that cannot be read an ``IdentityError``.
+/// A refusal of the storage itself is a ``KeychainError``, and a text that cannot be read an ``IdentityError``.
 public enum RunarKeychainError: Error, Hashable, Sendable {
     /// There is a root key already; another one would orphan its networks.
     case rootKeyExists

@@ -58,7 +58,7 @@ extension RunarNode {
     /// The directory of the node's database; nil if the node has none on disk.
     package var stateDirectory: String? { self.config.statePath.map(FilePath.directory(of:)) }
 
-    /// What this device shows to another device of its person in order to be set up; the same until it is answered.
+    /// Returns the request by which another device of the person sets this one up; unchanged until it is answered.
     ///
     /// - Throws: ``KeychainError``.
     public func deviceRequest() throws -> DeviceRequest { try self.keychain.pendingRequest() }
@@ -71,7 +71,7 @@ extension RunarNode {
     /// - Parameters:
     ///   - request: What the device shows.
     ///   - networks: At most eight that this device signs for.
-    ///   - expiration: The last second of the memberships; nil for ever.
+    ///   - expiration: The last second of the memberships; nil if they do not expire.
     ///   - label: What this device's person calls the device from now on; nil leaves an earlier name.
     ///   - isAdmin: Whether the device gets the networks' keys, so that it can admit and revoke as this one does. That
     ///     cannot be taken back.

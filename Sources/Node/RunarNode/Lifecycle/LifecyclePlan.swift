@@ -11,7 +11,7 @@
 /// all       end ──▶ let what is under way end;  short of memory ──▶ give back what is not needed
 /// ```
 public struct LifecyclePlan: Hashable, Sendable {
-    /// What kind of system it is.
+    /// The kind of system that the app runs on.
     public enum System: Hashable, Sendable {
         /// Apps out of sight are stopped by the system: iOS.
         case phone
@@ -21,7 +21,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         case service
     }
 
-    /// What happened.
+    /// A change of the app or the machine.
     public enum Event: Hashable, Sendable {
         /// The app went out of sight.
         case enteredBackground
@@ -35,7 +35,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         case becameActive
         /// Another app is.
         case resignedActive
-        /// The app or the service is told to end.
+        /// The app or the service must end.
         case willTerminate
         /// The machine is about to sleep.
         case willSleep
@@ -47,17 +47,17 @@ public struct LifecyclePlan: Hashable, Sendable {
         case memoryPressure
         /// There is a network again.
         case networkAvailable
-        /// There is none any more.
+        /// There is no network.
         case networkUnavailable
         /// A start that this plan asked for failed; `wasDenied` says that the person did not release the keys.
         case startFailed(wasDenied: Bool)
     }
 
-    /// What to do.
+    /// A step for the driver to perform.
     public enum Action: Hashable, Sendable {
         /// Ask the system for time until ``endBackgroundTask``.
         case beginBackgroundTask
-        /// The time is not needed any more.
+        /// The time is no longer needed.
         case endBackgroundTask
         /// Say goodbye and leave the network: ``RunarNode/stop(within:)``.
         case stop(within: Duration)
@@ -79,7 +79,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         case networkUnavailable
     }
 
-    /// Where the app is.
+    /// The state of the app and its node.
     private enum Place: Hashable, Sendable {
         /// Seen, or on a system where that makes no difference. May become `background` or `ended`.
         case foreground
@@ -93,11 +93,12 @@ public struct LifecyclePlan: Hashable, Sendable {
         case ended
     }
 
-    /// How long a node may take to stop inside a background task, twice: of the system's half minute some is left.
+    /// The time limit of a node's stop inside a background task, which may need it twice: of the system's half minute
+    /// some is left.
     public static let patience = Duration.seconds(10)
-    /// The same when the task has lasted for ``backgroundTime``.
+    /// The time limit of a stop when the task has lasted for ``backgroundTime``.
     public static let latePatience = Duration.seconds(4)
-    /// How long what is under way has on a phone when the app ends: five seconds are all that there is.
+    /// The time for what is under way on a phone when the app ends: the system allows five seconds in all.
     public static let endPatience = Duration.seconds(2)
     /// After how long a node that goes on in the background is to hear ``Event/backgroundTimeEnded``.
     public static let backgroundTime = Duration.seconds(20)

@@ -16,7 +16,7 @@ package final class LifecycleRunner: Sendable {
             self.end = end
         }
 
-        /// Where no permission is needed.
+        /// The permission on a system that needs none.
         package static let none = BackgroundTask(begin: {}, end: {})
     }
 

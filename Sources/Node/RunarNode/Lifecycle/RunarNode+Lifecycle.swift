@@ -223,7 +223,7 @@ extension RunarNode {
 
 // What an app tells its node of the machine, by whichever means its system has.
 extension RunarNode {
-    /// How long ``drain(within:)`` waits unless it is told otherwise: shorter than what systems allow a service.
+    /// The default patience of ``drain(within:)``, shorter than what systems allow a service.
     public static let drainPatience = Duration.seconds(10)
 
     /// There is a network, again or another one: ways to connected peers are looked at anew, and the others are dialled at
@@ -233,7 +233,7 @@ extension RunarNode {
         if let driver = self.phases.driver { driver.noteResumed() }
     }
 
-    /// There is no network: nobody is dialled who is not asked for, until ``networkAvailable()``.
+    /// Notes that there is no network: only peers for which a caller waits are dialled, until ``networkAvailable()``.
     ///
     /// Connections are kept, because most networks come back.
     public func networkUnavailable() {
@@ -255,7 +255,7 @@ extension RunarNode {
         self.giveBackMemory()
     }
 
-    /// Does only what somebody asks for, until ``resumeOperations()``.
+    /// Limits the node to what its owner asks for, until ``resumeOperations()``.
     ///
     /// Nothing is said on the local network, and peers are not sought. Connections, subscriptions and services go on.
     public func reduceOperations() {

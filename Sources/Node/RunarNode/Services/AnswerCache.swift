@@ -9,14 +9,14 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What the cacheable actions of one service answered lately, by `action:argument`.
+/// The latest answers of one service's cacheable actions, by `action:argument`.
 final class AnswerCache: Sendable {
     fileprivate struct Entry: Sendable {
         let answer: EncodedAnswer
         let expiry: Duration
     }
 
-    /// What a request asks for.
+    /// The key of a request.
     struct Key: Sendable {
         /// As it is written where keys are deleted or revoked.
         let text: String
@@ -24,7 +24,7 @@ final class AnswerCache: Sendable {
         let hasTextArgument: Bool
     }
 
-    /// What tells answers under one key apart.
+    /// The properties that distinguish answers under one key.
     fileprivate struct Form: Hashable, Sendable {
         let encoding: PayloadEncoding
         let hasTextArgument: Bool
@@ -34,7 +34,7 @@ final class AnswerCache: Sendable {
         /// By the text of the key.
         var entries: [String: [Form: Entry]] = [:]
         var byteCount = 0
-        /// Rises whenever somebody had something forgotten.
+        /// The number of invalidations.
         var generation: UInt64 = 0
     }
 
@@ -77,7 +77,7 @@ final class AnswerCache: Sendable {
         }
     }
 
-    /// What changes when somebody has something forgotten.
+    /// The number of invalidations; `insert` ignores an answer that was begun before the latest one.
     var generation: UInt64 { self.state.withLock { $0.generation } }
 
     /// Keeps an answer, unless something was forgotten while it was made: it may be made of what was true before.

@@ -11,7 +11,7 @@ internal import Foundation
 
 /// The services of the node itself: `$registry` lists what there is, `$dht` forgets what was cached.
 enum BuiltInServices {
-    /// `$registry`: the services of whoever is asked, and, in the list, those that it knows others to have.
+    /// Makes `$registry`: the services of this device, and those that connected devices offer.
     static func makeRegistry() -> RunarService {
         let registry = RunarService(
             name: "Registry",
@@ -124,7 +124,7 @@ enum BuiltInServices {
         return network
     }
 
-    /// What a device does with its services and memory is its own business.
+    /// Refuses callers on other devices: services and memory are the device's own business.
     private static func checkOwn(_ context: RunarContext) throws(RunarError) {
         guard context.peer == nil else {
             throw .failure(.refused, message: "only the device itself may do that", context: context.path)

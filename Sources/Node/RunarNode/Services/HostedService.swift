@@ -10,7 +10,7 @@ internal import Foundation
 
 /// A service on a node.
 final class HostedService: Sendable {
-    /// How it stands.
+    /// The state of the service on the node.
     struct Status: Sendable {
         /// `initialized` may become `running`, `error` or `stopped`; `running` may become `paused` and `stopped`.
         var state = RunarServiceState.initialized
@@ -28,7 +28,7 @@ final class HostedService: Sendable {
         }
     }
 
-    /// Whether it hears of the topics that it registered.
+    /// The subscriptions to the topics that the service registered.
     enum Following: Sendable {
         /// It is just being added. Becomes any of the others.
         case pending
@@ -43,7 +43,7 @@ final class HostedService: Sendable {
     let network: String
     let registeredAt: Date
     let status = Locked(Status())
-    /// What its cacheable actions answered lately.
+    /// The latest answers of its cacheable actions.
     let answers: AnswerCache
     /// The actions that every service has.
     private let cacheActions: [any ServiceAction]
@@ -63,7 +63,7 @@ final class HostedService: Sendable {
 
     var state: RunarServiceState { self.status.withLock { $0.state } }
 
-    /// Runs `body` while nobody else changes how the service stands; see ``ServiceTurns``.
+    /// Runs `body` while no other task changes the state of the service; see ``ServiceTurns``.
     func inTurn<Success: Sendable>(
         _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
@@ -78,7 +78,7 @@ final class HostedService: Sendable {
         return self.cacheActions.first { $0.name == name }.map { ($0, [:]) }
     }
 
-    /// What others can ask for: those of the cache only where something is kept in it.
+    /// The actions that callers can request: those of the cache only if an action is cacheable.
     var actions: [any ServiceAction] {
         let own = self.service.table.withLock { $0.actions }
         return own.contains { $0.options.cacheAge != nil } ? own + self.cacheActions : own
@@ -99,7 +99,7 @@ final class HostedService: Sendable {
         return answer
     }
 
-    /// What it says about itself.
+    /// Returns the description of the service.
     func info(in network: NetworkKey, providers: [PeerId] = []) -> RunarServiceInfo {
         let (state, startedAt) = self.status.withLock { ($0.state, $0.startedAt) }
         return RunarServiceInfo(

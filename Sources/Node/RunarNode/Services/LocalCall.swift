@@ -4,7 +4,7 @@ internal import Node
 /// A handler of this process that is being called: its answer, or the deadline, or the caller's cancellation, whichever
 /// comes first.
 enum LocalCall {
-    /// Calls `body`, which is cancelled when nobody waits for it any more.
+    /// Calls `body`, and cancels it at the deadline or when the caller is cancelled.
     ///
     /// A body that never waits costs neither a thread change nor a timer.
     ///

@@ -19,13 +19,13 @@ enum NetworkKey: Hashable, Sendable {
     }
 }
 
-/// What the names of networks mean on this device.
+/// The meaning of network names on this device.
 struct NetworkNames: Sendable {
-    /// What an empty text stands for, by id or name; empty itself for the one membership.
+    /// The network that an empty text means, by id or name; empty itself for the one membership.
     private let defaultNetwork: String
     private var byName: [String: NetworkId] = [:]
     private var ambiguous: Set<String> = []
-    /// Where this device is a member and the node takes part, ascending.
+    /// The networks of which this device is a member and in which the node takes part, ascending.
     private(set) var memberships: [NetworkId] = []
 
     /// - Parameters:
@@ -50,7 +50,7 @@ struct NetworkNames: Sendable {
         self.memberships.removeAll { !meant.contains($0) }
     }
 
-    /// What a text means: an id, a name, or, when it is empty, the default network.
+    /// Returns the network that a text means: an id, a name, or, when it is empty, the default network.
     ///
     /// - Throws: ``RunarError`` when two networks have the name.
     func key(_ text: String) throws(RunarError) -> NetworkKey {

@@ -7,11 +7,11 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a node says about itself.
+/// The description that a node gives of itself.
 public struct RunarNodeInfo: Codable, Hashable, Sendable {
-    /// What this device's person calls it; it identifies nothing.
+    /// The label that this device's person gave it; it identifies nothing.
     public let nodeId: String
-    /// Who the device is: the SHA-256 of its public key.
+    /// The identity of the device: the SHA-256 of its public key.
     public let peerId: PeerId
     /// The network of requests and events that name none, by id or name.
     public let defaultNetworkId: String
@@ -19,24 +19,24 @@ public struct RunarNodeInfo: Codable, Hashable, Sendable {
     public let networkIds: [NetworkId]
     /// Whether it is on the network.
     public let isRunning: Bool
-    /// Where it listens; empty while it is stopped.
+    /// The addresses on which it listens; empty while it is stopped.
     public let addresses: [SocketAddress]
     /// Its services, in the order in which they were added.
     public let services: [RunarServiceInfo]
 }
 
-/// What a node knows of another device.
+/// The information that a node has about another device.
 public struct RunarPeerInfo: Codable, Hashable, Sendable {
-    /// Who it is.
+    /// The identity of the device.
     public let peerId: PeerId
-    /// What this device's person calls it; nil without a label.
+    /// The label that this device's person gave it; nil without one.
     public let label: String?
     /// The networks in which it is known, ascending.
     public let networkIds: [NetworkId]
     /// Whether it is connected at this moment.
     public let isConnected: Bool
-    /// Where it may be dialled, as far as is known.
+    /// The addresses at which it may be dialled, as far as is known.
     public let addresses: [SocketAddress]
-    /// When it was last let in; nil for never.
+    /// The time of its last admission; nil for never.
     public let lastSeen: Date?
 }

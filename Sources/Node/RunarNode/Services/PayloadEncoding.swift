@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How values are written in requests, answers and events.
+/// The encoding of values in requests, answers and events.
 public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
     /// JSON (RFC 8259) in UTF-8: any program can read it. Values nest 64 deep, as in the other two.
     case json

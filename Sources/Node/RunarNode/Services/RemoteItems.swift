@@ -94,7 +94,7 @@ final class OutgoingSource: ItemSource {
     }
 }
 
-/// The values of a handler of this device, which is cancelled when nobody reads them any more.
+/// The values of a handler of this device, which is cancelled when this source is released.
 final class LocalSource: ItemSource {
     private let channel: ItemChannel
     private let tasks: [Task<Void, Never>]

@@ -1,21 +1,21 @@
 public import Identity
 
-/// How a request is made.
+/// The options of a request.
 public struct RequestOptions: Sendable {
-    /// How long it may take, up to a day; nil for the node's ``RunarNodeConfig/requestTimeoutMs``, or for a day if a
-    /// stream of values is answered.
+    /// The time limit, a day at most; nil for the node's ``RunarNodeConfig/requestTimeoutMs``, or for a day if a stream
+    /// of values is answered.
     public var timeout: Duration?
     /// Whether asking twice does no harm: then another device that offers the service is asked when the first one goes
     /// away before it has answered.
     public var isIdempotent: Bool
     /// The device to ask; nil for this one if it offers the service, and otherwise for one after the other of those that do.
     public var peer: PeerId?
-    /// How the payload is written.
+    /// The encoding of the payload.
     public var encoding: PayloadEncoding
     /// Names and values that go along, up to 16.
     public var metadata: [String: String]
 
-    /// Creates options; by default 30 seconds, whoever offers the service, JSON, and nothing asked twice.
+    /// Creates options; by default the node's time limit, any provider, JSON, and no second attempt.
     public init(
         timeout: Duration? = nil,
         isIdempotent: Bool = false,

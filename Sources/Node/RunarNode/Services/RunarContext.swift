@@ -1,19 +1,19 @@
 public import Identity
 public import Logging
 
-/// Where a handler or a service stands: who asks and in which network, and ways to ask and tell others from there.
+/// The context of a handler or a service: the caller and the network, and ways to send requests and publish events.
 ///
 /// Names without a network mean that of the service; names without a slash mean the service itself.
 public struct RunarContext: Sendable {
-    /// What was asked for: the service, a slash, and the action; the service alone outside a call.
+    /// The path of the request: the service, a slash, and the action; the service alone outside a call.
     public let path: String
-    /// What stands in the path for each `{name}` of the action.
+    /// The part of the path that matches each `{name}` of the action.
     public let parameters: [String: String]
     /// In which network; nil for a name that is no network yet.
     public let networkId: NetworkId?
-    /// Who asks; nil for this device.
+    /// The calling device; nil for this one.
     public let peer: PeerId?
-    /// When whoever asks stops waiting; nil outside a call.
+    /// The time at which the caller stops waiting; nil outside a call.
     public let deadline: ContinuousClock.Instant?
     /// Names and values that came along.
     public let metadata: [String: String]
@@ -21,7 +21,7 @@ public struct RunarContext: Sendable {
     public let node: RunarNode
 
     let network: NetworkKey
-    /// How the service writes events.
+    /// The encoding of the events that the service publishes.
     let encoding: PayloadEncoding
 
     /// Writes to the node's log, with the path.
@@ -51,7 +51,7 @@ public struct RunarContext: Sendable {
         try await self.node.publish(self.resolved(topic), data: data, encoding: self.encoding)
     }
 
-    /// The same for a call of an action of the service.
+    /// Returns the context for a call of an action of the service.
     func at(_ path: String, parameters: [String: String], timeout: Duration) -> RunarContext {
         RunarContext(
             path: path,

@@ -20,7 +20,7 @@ extension RunarNode {
     /// payload as it is, without bytes between.
     ///
     /// - Throws: ``RunarError``: 4001 to 4009 for the service, 3000 to 3009 for the way there; `CancellationError` when
-    ///   cancelled, of which the handler is told, wherever it runs.
+    ///   cancelled, which is passed on to the handler, wherever it runs.
     public func request<Input: Encodable & Sendable, Output: Decodable & Sendable>(
         _ path: String,
         payload: Input?,
@@ -44,17 +44,17 @@ extension RunarNode {
         return try (answer.encoding ?? options.encoding).decode(Output.self, from: answer.bytes)
     }
 
-    /// The same where payload and answer have one type.
+    /// Asks a service with a payload and an answer of one type.
     public func request<Value: Codable & Sendable>(_ path: String, payload: Value?) async throws -> Value {
         try await self.request(path, payload: payload, options: RequestOptions())
     }
 
-    /// The same with values of any shape.
+    /// Asks a service with values of any shape.
     public func request(_ path: String, payload: [String: RunarValue]?) async throws -> [String: RunarValue] {
         try await self.request(path, payload: payload, options: RequestOptions())
     }
 
-    /// The same with bytes that only the two programs understand.
+    /// Asks a service with bytes that only the two programs understand.
     public func request(
         _ path: String,
         payload: Data?,
@@ -63,7 +63,7 @@ extension RunarNode {
         try await self.ask(self.services.route(path), payload: payload ?? Data(), encoding: nil, options).bytes
     }
 
-    /// The same with bytes that are written as `encoding` says, and those of the answer.
+    /// Asks a service with bytes that are written as `encoding` says, and returns the bytes of the answer.
     ///
     /// For programs that encode and decode by themselves, such as those in other languages.
     public func requestRaw(
@@ -77,7 +77,7 @@ extension RunarNode {
 
     // MARK: - Inside
 
-    /// Asks whoever a path leads to.
+    /// Sends a request to the service of a path, on this device or another one.
     func ask(
         _ route: ServiceHost.Route,
         payload: Data,
@@ -96,7 +96,7 @@ extension RunarNode {
 
     /// The service of this device that answers, if it is one of this device.
     ///
-    /// - Throws: ``RunarError`` when the node does not run, or nobody else can answer either.
+    /// - Throws: ``RunarError`` when the node does not run, or no other device can answer either.
     func local(_ route: ServiceHost.Route, _ options: RequestOptions) throws -> HostedService? {
         guard self.isRunning else { throw RunarError(NodeError.notRunning) }
         if let peer = options.peer, peer != self.peerId { return nil }

@@ -20,15 +20,14 @@ extension RunarNode {
         try await self.host(service)
     }
 
-    /// The same for a service that brings its own dispatch.
+    /// Offers a service that brings its own dispatch.
     public func addService(_ service: any RunarServiceProtocol) async throws {
         try await self.addService((service as? RunarService) ?? ForeignService(service))
     }
 
-    /// Offers a service no longer; requests under way come to their end.
+    /// Removes a service; requests under way run to completion.
     ///
-    /// - Throws: ``RunarError`` 4001 when there is none with this path; what its `stop()` throws, when it is gone all the
-    ///   same.
+    /// - Throws: ``RunarError`` 4001 when there is none with this path; what its `stop()` throws, after it was removed.
     public func removeService(_ servicePath: String) async throws {
         guard let hosted = try self.services.service(servicePath) else {
             throw ServiceFailures.noService(servicePath)
@@ -89,7 +88,7 @@ extension RunarNode {
         self.announceServices()
     }
 
-    /// How long a service may take to start or to stop.
+    /// The time limit for the start and for the stop of a service.
     static let servicePatience = Duration.seconds(30)
 
     /// Starts all services that do not run, each for at most ``servicePatience``.
@@ -151,14 +150,14 @@ extension RunarNode {
             throw RunarError(error)
         }
         self.tellState(of: hosted)
-        // Others are told once it runs.
+        // Other members are notified once it runs.
         if self.isRunning { try await self.begin(hosted) }
     }
 
-    /// Is no node of a service any more, unless that is here in another network, or again.
+    /// Removes this node from a service, unless that is here in another network, or again.
     private func letGo(of service: RunarService) {
         service.following.withLock { _ in
-            // Whoever adds it once more has listed it by now, or makes this its node afterwards.
+            // A concurrent call that adds it again has listed it by now, or adds this node to it afterwards.
             guard !self.services.services.contains(where: { $0.service === service }) else { return }
             service.table.withLock { $0.removeNode(self) }
         }
@@ -175,7 +174,7 @@ extension RunarNode {
         }
     }
 
-    /// Starts a service unless it runs already, or is not to run any more.
+    /// Starts a service unless it runs already, was removed, or the node stopped.
     private func begin(_ hosted: HostedService) async throws {
         try await hosted.inTurn {
             guard self.isWanted(hosted), [.initialized, .stopped, .error].contains(hosted.state) else { return }
@@ -221,9 +220,9 @@ extension RunarNode {
         self.tellState(of: hosted)
     }
 
-    /// Tells whoever subscribed how a service stands.
+    /// Publishes the state of a service to its subscribers.
     private func tellState(of hosted: HostedService) {
-        // Under the lock, so that what is told last is how it stands.
+        // Under the lock, so that the state published last is the current one.
         hosted.status.withLock { status in
             let state = status.state.rawValue
             let text = "$registry/services/\(hosted.service.path)/state/\(state)"
@@ -234,7 +233,7 @@ extension RunarNode {
         }
     }
 
-    /// Has a handler that a service got after it was added called, too.
+    /// Subscribes a handler that a service got after it was added.
     func follow(_ topic: String, for service: RunarService, handler: @escaping ServiceTable.EventHandler) {
         for hosted in self.services.services where hosted.service === service {
             // What is not followed yet comes with the other topics.
@@ -249,12 +248,12 @@ extension RunarNode {
         }
     }
 
-    /// Says what a service that is here already asked for in vain.
+    /// Logs why a registration by a service that is already here failed.
     func report(_ error: any Error, of service: RunarService) {
         self.logs[.services].error("the service \(service.path) does without what it registered: \(error)")
     }
 
-    /// Has a handler of a service called with the events of a topic.
+    /// Subscribes a handler of a service to the events of a topic.
     private func subscribe(
         _ topic: String,
         of hosted: HostedService,

@@ -8,22 +8,22 @@ public import Foundation
 
 /// A request as a handler sees it.
 public struct RunarRequest: Sendable {
-    /// Who asks, where, and ways to ask and tell others from there.
+    /// The caller and the network, and ways to send requests and publish events from there.
     public let context: RunarContext
-    /// What was sent along; empty for nothing.
+    /// The payload of the request; empty for nothing.
     public let payload: Data
-    /// How the payload is written; nil for bytes that only the two programs understand.
+    /// The encoding of the payload; nil for bytes that only the two programs understand.
     public let encoding: PayloadEncoding?
 
-    /// What was asked for: the service, a slash, and the action.
+    /// The path of the request: the service, a slash, and the action.
     public var path: String { self.context.path }
-    /// What stands in the path for each `{name}` of the action.
+    /// The part of the path that matches each `{name}` of the action.
     public var parameters: [String: String] { self.context.parameters }
     /// In which network it was asked; nil for a name that is no network yet.
     public var networkId: NetworkId? { self.context.networkId }
-    /// Who asks; nil for this device.
+    /// The calling device; nil for this one.
     public var peer: PeerId? { self.context.peer }
-    /// When whoever asks stops waiting.
+    /// The time at which the caller stops waiting.
     public var deadline: ContinuousClock.Instant { self.context.deadline ?? .now }
     /// Names and values that came along.
     public var metadata: [String: String] { self.context.metadata }

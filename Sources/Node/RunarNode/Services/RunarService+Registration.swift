@@ -39,7 +39,7 @@ extension RunarService {
         self.register(RawAction(name: name, options: options, handler: handler))
     }
 
-    /// Has a handler called with each event of a topic, or with `*`, `{name}` and a trailing `>` of many.
+    /// Registers a handler for each event of a topic, or of many topics with `*`, `{name}` and a trailing `>`.
     ///
     /// A topic without a slash is the service's own: `added` of the service `math` is `math/added`. An event that cannot
     /// be read, and an error of the handler, is logged. A topic that is none is refused as an action's name is.
@@ -52,7 +52,7 @@ extension RunarService {
         }
     }
 
-    /// The same with everything that is known of the event.
+    /// Registers a handler that receives each event of a topic with its metadata.
     public final func registerEvent(
         _ topic: String,
         handler: @escaping @Sendable (RunarEvent) async throws -> Void
@@ -72,7 +72,7 @@ extension RunarService {
             }
             return nodes
         }
-        // What ends with a node that nobody else holds any more may come back here: let it go outside.
+        // Releasing the last reference to a node may call back into this service: release the nodes outside the lock.
         withExtendedLifetime(nodes) {}
     }
 

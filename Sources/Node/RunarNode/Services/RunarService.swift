@@ -7,15 +7,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a node needs of a service that brings its own dispatch; most services subclass ``RunarService`` instead.
+/// A service with its own dispatch, as a node calls it; most services subclass ``RunarService`` instead.
 public protocol RunarServiceProtocol: AnyObject, Sendable {
-    /// What people call it.
+    /// The display name.
     var name: String { get }
     /// By which path it is asked: one segment.
     var path: String { get }
     /// Its version.
     var version: String { get }
-    /// What it is for.
+    /// The purpose of the service.
     var description: String { get }
     /// The network in which it answers, by id or name; nil for the node's default one.
     var networkId: String? { get set }
@@ -42,18 +42,18 @@ public protocol RunarServiceProtocol: AnyObject, Sendable {
 open class RunarService: RunarServiceProtocol, @unchecked Sendable {
     // Nothing of this class changes but what is behind `table` and `turns`; it is unchecked because it can be subclassed.
 
-    /// What people call it.
+    /// The display name.
     public let name: String
     /// By which path it is asked: one segment.
     public let path: String
     /// Its version.
     public let version: String
-    /// What it is for.
+    /// The purpose of the service.
     public let description: String
 
     let table = Locked(ServiceTable())
     let turns = ServiceTurns()
-    /// Held by whoever registers a topic or begins to follow those that are registered, so that each is followed once.
+    /// The lock for registering a topic and for subscribing to the registered ones, so that each is subscribed to once.
     let following = Locked(())
 
     /// A service without actions; `registerAction` and its sisters give it some.
@@ -72,7 +72,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
         set { self.table.withLock { $0.network = newValue } }
     }
 
-    /// How it writes answers and reads and writes events; nil for answers as each request is written, and JSON for events.
+    /// The encoding of answers and of events in both directions; nil for that of each request, and JSON for events.
     public final var encoding: PayloadEncoding? {
         get { self.table.withLock { $0.encoding } }
         set { self.table.withLock { $0.encoding = newValue } }
@@ -143,11 +143,11 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
     }
 }
 
-/// What a service consists of.
+/// The state of a service: the nodes that it is on, its actions and its topics.
 struct ServiceTable: Sendable {
     typealias EventHandler = @Sendable (RunarEvent) async throws -> Void
 
-    /// Where it was added.
+    /// A node to which it was added.
     private struct Place: Sendable {
         let id: ObjectIdentifier
         weak var node: RunarNode?
@@ -172,7 +172,7 @@ struct ServiceTable: Sendable {
 
     /// The nodes that it is on; the last one is that to which it was added last.
     ///
-    /// To be let go of outside the lock: whoever holds the last reference to one runs what its handlers leave behind.
+    /// Release them outside the lock: the last reference to a node releases its handlers, which may call back.
     var nodes: [RunarNode] { self.places.compactMap(\.node) }
 
     mutating func addNode(_ node: RunarNode) {
@@ -238,7 +238,7 @@ struct ServiceTable: Sendable {
 }
 
 extension TopicPath {
-    /// The same path where the network is known from elsewhere.
+    /// Returns the path without its network, for a caller that knows the network.
     static func withoutNetwork(_ path: TopicPath) -> TopicPath {
         guard !path.network.isEmpty, let plain = try? TopicPath(path.path) else { return path }  // it was one before
         return plain

@@ -11,8 +11,8 @@ internal import Foundation
 /// Values that arrive one after another: the answer to ``RunarNode/stream(_:payload:options:)``, or what a handler is
 /// sent.
 ///
-/// It is for one reader. Whoever sends waits while the reader is slow. Letting go of it tells the other side that nobody
-/// reads any more.
+/// It is for one reader. The sender waits while the reader is slow. Releasing it notifies the other side that reading
+/// has ended.
 public struct RunarStream<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     let source: any ItemSource
 
@@ -39,16 +39,16 @@ public struct RunarStream<Element: Decodable & Sendable>: AsyncSequence, Sendabl
     }
 }
 
-/// Sends values one after another to whoever asked.
+/// Sends values one after another to the caller.
 public struct RunarStreamWriter<Element: Encodable & Sendable>: Sendable {
     let sink: any ItemSink
     let encoding: PayloadEncoding
-    /// Who asks, where, and ways to ask and tell others from there.
+    /// The caller and the network, and ways to send requests and publish events from there.
     public let context: RunarContext
 
-    /// Sends a value, and waits while whoever asked is slow.
+    /// Sends a value, and waits while the caller is slow.
     ///
-    /// - Throws: ``RunarError`` when nobody reads any more; `CancellationError` when cancelled.
+    /// - Throws: ``RunarError`` when the caller no longer reads; `CancellationError` when cancelled.
     public func send(_ value: Element) async throws {
         try await self.sink.send(self.encoding.encode(value))
     }
@@ -60,12 +60,12 @@ struct StreamItem: Sendable {
     let encoding: PayloadEncoding
 }
 
-/// Where values come from, for one reader.
+/// A source of values for one reader.
 protocol ItemSource: Sendable {
     func next() async throws -> StreamItem?
 }
 
-/// Where values go.
+/// A destination of values.
 protocol ItemSink: Sendable {
     func send(_ bytes: Data) async throws
 }

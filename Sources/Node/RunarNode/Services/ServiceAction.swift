@@ -19,7 +19,7 @@ protocol ServiceAction: Sendable {
 /// An answer on its way out of the process.
 struct EncodedAnswer: Sendable {
     let bytes: Data
-    /// How the bytes are written; nil for bytes that only the two programs understand.
+    /// The encoding of the bytes; nil for bytes that only the two programs understand.
     let encoding: PayloadEncoding?
 }
 

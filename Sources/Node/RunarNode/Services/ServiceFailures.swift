@@ -1,7 +1,7 @@
 internal import Node
 internal import Services
 
-/// How requests fail before anybody answers, and what failures are called on the way to others.
+/// The errors of requests that no handler answers, and those of handlers as callers receive them.
 enum ServiceFailures {
     static func noService(_ path: String) -> RunarError {
         .failure(.noService, message: "nobody who can be asked offers the service", context: path)
@@ -23,7 +23,7 @@ enum ServiceFailures {
         .failure(.deadline, message: "no answer within \(limit)", context: path)
     }
 
-    /// What a handler threw, as whoever asked sees it.
+    /// Returns the error of a handler as the caller sees it.
     static func handler(_ error: any Error, _ path: String) -> RunarError {
         switch error {
         case let error as RunarError: error
@@ -39,8 +39,9 @@ extension RunarServiceState {
 }
 
 extension ServiceFailure {
-    /// What a handler threw, on its way to whoever asked: a handler's failure whatever its number, so that nobody takes it
-    /// for one of the way and asks again.
+    /// Creates the failure that the caller receives for a handler's error.
+    ///
+    /// Its kind is `handler` whatever its number: the caller must not take it for a transport failure and retry.
     init(handler error: any Error, _ path: String) {
         let error = ServiceFailures.handler(error, path)
         self.init(kind: .handler, code: error.code, message: error.message, context: error.context)
@@ -48,7 +49,7 @@ extension ServiceFailure {
 }
 
 extension RunarError {
-    /// How a request to another device failed.
+    /// Creates the error of a request to another device.
     init(_ failure: ServiceFailure, _ path: String) {
         let kind: RunarErrorCode =
             switch failure.kind {

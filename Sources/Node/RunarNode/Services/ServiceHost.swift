@@ -4,7 +4,7 @@ internal import Services
 
 /// The services of a node, and what paths and names mean to it.
 final class ServiceHost: Sendable {
-    /// What a path leads to on this device.
+    /// The destination of a path on this device.
     struct Route: Sendable {
         let network: NetworkKey
         /// The path without its network.
@@ -15,7 +15,7 @@ final class ServiceHost: Sendable {
         let parameters: [String: String]
     }
 
-    /// A path as somebody asked for it.
+    /// The key of a cached route: a path, and where it came from.
     private struct Question: Hashable, Sendable {
         /// The network in which another device asks; nil on this one, where the text may name it.
         let network: NetworkId?
@@ -28,17 +28,17 @@ final class ServiceHost: Sendable {
         var builtIn: [String: HostedService] = [:]
         /// The paths of services of the node itself that other targets bring.
         var reserved: Set<String> = []
-        /// The networks whose members were told of services, so that they can be told that there are none any more.
+        /// The networks whose members were notified of services, so that they can be notified when none is left.
         var announced: Set<NetworkId> = []
         /// In the order in which they were added.
         var services: [HostedService] = []
         /// By network and path; made anew whenever services or networks change.
         var index: [NetworkKey: [String: HostedService]] = [:]
-        /// What paths that were asked for lately lead to.
+        /// The cached routes of recent paths.
         var routes: [Question: Route] = [:]
     }
 
-    /// Whoever asks for more different paths than this pays for finding them.
+    /// The most cached routes; a full cache is emptied, so that a caller with more paths pays for finding them.
     private static let routeLimit = 1024
 
     /// Held from reading the list of networks until it is in use, so that the list that was read last stays.
@@ -61,7 +61,7 @@ final class ServiceHost: Sendable {
         }
     }
 
-    /// What a network's text means; an empty one is the default network.
+    /// Returns the network that a text means; an empty one is the default network.
     func key(_ text: String) throws(RunarError) -> NetworkKey {
         try self.state.withLock { state throws(RunarError) in try state.names.key(text) }
     }
@@ -124,7 +124,7 @@ final class ServiceHost: Sendable {
         self.state.withLock { state in state.builtIn.values.sorted { $0.service.path < $1.service.path } }
     }
 
-    /// What the members of each network are to be told of; of those that have been told before also that there is nothing.
+    /// Returns the services to announce in each network; a network announced before is included when none is left.
     func offered() -> [(network: NetworkId, services: [HostedService])] {
         self.state.withLock { state in
             for case .known(let network) in state.index.keys { state.announced.insert(network) }
@@ -155,7 +155,7 @@ final class ServiceHost: Sendable {
     /// Forgets what paths lead to, because services got other actions.
     func forgetRoutes() { self.change { $0.routes = [:] } }
 
-    /// Changes what there is, and lets go of what is gone after the lock: its handlers may own what comes back here.
+    /// Changes the state, and releases the old one after the lock: its handlers may own objects that call back here.
     private func change<E: Error>(_ body: (inout State) throws(E) -> Void) throws(E) {
         let before = try self.state.withLock { state throws(E) in
             let before = state
@@ -167,7 +167,7 @@ final class ServiceHost: Sendable {
 
     // MARK: Paths
 
-    /// What a path leads to.
+    /// Returns the destination of a path.
     ///
     /// - Throws: ``RunarError`` when it is no path of an action.
     func route(_ text: String) throws(RunarError) -> Route {
@@ -204,7 +204,7 @@ final class ServiceHost: Sendable {
         return route
     }
 
-    /// Returns what had to make room, to be let go of after the lock.
+    /// Caches a route, and returns those that had to make room, to be released after the lock.
     private static func remember(_ route: Route, for question: Question, _ state: inout State) -> [Question: Route] {
         var forgotten: [Question: Route] = [:]
         if state.routes.count >= self.routeLimit { swap(&state.routes, &forgotten) }

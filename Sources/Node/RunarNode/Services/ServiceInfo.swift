@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How a service stands.
+/// The state of a service.
 public enum RunarServiceState: String, CaseIterable, Codable, Sendable {
     /// It was added and runs as soon as the node does.
     case initialized
@@ -14,23 +14,23 @@ public enum RunarServiceState: String, CaseIterable, Codable, Sendable {
     case running
     /// The node stopped.
     case stopped
-    /// It was told to pause and answers when it is told to resume.
+    /// It was paused and answers when it is resumed.
     case paused
     /// Its start failed; the log says why.
     case error
-    /// Nobody knows such a service.
+    /// No such service is known.
     case unknown
 }
 
-/// What a service says about one of its actions.
+/// The description of an action.
 public struct RunarActionInfo: Codable, Hashable, Sendable {
     /// Its name behind the service's path, with `{name}` for parameters.
     public let name: String
-    /// What it does.
+    /// The purpose of the action.
     public let description: String
-    /// What it takes, in words or as a schema.
+    /// The input, in words or as a schema.
     public let input: String
-    /// What it returns, in words or as a schema.
+    /// The output, in words or as a schema.
     public let output: String
     /// Whether asking twice does no harm.
     public let isIdempotent: Bool
@@ -38,43 +38,43 @@ public struct RunarActionInfo: Codable, Hashable, Sendable {
     public let isStreaming: Bool
 }
 
-/// What is known of a service.
+/// The description of a service.
 public struct RunarServiceInfo: Codable, Hashable, Sendable {
     /// In which network: its id, or a name that is no network yet.
     public let networkId: String
     /// By which path it is asked.
     public let servicePath: String
-    /// What people call it.
+    /// The display name.
     public let name: String
     /// Its version.
     public let version: String
-    /// What it is for.
+    /// The purpose of the service.
     public let description: String
-    /// How it stands.
+    /// The state of the service.
     public let state: RunarServiceState
-    /// What can be asked of it.
+    /// The actions that callers can request.
     public let actions: [RunarActionInfo]
-    /// When it was added; nil for one that only other devices offer.
+    /// The time at which it was added; nil for one that only other devices offer.
     public let registeredAt: Date?
-    /// When it started last.
+    /// The time of its last start; nil for one that has not started here.
     public let startedAt: Date?
     /// Which connected devices offer it beside the one that says so, ascending.
     public let providers: [PeerId]
 }
 
-/// What an action promises beside its name.
+/// The properties of an action besides its name.
 public struct ActionOptions: Sendable {
-    /// What it does.
+    /// The purpose of the action.
     public var description: String
-    /// What it takes, in words or as a schema.
+    /// The input, in words or as a schema.
     public var input: String
-    /// What it returns, in words or as a schema.
+    /// The output, in words or as a schema.
     public var output: String
     /// Whether asking twice does no harm, so that callers may ask another provider when one goes away.
     public var isIdempotent: Bool
-    /// How long an answer may be given again to the same payload without asking the handler; nil for never.
+    /// The time for which an answer to a payload is returned again without asking the handler; nil for never.
     ///
-    /// Whoever asks gets it: an action whose answer depends on the caller must keep this nil.
+    /// Every caller gets it: an action whose answer depends on the caller must keep this nil.
     public var cacheAge: Duration?
 
     /// Describes an action.

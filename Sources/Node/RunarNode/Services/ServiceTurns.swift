@@ -2,8 +2,8 @@ internal import Concurrency
 
 /// Lets those who start, stop, pause or resume a service do so one after another, on whichever node it is.
 ///
-/// What the service itself does about that in its `start` or `stop` belongs to the turn under way. A turn comes to its end
-/// also when whoever wanted it is cancelled: no service stands half started.
+/// A change that the service itself makes in its `start` or `stop` belongs to the turn under way. A turn runs to
+/// completion also when its caller is cancelled: no service is left half started.
 final class ServiceTurns: Sendable {
     private final class Turn: Sendable {
         let turns: ServiceTurns

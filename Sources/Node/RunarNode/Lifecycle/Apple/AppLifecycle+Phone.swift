@@ -8,7 +8,7 @@ internal import UIKit
 /// and Background App Refresh is on, goes on with little for as long as the system gives time. Seen again it is there
 /// within a second. An app that the system ends waits a little for what is under way. ``LifecyclePlan`` has the rules.
 @MainActor public final class AppLifecycle {
-    /// Of the five seconds that the system gives an app that it ends.
+    /// The node's share of the five seconds that the system gives an app at its end.
     private static let endTime = DispatchTimeInterval.seconds(4)
 
     private let watch: SystemWatch
@@ -57,7 +57,7 @@ internal import UIKit
 
         func begin() {
             guard self.identifier == .invalid else { return }
-            // Whoever has not ended it by then is ended by the system.
+            // The system ends an app that has not ended the task by then.
             self.identifier = UIApplication.shared.beginBackgroundTask(withName: "runar") { self.end() }
             self.timer = Task {
                 guard (try? await Task.sleep(for: LifecyclePlan.backgroundTime)) != nil else { return }  // nil: ended

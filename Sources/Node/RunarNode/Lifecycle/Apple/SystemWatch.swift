@@ -3,9 +3,9 @@ internal import Dispatch
 internal import Foundation
 internal import Network
 
-/// Has a runner told of what the system tells, and has it work, until this is let go of.
+/// Passes the system's notifications to a runner, and lets it work until this object is released.
 ///
-/// It is no actor's and works on none: so it can be let go of anywhere, and the main thread can wait for the end.
+/// It is isolated to no actor: any thread can release it, and the main thread can wait for the end.
 final class SystemWatch {
     private let runner: LifecycleRunner
     private let work: Task<Void, Never>
@@ -36,7 +36,7 @@ final class SystemWatch {
         self.observe(name, of: center) { runner.tell(event) }
     }
 
-    /// Watches a notification; whoever posts it waits for the handler where there is no `queue`.
+    /// Watches a notification; without a `queue` the poster waits for the handler.
     func observe(
         _ name: Notification.Name,
         of center: NotificationCenter = .default,
@@ -56,8 +56,8 @@ final class SystemWatch {
         self.sources.append(source)
     }
 
-    /// Watches the notification after which the app is gone: whoever posts it waits for what is under way and for the
-    /// node's stop, `patience` at most.
+    /// Watches the notification after which the app is gone: the poster waits for what is under way and for the node's
+    /// stop, `patience` at most.
     func observeEnd(_ name: Notification.Name, within patience: DispatchTimeInterval) {
         let (runner, work) = (self.runner, self.work)
         self.observe(name, queue: nil) {
