@@ -43,7 +43,7 @@ extension ConsoleRequest {
         context.codingPath.map(\.stringValue).joined(separator: ".")
     }
 
-    /// That a field cannot be taken.
+    /// Returns the failure for a field that is refused.
     static func badField(_ name: String, _ why: String) -> ConsoleFailure {
         ConsoleFailure(
             400,
@@ -93,17 +93,17 @@ extension ConsoleRequest {
 }
 
 extension NetworkName {
-    /// What a field of a form says.
+    /// Creates a name from a form field; an id in base64url becomes one in base64.
     package init(form text: String) { self.init(ConsoleRequest.plainId(text)) }
 }
 
 extension PeerName {
-    /// What a field of a form says.
+    /// Creates a name from a form field; an id in base64url becomes one in base64.
     package init(form text: String) { self.init(ConsoleRequest.plainId(text)) }
 }
 
 extension ConsoleFailure {
-    /// What a command would have said, with the status of HTTP that fits.
+    /// Creates the failure that a command would report, with the matching HTTP status.
     init(_ error: any Error) {
         if let failure = error as? ConsoleFailure {
             self = failure

@@ -4,7 +4,7 @@ internal import DequeModule
 internal import Foundation
 internal import Platform
 
-/// Everything that happens on a node, for whoever looks.
+/// The log of everything that happens on a node, for the pages and programs that follow it.
 ///
 /// Each line has a number, and the last ones are kept, so that a page that lost its connection for a while misses
 /// nothing, and knows when it does.
@@ -25,7 +25,7 @@ final class Activity: Sendable {
         var number: UInt64 = 0
         var lines: Deque<Entry> = []
         var samples: Deque<Entry> = []
-        /// The highest number that is not kept any more, samples aside.
+        /// The highest number of a line that was dropped, samples aside.
         var forgotten: UInt64 = 0
         var readers: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
         var nextReader = 0
@@ -40,7 +40,7 @@ final class Activity: Sendable {
         boot = Hex.encode(random.bytes(count: 8))
     }
 
-    /// Whether somebody looks.
+    /// Whether any reader follows.
     var isWatched: Bool { state.withLock { !$0.readers.isEmpty } }
 
     /// Numbers a line and tells it.
@@ -68,8 +68,9 @@ final class Activity: Sendable {
         for reader in late { reader.finish() }
     }
 
-    /// The lines after a number of this boot, and then what happens, if that is wanted; everything that is kept for
-    /// whoever comes first.
+    /// Returns the lines after a number of this boot and, if `follows`, those that come later.
+    ///
+    /// A reader that names no boot, or an earlier one, gets the samples that are kept and no earlier lines.
     func lines(boot: String?, since: UInt64?, follows: Bool = true) -> AsyncStream<[UInt8]> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [UInt8].self,
@@ -77,7 +78,7 @@ final class Activity: Sendable {
         )
         let reader: Int? = state.withLock { state in
             let isKnown = boot == nil || boot == self.boot
-            // Whoever comes first has no past to catch up with.
+            // A new reader has no earlier lines to catch up with.
             let start = isKnown ? (boot == nil ? state.number : min(since ?? 0, state.number)) : state.number
             let hello = ActivityHello(boot: self.boot, seq: state.number, missed: !isKnown || start < state.forgotten)
             continuation.yield(JSONText.bytes(hello))

@@ -29,7 +29,7 @@ struct ActivityHello: Codable {
     let missed: Bool
 }
 
-/// That there is nothing new.
+/// The sign that the node is alive, with the number of the last line.
 struct ActivityAlive: Codable {
     var kind = "alive"
     let seq: UInt64
@@ -71,7 +71,7 @@ struct ActivityOfferEnded: ActivityContent {
     let number: Int
 }
 
-/// How far a file is that a peer sends.
+/// The progress of a file that a peer sends.
 struct ActivityFileProgress: ActivityContent {
     static let kind = "fileProgress"
     let peerId: String
@@ -84,15 +84,15 @@ struct ActivityFileProgress: ActivityContent {
 struct ActivityFileArrived: ActivityContent {
     static let kind = "fileArrived"
     let file: FileShelf.File
-    /// What it was called on its way; where that name was taken, the file has another.
+    /// The name that the sender gave; if that name was taken, the file has another.
     let offeredName: String
 }
 
-/// Something was changed by somebody: load it anew.
+/// A change of data that pages show: they load it anew.
 struct ActivityChanged: ActivityContent {
     static let kind = "changed"
 
-    /// What pages load.
+    /// The data that a page loads.
     enum Subject: String, Codable, CaseIterable, Sendable {
         case networks
         case peers
@@ -120,7 +120,7 @@ struct ActivitySample: ActivityContent {
     let connectedPeers: Int
     /// In microseconds, by peer.
     let roundTrips: [String: Int]
-    /// How long requests and messages took.
+    /// The durations of requests and messages.
     let requestMilliseconds: [Double]
 }
 

@@ -10,7 +10,7 @@ internal import RunarNode
 package final class FileShelf: Sendable {
     /// A file that a peer wants to send.
     struct Offer: Codable, Hashable, Sendable {
-        /// What the answer refers to.
+        /// The number that the answer refers to.
         let number: Int
         let peerId: String
         let networkId: String
@@ -34,7 +34,7 @@ package final class FileShelf: Sendable {
         let label: String?
     }
 
-    /// What is there.
+    /// The files that arrived, and the directory for accepted ones.
     struct Content: Codable {
         let directory: String
         let files: [File]
@@ -47,13 +47,13 @@ package final class FileShelf: Sendable {
 
     private struct State: Sendable {
         var offers: [Offer] = []
-        /// Who sent what lies at a path.
+        /// The senders of the files, by path.
         var senders: [String: (peerId: String, label: String?)] = [:]
-        /// When the progress of a file was told last.
+        /// The times of the last progress reports in milliseconds since 1970, by peer and file name.
         var told: [String: UInt64] = [:]
     }
 
-    /// Where files go that a person takes.
+    /// The directory for files that a person accepts.
     package static let directoryName = "files"
     /// Senders that are remembered.
     private static let senderLimit = 10_000
@@ -61,7 +61,7 @@ package final class FileShelf: Sendable {
     private static let progressPause: UInt64 = 100
 
     let directory: String
-    /// Where files go that a standing order takes; nil for none.
+    /// The directory for files that a standing order accepts; nil for none.
     private let standing: String?
     private let activity: Activity
     private let label: @Sendable (PeerId) -> String?
@@ -79,7 +79,7 @@ package final class FileShelf: Sendable {
         self.label = label
     }
 
-    /// What asks the person, as long as one looks.
+    /// The listener that asks the person while a page is open.
     var listener: FileDesk.Listener {
         FileDesk.Listener(
             directory: nil,
@@ -104,7 +104,7 @@ package final class FileShelf: Sendable {
         return directory
     }
 
-    /// What arrived, the newest first.
+    /// Returns the files that arrived, the newest first.
     ///
     /// - Throws: ``FileError`` when a directory cannot be listed.
     func files() throws -> [File] {
@@ -115,9 +115,9 @@ package final class FileShelf: Sendable {
         return files.sorted { ($0.at, $0.id) > ($1.at, $1.id) }
     }
 
-    /// The path of a file that arrived; an id that is nobody's leads nowhere.
+    /// Returns the path of a file that arrived.
     ///
-    /// - Throws: ``CommandFailure``, ``FileError``.
+    /// - Throws: ``CommandFailure`` for an unknown id, ``FileError``.
     func path(of id: String) throws -> String {
         for place in [directory, standing].compactMap(\.self) {
             if let path = try Self.paths(in: place).first(where: { Self.id(of: $0) == id }) { return path }
@@ -180,7 +180,7 @@ package final class FileShelf: Sendable {
     }
 
     private func file(at path: String) -> File? {
-        // One that was just moved away is not there any more.
+        // A file that was just moved away is gone.
         guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }  // see above
         let sender = state.withLock { $0.senders[path] }
         let date = facts[.modificationDate] as? Date ?? Date(timeIntervalSince1970: 0)

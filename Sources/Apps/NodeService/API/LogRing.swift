@@ -22,7 +22,7 @@ package final class LogRing: Sendable {
         let metadata: [String: String]
     }
 
-    /// Which lines somebody wants to see.
+    /// A query for lines.
     struct Question: Sendable {
         var since: UInt64 = 0
         /// This level and worse ones.
@@ -37,14 +37,14 @@ package final class LogRing: Sendable {
     struct Report: Codable {
         let lines: [Line]
         let next: UInt64
-        /// Whether lines that were asked for are not kept any more.
+        /// Whether lines that were asked for have been dropped already.
         let missed: Bool
     }
 
-    /// What is logged.
+    /// The log levels in effect.
     struct Levels: Codable, Hashable, Sendable {
         var level: Logger.Level
-        /// Those that differ.
+        /// The levels of the subsystems that differ.
         var subsystems: [String: Logger.Level]
     }
 
@@ -74,7 +74,7 @@ package final class LogRing: Sendable {
         }
     }
 
-    /// Has a subsystem log as everything else does again.
+    /// Resets a subsystem to the common level.
     func unset(_ subsystem: LogSubsystem) {
         state.withLock { _ = $0.levels.subsystems.removeValue(forKey: subsystem.rawValue) }
     }
@@ -135,7 +135,7 @@ package struct RingLogHandler: LogHandler {
         self.ring = ring
     }
 
-    /// What the ring says; what a logger is told when it is made, the ring was told too.
+    /// The ring's level for the subsystem; setting it has no effect, because the ring was given the same level.
     var logLevel: Logger.Level {
         get { ring.level(of: metadata[LogRing.subsystemKey].map { "\($0)" }) }
         set {}

@@ -32,7 +32,7 @@ final class MessageDesk: Sendable {
         let direction: Direction
         /// Nil for a message to everybody.
         let peerId: String?
-        /// Of a message to everybody.
+        /// The network of a message to everybody.
         let networkId: String?
         let label: String?
         let text: String?

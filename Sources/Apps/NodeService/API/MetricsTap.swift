@@ -4,13 +4,13 @@ internal import RunarNode
 
 /// Passes what is measured on to a collector, and adds up what the plots of the last second show.
 package final class MetricsTap: MetricsFactory {
-    /// What was measured since it was taken last.
+    /// The values measured since they were taken last.
     struct Sums: Sendable {
         var sentBytes = 0
         var receivedBytes = 0
         var sentMessages = 0
         var receivedMessages = 0
-        /// How long requests and messages took.
+        /// The durations of requests and messages.
         var milliseconds: [Double] = []
     }
 
@@ -22,7 +22,7 @@ package final class MetricsTap: MetricsFactory {
 
     init(_ collector: any MetricsFactory) { self.collector = collector }
 
-    /// What was measured since the last call.
+    /// Returns the values measured since the last call, and starts anew.
     func take() -> Sums {
         sums.withLock { sums in
             defer { sums = Sums() }

@@ -45,7 +45,7 @@ extension NodeAPI {
         let words: [String]
     }
 
-    /// What a person types who has no passphrase.
+    /// The word that a person types if the vault has no passphrase.
     private static let confirmation = "show"
 
     var keyOperations: [APIOperation] {
@@ -205,7 +205,7 @@ extension NodeAPI {
         }
     }
 
-    /// What is in a vault that came in base64.
+    /// Returns the keys of a vault that was sent in base64.
     private func open(_ file: String, _ passphrase: String) throws -> InMemoryKeyStorage {
         let bytes = try ContentForm.decode(file, "file")
         return try desk.work {
@@ -236,7 +236,7 @@ extension NodeAPI {
         }
     }
 
-    /// In the home, which nobody else reads.
+    /// Returns a new path in the home, which only its user can read.
     private func temporaryPath() -> String {
         var random = SystemRandom()
         return handler.home.file(".vault-\(Hex.encode(random.bytes(count: 8)))")

@@ -106,7 +106,7 @@ extension NodeAPI {
         return form.text
     }
 
-    /// What the peer calls the file.
+    /// Returns the name under which the peer gets the file, once it is checked.
     private static func fileName(_ name: String) throws -> String {
         guard name.utf8.count <= fileNameByteLimit, FilePath.isComponent(name) else {
             throw ConsoleRequest.badField("name", "must be a file's name: 1 to \(fileNameByteLimit) bytes, no slashes")

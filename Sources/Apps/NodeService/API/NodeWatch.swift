@@ -8,7 +8,7 @@ internal import Platform
 package import RunarNode
 internal import SealedMessages
 
-/// What a running node keeps of what happens, for those who look at it.
+/// The record of what happens on a running node, for the pages that show it.
 package final class NodeWatch: Sendable {
     /// Peers whose round-trip times are in a sample.
     private static let roundTripLimit = 64
@@ -37,7 +37,7 @@ package final class NodeWatch: Sendable {
         files = FileShelf(home: home, standing: settings.text(.acceptFiles), activity: activity) { labels[$0] }
     }
 
-    /// What this device's person called a peer.
+    /// Returns the label that this device's person gave to a peer.
     func label(of peer: PeerId) -> String? { labels[peer] }
 
     /// Keeps what happens until the task is cancelled; call ``listen()`` before the node starts.
@@ -60,7 +60,7 @@ package final class NodeWatch: Sendable {
         activity.finish()
     }
 
-    /// What is told from now on, so that nothing is missed before ``run(_:)``.
+    /// The streams that are open from now on, so that ``run(_:)`` misses nothing.
     package struct Sources: Sendable {
         let events: AsyncStream<NodeEvent>
         let operations: AsyncStream<TableOperation>
@@ -96,7 +96,7 @@ package final class NodeWatch: Sendable {
         Task { for await _ in events { self.noteChanges([.circle]) } }
     }
 
-    /// Tells of what a request of somebody has changed.
+    /// Reports the data that a request changed.
     func noteChanges(_ subjects: [ActivityChanged.Subject]) {
         if subjects.contains(.networks) { labels.forget() }
         if !subjects.isEmpty { activity.tell(ActivityChanged(what: subjects)) }
@@ -139,7 +139,7 @@ package final class NodeWatch: Sendable {
     }
 }
 
-/// What this device's person called its peers, read once until somebody gives a label.
+/// The labels that this device's person gave to peers, read once until ``forget()``.
 final class PeerLabels: Sendable {
     private let node: RunarNode
     private let labels = Locked<[PeerId: String]?>(nil)

@@ -66,7 +66,7 @@ package enum Posix {
         }
     }
 
-    /// Writes all of it; false when nobody takes it.
+    /// Writes all bytes; returns false on an error, such as a pipe without a reader.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

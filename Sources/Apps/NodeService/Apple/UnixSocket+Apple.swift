@@ -6,7 +6,7 @@ package enum UnixSocket {
     /// The longest path that fits an address.
     static let pathByteLimit = 103
 
-    /// A new socket, closed when the process executes another program and silent when nobody reads any more.
+    /// Creates a socket that closes when the process executes another program, and that raises no SIGPIPE.
     static func make() -> Int32 { prepared(socket(AF_UNIX, SOCK_STREAM, 0)) }
 
     static func connect(_ descriptor: Int32, to path: String) -> Bool {
@@ -21,8 +21,7 @@ package enum UnixSocket {
         return user
     }
 
-    /// Sends one datagram to the socket of that name, which begins with @ if it is not in the file system; false when
-    /// nobody takes it at once.
+    /// Sends one datagram to the socket at that path; returns false if it is not accepted at once.
     package static func sendDatagram(_ bytes: [UInt8], to path: String) -> Bool {
         let descriptor = prepared(socket(AF_UNIX, SOCK_DGRAM, 0))
         guard descriptor >= 0 else { return false }

@@ -6,7 +6,7 @@ package enum ConfigurationFile {
     package static let name = "config.json"
     private static let byteLimit = 64 * 1024
 
-    /// What a key may hold.
+    /// A value that a key may hold.
     private enum Value: Decodable {
         case text(String)
         case number(Int)
@@ -93,7 +93,7 @@ package enum ConfigurationFile {
     }
 }
 
-/// Finds what somebody probably meant.
+/// The search for the name that a person probably meant.
 package enum Nearest {
     /// The name with the fewest edits to `word`.
     static func name(to word: String, among names: [String]) -> String? {

@@ -30,7 +30,7 @@ package enum Setting: String, CaseIterable, Codable, Sendable {
     /// Its flag: `--log-level`.
     package var flag: String { "--" + words.joined(separator: "-") }
 
-    /// What holds when nobody says anything else; nil is "none".
+    /// The default values; nil is "none".
     var defaultValues: [String]? {
         switch self {
         case .listen: ["0.0.0.0:0", "[::]:0"]

@@ -7,7 +7,7 @@ internal import Platform
 
 /// The settings in effect, each with the place it comes from: flag before environment before file before default.
 package struct Settings: Sendable {
-    /// Where a value comes from.
+    /// The origin of a value.
     package enum Source: String, CaseIterable, Codable, Sendable {
         case flag
         case environment
@@ -74,7 +74,7 @@ package struct Settings: Sendable {
         }
     }
 
-    /// Where discovery speaks and listens: a name that stands for groups, or groups and ports.
+    /// Parses the groups of discovery: a name such as `standard`, or groups and ports.
     static func groups(_ texts: [String]) throws(CommandFailure) -> MulticastGroups {
         if texts == [standardGroup] { return .standard }
         if texts == [mobileGroup] { return .mobileSpecification }
@@ -99,7 +99,7 @@ package struct Settings: Sendable {
     /// The group and port of the mobile specification.
     static let mobileGroup = "mobile"
 
-    /// What is logged: a level, and levels of subsystems behind it, as in `notice,discovery=debug`.
+    /// Parses log levels: a level, and levels of subsystems behind it, as in `notice,discovery=debug`.
     static func levels(_ text: String) throws(CommandFailure) -> (Logger.Level, [LogSubsystem: Logger.Level]) {
         var common: Logger.Level?
         var own: [LogSubsystem: Logger.Level] = [:]
@@ -133,10 +133,10 @@ package struct Settings: Sendable {
         return level
     }
 
-    /// Where the console is when nobody says anything else and nobody else is there.
+    /// The port of the console if no other is set and this one is free.
     static let consolePort: UInt16 = 4280
 
-    /// A port that somebody may not want at all; nil for off.
+    /// Parses a port; returns nil for off.
     static func port(_ text: String) throws(CommandFailure) -> UInt16? {
         if text == SwitchText.off { return nil }
         guard let port = UInt16(text) else {

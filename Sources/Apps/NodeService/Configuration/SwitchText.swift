@@ -1,4 +1,4 @@
-/// What can only be on or off, as people write it.
+/// The text of a setting that can only be on or off.
 package enum SwitchText {
     static let on = "on"
     package static let off = "off"

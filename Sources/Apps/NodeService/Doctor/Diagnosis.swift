@@ -1,11 +1,11 @@
 internal import Bytes
 internal import Identity
 
-/// What is right and wrong with this device's ways to others, and what to do: facts in, findings out.
+/// A diagnosis of this device's connectivity, with advice: facts in, findings out.
 package struct Diagnosis {
     /// Something that was found.
     struct Finding: Codable, Hashable, Sendable {
-        /// How bad it is.
+        /// The severity of a finding.
         enum Level: String, CaseIterable, Codable, Sendable {
             case ok
             case note
@@ -16,7 +16,7 @@ package struct Diagnosis {
         /// A stable word.
         let code: String
         let message: String
-        /// What to do.
+        /// The next step.
         let advice: String?
     }
 
@@ -27,7 +27,7 @@ package struct Diagnosis {
     /// Memberships that end sooner are worth a word.
     private static let warningSeconds: UInt64 = 7 * 86_400
 
-    /// Who reads it: somebody at a terminal, or in the console, who may never have seen one.
+    /// The reader: a person at a terminal, or one in the console, who may never have used a terminal.
     package enum Reader {
         case terminal
         case console
@@ -60,7 +60,7 @@ package struct Diagnosis {
         }
     }
 
-    /// What to do, in commands or in the words of the console.
+    /// Returns the advice in commands, or in the words of the console.
     func advice(_ commands: String, inConsole words: String) -> String { reader == .terminal ? commands : words }
 
     /// Whether nothing is wrong.

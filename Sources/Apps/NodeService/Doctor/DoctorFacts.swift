@@ -2,7 +2,7 @@ internal import Identity
 internal import Platform
 internal import RunarNode
 
-/// What a diagnosis is made from: gathered offline, on this machine and from its own node.
+/// The facts for a diagnosis, gathered offline on this machine and from its own node.
 package struct DoctorFacts: Hashable, Sendable {
     /// An interface, as far as it says something about reachability.
     struct Interface: Codable, Hashable, Sendable {
@@ -38,9 +38,9 @@ package struct DoctorFacts: Hashable, Sendable {
     var askedPeer: String?
 }
 
-/// What a home, and the node that may run on it, know.
+/// The facts that a home, and the node that may run on it, hold.
 package struct NodeFacts: Report, Hashable {
-    /// How this device stands in a network.
+    /// The state of this device in a network.
     struct Network: Codable, Hashable, Sendable {
         var name: String
         var networkId: String
@@ -65,19 +65,20 @@ package struct NodeFacts: Report, Hashable {
     }
 
     var isRunning: Bool
-    /// Where the node listens.
+    /// The addresses on which the node listens.
     var addresses: [String]
     var isDiscovering: Bool
     var renewsTokens: Bool
     var networks: [Network]
     var peers: [Peer]
-    /// How the NAT chooses ports: `unknown`, `endpointIndependent` or `endpointDependent`.
+    /// The NAT's mapping behaviour: `unknown`, `endpointIndependent` or `endpointDependent`.
     var mapping: String
     /// Whether members at different addresses agree on that; else it is a guess.
     var isMappingProven: Bool
-    /// Whom the NAT lets in, as a second member found out: `endpointIndependent`, `endpointDependent`, or why it is unknown.
+    /// The NAT's filtering behaviour, measured with a second member: `endpointIndependent`, `endpointDependent`, or why
+    /// it is unknown.
     var filtering: String?
-    /// Where peers see this device.
+    /// The addresses at which peers see this device.
     var observed: [String]
     /// The peer that was asked about; nil as well while no node runs that could say something about it.
     var peer: PeerFacts?
@@ -85,7 +86,7 @@ package struct NodeFacts: Report, Hashable {
     package var lines: [String] { [] }
 }
 
-/// What is known of the peer that was asked about.
+/// The facts about the peer that was asked about.
 struct PeerFacts: Codable, Hashable, Sendable {
     /// A step on the way to it.
     struct Step: Codable, Hashable, Sendable {
@@ -106,11 +107,11 @@ struct PeerFacts: Codable, Hashable, Sendable {
     var networks: [String]
     var isConnected: Bool
     var isRelayed: Bool
-    /// How packets travel, for people.
+    /// The path of packets, for people.
     var path: String?
     var lastSeen: UInt64?
     var isNearby: Bool
-    /// Where it would be dialled.
+    /// The addresses at which it would be dialled.
     var addresses: [String]
     /// The last attempt, the newest last.
     var history: [Step]

@@ -1,15 +1,16 @@
 internal import Identity
 
-/// What `runar doctor` says.
+/// The report of `runar doctor`.
 package struct DoctorReport: HintingReport {
     let isHealthy: Bool
     let findings: [Diagnosis.Finding]
     let interfaces: [DoctorFacts.Interface]
     let multicast: [DoctorFacts.Multicast]
-    /// How this device's NAT chooses ports and where peers see this device; nil without a running node.
+    /// The NAT's mapping behaviour; nil without a running node.
     let mapping: String?
-    /// Whom it lets in, as a second member found out.
+    /// The NAT's filtering behaviour, measured with a second member.
     let filtering: String?
+    /// The addresses at which peers see this device; nil without a running node.
     let observed: [String]?
     let peer: PeerFacts?
 

@@ -2,7 +2,7 @@
 package struct CommandFailure: Error, Hashable, Sendable {
     /// A stable word for scripts, such as `wrong-passphrase`.
     package let code: String
-    /// What happened and what to do next.
+    /// The problem and the next step.
     package let message: String
     /// With what the process ends.
     package let status: ExitStatus
@@ -13,7 +13,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// The same with more advice.
+    /// Returns the failure with more advice.
     func adding(_ advice: String) -> CommandFailure { CommandFailure(code, status, "\(message); \(advice)") }
 }
 

@@ -1,9 +1,9 @@
-/// What a command's exit status says, in the numbers of BSD's sysexits.
+/// The exit status of a command, in the numbers of BSD's sysexits.
 package enum ExitStatus: Int32, Codable, Sendable, CaseIterable {
     case success = 0
     /// The command line is wrong.
     case usage = 64
-    /// What was given is damaged, forged or no such thing.
+    /// The input is damaged, forged or of another kind.
     case data = 65
     /// A file to read is not there.
     case noInput = 66

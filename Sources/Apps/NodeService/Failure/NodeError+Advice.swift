@@ -2,7 +2,7 @@ internal import Identity
 internal import Node
 
 extension NodeError {
-    /// What happened and what to do about it with this command.
+    /// The problem and the next step with this command.
     var message: String {
         if case .networkIndexNeeded(let next) = self { return Self.indexNeeded(next) }
         return advice.map { "\(self); \($0)" } ?? "\(self)"

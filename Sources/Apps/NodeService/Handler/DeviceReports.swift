@@ -1,11 +1,11 @@
 internal import Identity
 
-/// What a new device asks with.
+/// The request of a new device.
 package struct DeviceRequestReport: Report {
     var event = "deviceRequest"
     let peerId: String
     let peerIdText: String
-    /// What both screens must show.
+    /// The code that both screens must show.
     package let code: String
     /// The request.
     package let link: String
@@ -13,7 +13,7 @@ package struct DeviceRequestReport: Report {
     package var lines: [String] { [link] }
 }
 
-/// What a new device was answered.
+/// The answer to a new device.
 package struct DeviceAnswerReport: Report {
     /// A network of the answer.
     struct Membership: Codable, Hashable, Sendable {
@@ -30,7 +30,7 @@ package struct DeviceAnswerReport: Report {
     let peerIdText: String
     let label: String?
     let networks: [Membership]
-    /// What both screens must show.
+    /// The code that both screens must show.
     package let code: String
     /// The answer, for the new device.
     package let text: String
@@ -50,7 +50,7 @@ package struct DeviceAnswerReport: Report {
     }
 }
 
-/// What a new device got.
+/// The result of setting up a new device.
 package struct DeviceSetUpReport: HintingReport {
     let peerId: String
     /// The device that answered.

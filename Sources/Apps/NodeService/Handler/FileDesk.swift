@@ -3,25 +3,25 @@ internal import Identity
 internal import Node
 internal import RunarNode
 
-/// Decides about the files that peers offer: a standing order first, then whoever listens.
+/// The registry of files that peers offer: a standing order decides first, then a listener.
 final class FileDesk: Sendable {
-    /// How long a person may think about a file.
+    /// The time that a person has to decide about a file.
     private static let patience = Duration.seconds(120)
 
-    /// Somebody who listens and can take files.
+    /// A listener that can take files.
     struct Listener: Sendable {
-        /// Where files go without a question.
+        /// The directory for files that are accepted without a question; nil for none.
         let directory: String?
         /// Asks a person; nil if there is none.
         let ask: (@Sendable (FileOfferReport) -> Void)?
         /// Whether there is a person now who could be asked.
         var isPresent: @Sendable () -> Bool = { true }
-        /// Told when a question was answered, or nobody waits for the answer any more.
+        /// Called when a question has ended: answered, timed out or cancelled.
         var settled: @Sendable (Int) -> Void = { _ in }
         let progress: @Sendable (FileProgress) -> Void
     }
 
-    /// What a listener was asked and has not answered.
+    /// A question that a listener has not answered.
     private struct Question: Sendable {
         let listener: Int
         let answer: Promise<String?>
@@ -35,7 +35,7 @@ final class FileDesk: Sendable {
 
     private let state = Locked(State())
 
-    /// What the node calls; `directory` is where files go though nobody listens.
+    /// Returns the receiver that the node calls; with a `directory`, it accepts every file without a listener.
     func receiver(standing directory: String?) -> FileReceiver {
         FileReceiver(
             decide: { [weak self] offer in await self?.decide(offer, standing: directory) ?? nil },
@@ -63,9 +63,9 @@ final class FileDesk: Sendable {
         for question in open { question.answer.fulfil(nil) }
     }
 
-    /// The person's decision.
+    /// Passes on the person's decision: a directory, or nil to refuse.
     ///
-    /// - Throws: ``CommandFailure`` when nobody waits for it any more.
+    /// - Throws: ``CommandFailure`` when the sender no longer waits for it.
     func answer(_ number: Int, _ directory: String?) throws(CommandFailure) {
         guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
             throw CommandFailure("too-late", .tryAgain, "the sender does not wait for this answer any more")

@@ -3,12 +3,12 @@ internal import Identity
 internal import Node
 internal import RunarNode
 
-/// What the person says about somebody who came with an invitation.
+/// The person's answer to a join request.
 struct JoinAnswer: Sendable {
     let isAllowed: Bool
     /// Nil for what the invitation says.
     var label: String?
-    /// How long the membership lasts; nil for what the invitation says.
+    /// The duration of the membership in seconds; nil for what the invitation says.
     var lifeSeconds: UInt64?
 }
 
@@ -44,7 +44,7 @@ struct InvitationCourse: Sendable {
 
     /// Returns who was admitted; `events` began before the invitation did.
     ///
-    /// - Throws: ``CommandFailure`` when nobody can be admitted any more.
+    /// - Throws: ``CommandFailure`` when the invitation or the request ended without an admission.
     func run(_ events: AsyncStream<NodeEvent>) async throws -> AdmissionReport {
         await tell(.invited(InvitationReport(invitation, networkName: network.name)))
         let (steps, queue) = AsyncStream.makeStream(of: Step.self)
@@ -70,7 +70,7 @@ struct InvitationCourse: Sendable {
                     label = answer.label ?? label
                     try pass(on: answer, about: request, label)
                     guard answer.isAllowed else { continue }
-                    // Somebody who was a member before is connected already.
+                    // A joiner that was a member before is connected already.
                     if isConnected(request) { return admission(of: request, label) }
                     group.addTask {
                         try await Task.sleep(for: Self.arrivalPatience)
@@ -94,7 +94,7 @@ struct InvitationCourse: Sendable {
         }
     }
 
-    /// What an event means: an end, news for the person, or nothing.
+    /// Handles an event: returns the admission, throws the failure, or passes the event on to the person.
     private func judge(
         _ event: NodeEvent,
         _ request: JoinRequest?,
@@ -143,7 +143,7 @@ struct InvitationCourse: Sendable {
 }
 
 extension CommandFailure {
-    /// Why an invitation that was shown admitted nobody.
+    /// Creates the failure of an invitation that was shown and admitted no joiner.
     fileprivate init(ofInvitation reason: JoinFailure) {
         switch reason {
         case .expired:
@@ -171,7 +171,7 @@ extension CommandFailure {
         }
     }
 
-    /// Why somebody who waited for consent was not admitted.
+    /// Creates the failure of a joiner that waited for consent and was not admitted.
     fileprivate init(ofRequest reason: JoinFailure) {
         let rest = "the invitation is used up, make a new one"
         switch reason {

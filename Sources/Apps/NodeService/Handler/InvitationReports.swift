@@ -8,7 +8,7 @@ package struct InvitationReport: Codable, Hashable, Sendable {
     let networkId: String
     package let name: String?
     package let link: String
-    /// Where the joiner dials.
+    /// The addresses that the joiner dials.
     package let addresses: [String]
     /// The last second in which it is good.
     package let expiration: UInt64
@@ -21,20 +21,20 @@ package struct InvitationReport: Codable, Hashable, Sendable {
         expiration = invitation.expirationSeconds
     }
 
-    /// What a QR code carries.
+    /// The text of the QR code.
     package var qrString: String { link.uppercased() }
 }
 
-/// Somebody came with an invitation.
+/// A peer's request to join with an invitation.
 package struct JoinRequestReport: Codable, Hashable, Sendable {
     var event = "joinRequested"
-    /// What the answer refers to.
+    /// The number that the answer refers to.
     package let number: Int
     package let peerId: String
     let networkId: String
-    /// The same must stand on the joiner's screen.
+    /// The digits that the joiner's screen must show, too.
     package let digits: String
-    /// Whether nobody is asked.
+    /// Whether the joiner is admitted without a question.
     package let isPreallowed: Bool
 
     init(_ request: JoinRequest, _ number: Int, _ isPreallowed: Bool) {
@@ -52,7 +52,7 @@ package struct JoinPendingReport: Codable, Hashable, Sendable {
     /// The inviter.
     let peerId: String
     let networkId: String
-    /// The same must stand on the inviter's screen.
+    /// The digits that the inviter's screen must show, too.
     let digits: String
 
     init(_ invitation: Invitation, _ digits: String) {
@@ -66,7 +66,7 @@ package struct JoinPendingReport: Codable, Hashable, Sendable {
     }
 }
 
-/// Somebody who joined by an invitation.
+/// A peer that joined by an invitation.
 package struct AdmissionReport: Report {
     var event = "admitted"
     let networkId: String

@@ -4,7 +4,7 @@ internal import Identity
 package import Node
 internal import SealedMessages
 
-/// That messages are heard from now on.
+/// The report that messages are received from now on.
 package struct ListeningReport: Codable, Hashable, Sendable {
     var event = "listening"
     let peerId: String
@@ -17,7 +17,7 @@ package struct ListeningReport: Codable, Hashable, Sendable {
 package struct MessageReport: Codable, Hashable, Sendable {
     var event = "message"
     let peerId: String
-    /// What it says, if it is a text.
+    /// The message, if it is a text.
     let text: String?
     /// Its bytes in base64, if it is none.
     let base64: String?
@@ -54,7 +54,7 @@ package struct MessageReport: Codable, Hashable, Sendable {
 /// A file that a peer wants to send.
 package struct FileOfferReport: Codable, Hashable, Sendable {
     var event = "fileOffered"
-    /// What the answer refers to.
+    /// The number that the answer refers to.
     package let number: Int
     package let peerId: String
     let networkId: String
@@ -81,7 +81,7 @@ package struct EventReport: Codable, Hashable, Sendable {
     var peerId: String?
     var networkId: String?
     var reason: String?
-    /// Where a member can be dialled.
+    /// The addresses at which a member can be dialled.
     var addresses: [String]?
     /// Whether another member passes a peer's packets on.
     var isRelayed: Bool?

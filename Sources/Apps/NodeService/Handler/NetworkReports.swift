@@ -7,7 +7,7 @@ package struct NetworkReport: HintingReport, Hashable {
     package let networkId: String
     /// Base32 with a checksum, as people type it.
     package let networkIdText: String
-    /// How its owner calls it; nil before its text was seen.
+    /// The name that its owner gave it; nil before its text was seen.
     package let name: String?
     /// `owner`, `admin` with the network's key alone, `member`, or `none` for a network that is only known.
     package let role: String
@@ -21,9 +21,9 @@ package struct NetworkReport: HintingReport, Hashable {
     let expiration: UInt64?
     /// Whether its owner revoked this device.
     let isRevoked: Bool
-    /// When the secret was made by which its members recognise each other, in seconds since 1970; nil without one.
+    /// The creation time of the secret by which members recognise each other, in seconds since 1970; nil without one.
     package let secretSince: UInt64?
-    /// The signed metadata, to be given to whoever joins.
+    /// The signed metadata, which a joiner needs.
     package let text: String?
     /// The advice for the person who made it.
     var remark: String?
@@ -84,7 +84,7 @@ package struct TokenReport: Report {
 package struct RevocationReport: HintingReport {
     let networkId: String
     let peerId: String
-    /// When, in seconds since 1970.
+    /// The time of the revocation, in seconds since 1970.
     let revokedAt: UInt64
     /// Whether a running node tells the other members at once.
     let isSpreading: Bool
@@ -96,7 +96,7 @@ package struct RevocationReport: HintingReport {
     }
 }
 
-/// What a join has changed.
+/// The result of a join.
 package struct JoinReport: Report {
     let networkId: String
     let name: String?

@@ -3,7 +3,7 @@ internal import Identity
 internal import Platform
 internal import RunarNode
 
-/// That a node stops.
+/// The result of stopping a node.
 package struct StopReport: Report {
     let stopped: Bool
     let processId: Int32?
@@ -16,7 +16,7 @@ package struct StopReport: Report {
     package var lines: [String] { [stopped ? "stopped" : "no node was running"] }
 }
 
-/// Who is connected, or known at all.
+/// The peers that are connected, or all that are known.
 package struct PeersReport: HintingReport {
     struct Peer: Codable, Hashable, Sendable {
         let peerId: String
@@ -25,23 +25,23 @@ package struct PeersReport: HintingReport {
         let networks: [String]
         /// Their names, as far as they are known.
         let networkNames: [String]
-        /// What this device's person called it with its token.
+        /// The label that this device's person gave it with its token.
         let label: String?
         let isConnected: Bool
         /// Whether another member passes its packets on; nil when it is not connected.
         let isRelayed: Bool?
-        /// Where its packets go when nobody passes them on.
+        /// The destination of its packets on a direct path.
         let address: String?
-        /// Over whom they go otherwise, in padded base64, if that is known.
+        /// The member that relays them otherwise, in padded base64, if it is known.
         let relay: String?
         /// `localNetwork` if it is heard nearby now, `address` if a person gave one, `hashTable` if nothing but a hash
         /// table names it; else it dialled this device or was met before.
         let foundBy: [String]
-        /// When it was last admitted, in seconds since 1970; nil for never.
+        /// The time of its last admission, in seconds since 1970; nil for never.
         let lastSeen: UInt64?
         /// Smoothed; nil when it is not connected, or before it was measured.
         let roundTripMicroseconds: Int?
-        /// That a person disconnected the two; nil if nobody did, or the time is over.
+        /// The manual disconnect of the two; nil if there was none, or its time is over.
         var parting: Parting?
 
         private enum CodingKeys: String, CodingKey {
@@ -60,7 +60,7 @@ package struct PeersReport: HintingReport {
             case parting = "disconnected"
         }
 
-        /// That the two do not connect by themselves.
+        /// A manual disconnect, after which the two do not connect by themselves for a time.
         struct Parting: Codable, Hashable, Sendable {
             /// Whether that was asked on this device; else on the other.
             let isByThisDevice: Bool
@@ -79,7 +79,7 @@ package struct PeersReport: HintingReport {
             }
         }
 
-        /// When it was here, for people.
+        /// The connection state, or the time of the last admission, for people.
         var presence: String {
             if isConnected {
                 guard isRelayed == true else { return "connected" }
@@ -125,11 +125,11 @@ package struct PeersReport: HintingReport {
 package struct ConnectReport: Report {
     let peerId: String
     let networkId: String
-    /// Where packets go when nobody passes them on.
+    /// The destination of packets on a direct path.
     package let address: String?
-    /// Whether another member does.
+    /// Whether another member relays them.
     package let isRelayed: Bool
-    /// Which one, if that is known.
+    /// The member that relays them, if it is known.
     package let relay: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -164,7 +164,7 @@ package struct SentReport: Report {
     package var lines: [String] { ["delivered"] }
 }
 
-/// What became of a message to everybody.
+/// The outcome of a message to everybody.
 package struct BroadcastReport: Report {
     /// A peer that did not confirm the message.
     struct Failure: Codable, Hashable, Sendable {
@@ -174,12 +174,12 @@ package struct BroadcastReport: Report {
         let message: String
     }
 
-    /// Who has it.
+    /// The peers that confirmed the message.
     let peerIds: [String]
-    /// Who may not have it, ascending by id.
+    /// The peers that may not have it, ascending by id.
     let failures: [Failure]
     let bytes: Int
-    /// Set when somebody may not have it.
+    /// The failure if a peer may not have it.
     package let error: CommandFailure?
     /// Its number among the messages that a running node keeps.
     private(set) var number: Int?
@@ -208,7 +208,7 @@ package struct BroadcastReport: Report {
         )
     }
 
-    /// The same with the number of the message.
+    /// Returns the report with the number of the message.
     func numbered(_ number: Int) -> BroadcastReport {
         var report = self
         report.number = number

@@ -8,7 +8,7 @@ final class QuestionDesk<Answer: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-    /// Who asks, for those who answer too late.
+    /// The name of the party that asks, for the failure of a late answer.
     private let asker: String
 
     init(asker: String) { self.asker = asker }
@@ -25,9 +25,9 @@ final class QuestionDesk<Answer: Sendable>: Sendable {
     /// Forgets a question.
     func remove(_ number: Int) { state.withLock { _ = $0.questions.removeValue(forKey: number) } }
 
-    /// The answer.
+    /// Passes an answer on.
     ///
-    /// - Throws: ``CommandFailure`` when nobody waits for it any more.
+    /// - Throws: ``CommandFailure`` when the question is no longer pending.
     func answer(_ number: Int, _ answer: Answer) throws(CommandFailure) {
         guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
             throw CommandFailure("too-late", .tryAgain, "\(asker) does not wait for this answer any more")

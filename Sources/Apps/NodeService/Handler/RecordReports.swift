@@ -29,7 +29,7 @@ package struct PutReport: Report, Hashable {
     package static func members(_ count: Int) -> String { "\(count) other member\(count == 1 ? "" : "s")" }
 }
 
-/// That a value of this device is gone.
+/// The result of a deletion.
 package struct DeleteReport: Report, Hashable {
     let networkId: String
     let key: String
@@ -45,7 +45,7 @@ package struct DeleteReport: Report, Hashable {
     }
 }
 
-/// What one member has stored under a key.
+/// The value that one member stored under a key.
 package struct RecordReport: Codable, Hashable, Sendable {
     let writer: String
     let writerText: String
@@ -84,7 +84,7 @@ package struct RecordsReport: Report, Hashable {
     let networkId: String
     let key: String
     package let records: [RecordReport]
-    /// Where the value was written to.
+    /// The file to which the value was written.
     package var path: String?
 
     package var lines: [String] {

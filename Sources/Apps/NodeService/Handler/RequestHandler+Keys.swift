@@ -93,7 +93,7 @@ extension RequestHandler {
         )
     }
 
-    /// What a backup holds: the root key, and the texts of the networks that it owns.
+    /// Returns the content of a backup: the root key, and the texts of the networks that it owns.
     func backup() throws -> BackupContent {
         guard let secret = try keys.retrieve(id: "root") else {
             throw CommandFailure(

@@ -7,14 +7,14 @@ internal import RunarNode
 extension RequestHandler {
     /// The fewest characters of an id that are looked up: fewer are a slip.
     private static let fewestCharacters = 4
-    /// How many candidates an ambiguous name lists.
+    /// The most candidates that the failure of an ambiguous name lists.
     private static let mostCandidates = 8
     /// Beyond this an argument is meant as a whole id, and what is wrong with it is worth saying.
     private static let wholeIdCharacters = 40
 
-    /// The peer that a person means among those known in `network`, or in all networks.
+    /// Returns the peer that a person means among those known in `network`, or in all networks.
     ///
-    /// - Throws: ``CommandFailure`` when it is nobody's id, label or beginning of an id, or that of several.
+    /// - Throws: ``CommandFailure`` when no id, label or beginning of an id matches, or several do.
     func resolve(_ name: PeerName, in network: NetworkId? = nil) throws -> PeerId {
         let text = name.text.trimmingCharacters(in: .whitespacesAndNewlines)
         if let peer = PeerId(text) { return peer }

@@ -107,7 +107,7 @@ extension RequestHandler {
         if let token = texts.token { try await node.joinNetwork(networkId: token.networkId, accessToken: token) }
         if let metadata = texts.metadata {
             try node.addNetwork(metadata)
-            // Whoever has the root key again, from a backup, owns its networks again with their texts.
+            // A device that restored its root key from a backup owns its networks again with their texts.
             _ = try node.restoreNetwork(metadata)
         }
         guard let id = texts.metadata?.networkId ?? texts.token?.networkId else {
@@ -128,7 +128,7 @@ extension RequestHandler {
     }
 }
 
-/// The texts that somebody pasted in order to join.
+/// The texts that a person pasted in order to join.
 struct JoinTexts {
     private static let byteLimit = 64 * 1024
 

@@ -101,7 +101,7 @@ extension RequestHandler {
 }
 
 extension TableKey {
-    /// How this request is tried; nil for the node's own setting.
+    /// The policy of this request; nil for the node's own setting.
     fileprivate var policy: DHTPolicy? { timeout.map { DHTPolicy(deadline: $0) } }
 }
 

@@ -8,7 +8,7 @@ package struct ServicesReport: HintingReport {
     /// A service and who offers it.
     struct Offer: Codable, Sendable {
         let peerId: String
-        /// What this device's person called the peer; "this device" has none.
+        /// The label that this device's person gave to the peer; nil for this device.
         let label: String?
         let isOwn: Bool
         let service: RunarServiceInfo
@@ -34,7 +34,7 @@ package struct ServicesReport: HintingReport {
     }
 }
 
-/// What a service answered.
+/// The answer of a service.
 package struct CalledReport: Report {
     let path: String
     /// The answer, if it is JSON.
@@ -55,7 +55,7 @@ package struct CalledReport: Report {
     package var lines: [String] { [text ?? base64 ?? ""] }
 }
 
-/// That a service is offered from now on.
+/// The report that a service is offered from now on.
 package struct ServingReport: Codable, Hashable, Sendable {
     var event = "serving"
     let path: String
@@ -71,13 +71,13 @@ package struct ServingReport: Codable, Hashable, Sendable {
 /// A request that arrived.
 package struct CallReport: Codable, Hashable, Sendable {
     var event = "called"
-    /// What the answer refers to.
+    /// The number that the answer refers to.
     package let number: Int
     /// The name of the action.
     package let action: String
     /// The whole path.
     package let path: String
-    /// Who asks; nil for this device.
+    /// The caller; nil for this device.
     package let peerId: String?
     package let payload: Data
 }

@@ -4,7 +4,7 @@ package import RunarNode
 
 /// Whether a node runs on the home, and how it is set up.
 package struct StatusReport: HintingReport {
-    /// Where members are looked for on the local network.
+    /// The discovery of members on the local network.
     struct Discovery: Codable, Hashable, Sendable {
         let running: Bool
         /// Groups and ports.
@@ -19,7 +19,7 @@ package struct StatusReport: HintingReport {
         }
     }
 
-    /// How a network's hash table stands.
+    /// The state of a network's hash table.
     struct Table: Codable, Hashable, Sendable {
         let networkId: String
         let networkName: String
@@ -28,7 +28,7 @@ package struct StatusReport: HintingReport {
         /// Values that this node holds, also for others.
         let records: Int
         let recordBytes: Int
-        /// Of these, its own.
+        /// The number of these that are its own.
         let ownRecords: Int
 
         var line: String {
@@ -41,7 +41,7 @@ package struct StatusReport: HintingReport {
     struct Events: Codable, Hashable, Sendable {
         let networkId: String
         let networkName: String
-        /// Whether there is nobody with whom to exchange them.
+        /// Whether no member is connected to exchange them with.
         let isIsolated: Bool
 
         var line: String {
@@ -89,15 +89,15 @@ package struct StatusReport: HintingReport {
     let isRunning: Bool
     let home: String
     let processId: Int32?
-    /// Padded base64; nil when nobody has opened the keys.
+    /// Padded base64; nil when the id is not known.
     package let peerId: String?
     /// The form that people type.
     let peerIdText: String?
     let addresses: [String]
     let uptimeSeconds: UInt64?
-    /// Where the console is, if there is one.
+    /// The address of the console, if it runs.
     let console: String?
-    /// Where devices of the local network find it, if it is open to them.
+    /// The console's addresses for devices of the local network, if it is open to them.
     let consoleLan: [String]?
     let networks: Int?
     let connectedPeers: Int?
@@ -105,7 +105,7 @@ package struct StatusReport: HintingReport {
     let discovery: Discovery?
     /// The networks' hash tables, as far as this node knows them; nil when no node runs.
     let tables: [Table]?
-    /// How the networks' events are exchanged; nil when no node runs.
+    /// The exchange of the networks' events; nil when no node runs.
     let events: [Events]?
     /// Memberships that end within seven days or have ended; nil when no node runs.
     let expiring: [Expiring]?

@@ -8,7 +8,7 @@ package struct PublishedReport: Report, Hashable {
     let networkId: String
     let topic: String
     let bytes: Int
-    /// Whether nobody was there to whom it could go.
+    /// Whether no member was connected to receive it.
     let isIsolated: Bool
 
     package var lines: [String] {
@@ -18,13 +18,13 @@ package struct PublishedReport: Report, Hashable {
     }
 }
 
-/// That events are heard from now on.
+/// The report that events are received from now on.
 package struct SubscribedReport: Codable, Hashable, Sendable {
     var event = "subscribed"
     let networkId: String
     let networkName: String
     let topic: String
-    /// Whether nobody is there from whom events could come.
+    /// Whether no member is connected from which events could come.
     let isIsolated: Bool
 
     package var lines: [String] {
@@ -39,9 +39,9 @@ package struct TopicEventReport: Codable, Hashable, Sendable {
     var event = "published"
     let networkId: String
     let topic: String
-    /// Who published it.
+    /// The publisher.
     let peerId: String
-    /// What this device's person called the publisher.
+    /// The label that this device's person gave to the publisher.
     let label: String?
     /// Which of the events it is that the publisher published since its node started.
     let number: UInt64
@@ -54,7 +54,7 @@ package struct TopicEventReport: Codable, Hashable, Sendable {
     let base64: String?
     /// Events before it that this reader was too slow for.
     let dropped: UInt64
-    /// Events of its publisher before it that nobody had any more.
+    /// Events of its publisher before it that no member had any longer.
     let missed: UInt64
 
     init(_ event: RunarEvent, in network: NetworkId, label: String?) {
@@ -71,7 +71,7 @@ package struct TopicEventReport: Codable, Hashable, Sendable {
         missed = event.missedBefore
     }
 
-    /// What was lost before it.
+    /// The remarks about the events that were lost before it.
     package var remarks: [String] {
         var remarks: [String] = []
         if dropped > 0 { remarks.append("! \(Self.events(dropped)) dropped here, because this reader was slow") }

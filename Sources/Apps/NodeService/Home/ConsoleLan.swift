@@ -7,10 +7,10 @@ internal import Platform
 
 /// The console for other devices of the local network, which is switched on and off while the node runs.
 package final class ConsoleLan: Sendable {
-    /// Where it is while it is on.
+    /// The port and the certificate with which it serves.
     package struct Place: Sendable {
         let port: UInt16
-        /// Of its certificate, as browsers show it.
+        /// The fingerprint of its certificate, as browsers show it.
         package let fingerprint: String
         /// The last second of its certificate since 1970.
         let endSeconds: UInt64
@@ -35,7 +35,7 @@ package final class ConsoleLan: Sendable {
         func settle(_ result: Result<Void, CommandFailure>) { outcome.fulfil(result) }
     }
 
-    /// Where it is unless somebody says another port.
+    /// The default port.
     static let standardPort: UInt16 = 4281
 
     private let home: HomeDirectory
@@ -44,7 +44,7 @@ package final class ConsoleLan: Sendable {
     private let wishes: AsyncStream<Wish>
     private let wish: AsyncStream<Wish>.Continuation
 
-    /// Where it is; nil while it is off.
+    /// The port and the certificate in use; nil while it is off.
     package var currentPlace: Place? { place.withLock { $0 } }
 
     /// The setting in effect.
@@ -57,7 +57,7 @@ package final class ConsoleLan: Sendable {
         (try? Settings.port(report.values.first ?? SwitchText.off)) ?? nil  // it was checked when it was read
     }
 
-    /// Where it would be switched on without another word.
+    /// The port at which it is switched on unless a request names another.
     var usualPort: UInt16 { chosenPort ?? Self.standardPort }
 
     init(settings: Settings, home: HomeDirectory) {
@@ -78,7 +78,7 @@ package final class ConsoleLan: Sendable {
                 wish = await next()
             }
         }
-        // Who still waits is told that there will be nothing.
+        // Pending requests fail when they are dropped.
         self.wish.finish()
         for await _ in wishes {}
     }
@@ -181,7 +181,7 @@ package final class ConsoleLan: Sendable {
 }
 
 extension ConsoleLan.Place {
-    /// Where the devices of the network find it, the likeliest address first.
+    /// The addresses at which devices of the network find it, the likeliest first.
     ///
     /// Link-local IPv6 addresses mean nothing to a browser, and this machine's own are of use only without others.
     package var addresses: [String] {

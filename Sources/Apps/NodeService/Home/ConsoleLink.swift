@@ -34,7 +34,7 @@ struct ConsoleLink: Sendable {
         try AtomicFile.write(Array(page.utf8), to: path)
     }
 
-    /// The address that signs a browser in; what is behind `#` is never sent to anybody.
+    /// Returns the address that signs a browser in; browsers never send what is behind `#`.
     static func address(_ address: String, _ secret: String) -> String { "\(address)#secret=\(secret)" }
 
     func remove() {
@@ -51,7 +51,7 @@ struct ConsoleLink: Sendable {
     }
 }
 
-/// What `runar console` prints.
+/// The report of `runar console`.
 package struct ConsoleReport: Report {
     /// With `--print` it signs in the first browser that is given it, within a minute.
     let address: String

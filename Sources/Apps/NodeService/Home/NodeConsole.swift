@@ -8,19 +8,19 @@ internal import RunarNode
 
 /// The console of a running node: for browsers of this machine, and for programs that have its token.
 package final class NodeConsole: Sendable {
-    /// Where the token is: whoever may read the home may do what the person may.
+    /// The file of the token: a process that may read the home may do what its person may.
     package static let tokenName = "console.token"
     private static let tokenByteCount = 32
     private static let tokenFileByteLimit = 256
 
-    /// What the node measures.
+    /// The registry of the node's metrics.
     let registry: MetricsRegistry
-    /// The same on its way there.
+    /// The tap that passes metrics on to the registry.
     package let tap: MetricsTap
-    /// What the node logs.
+    /// The node's log.
     package let logs: LogRing
     let sessions: ConsoleSessions
-    /// The same for other devices of the local network.
+    /// The console for other devices of the local network.
     package let lan: ConsoleLan
     private let port: UInt16
     /// Whether the person chose the port.
@@ -28,10 +28,10 @@ package final class NodeConsole: Sendable {
     private let home: HomeDirectory
     /// Nil until it is there.
     private let address = Locked<String?>(nil)
-    /// Who waits for a browser, by the secrets that they gave out.
+    /// The requests that wait for a browser, by the secrets that they gave out.
     private let waiting = Locked<[String: AsyncStream<Void>.Continuation]>([:])
 
-    /// Where it is; nil until it is there.
+    /// The address; nil until it serves.
     var currentAddress: String? { address.withLock { $0 } }
 
     /// Makes it; nil when it is switched off.
@@ -72,7 +72,7 @@ package final class NodeConsole: Sendable {
                 defer { beginning.finish() }
                 do {
                     try await Console(configure(.thisMachine(port: self.port))).run { port in
-                        // Not `localhost`: browsers look for that on ::1 first, where somebody else may listen.
+                        // Not `localhost`: browsers try that on ::1 first, where another process may listen.
                         beginning.yield("http://127.0.0.1:\(port)/")
                     }
                 } catch let error as ConsoleError {
@@ -131,7 +131,7 @@ package final class NodeConsole: Sendable {
         for use in used { use.yield() }
     }
 
-    /// What a person should know of an address that is not the usual one.
+    /// Returns the remark for a person if the address is not at the usual port.
     package func note(on address: String) -> String? {
         guard !isChosen, !address.hasSuffix(":\(port)/") else { return nil }
         return "port \(port) is taken, so the console is at another one until the node starts again"

@@ -115,7 +115,7 @@ package final class NodeHome: Sendable {
         return PeerId(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
 
-    /// That another process holds the home: a node, or a command that will be done.
+    /// Returns the failure for a home that another process holds: a node, or a command that will be done.
     package static func inUse(_ directory: HomeDirectory, byProcess process: Int32?) -> CommandFailure {
         let who = process.map { "process \($0)" } ?? "another process"
         let advice =

@@ -1,6 +1,6 @@
 internal import Identity
 
-/// What a text is, whether it counts, and what stands in it.
+/// The kind of a text, its validity, and its parts.
 package struct InspectionReport {
     /// A part of an artefact.
     package struct Field: Hashable, Sendable {

@@ -73,7 +73,7 @@ package enum Posix {
         }
     }
 
-    /// Writes all of it; false when nobody takes it.
+    /// Writes all bytes; returns false on an error, such as a pipe without a reader.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -103,8 +103,8 @@ package enum Posix {
 
     /// Lets no other descriptor than those of standard input and output reach a new program.
     ///
-    /// What this process inherited itself is open for children too, and a node in the background would hold on to it:
-    /// whoever waits for the end of such a pipe would wait for the end of the node.
+    /// Children get the descriptors that this process inherited, too. A node in the background would keep such a pipe
+    /// open, and its reader would wait until the node ends.
     private static func keepDescriptors() {
         guard let directory = unsafe opendir("/proc/self/fd") else { return }
         defer { unsafe closedir(directory) }

@@ -5,7 +5,7 @@ internal import Glibc
 package enum UnixSocket {
     /// The longest path that fits an address.
     static let pathByteLimit = 107
-    /// What comes before the path in an address.
+    /// The number of bytes in an address before its path.
     private static let familyByteCount = MemoryLayout<sa_family_t>.size
 
     /// A new socket, closed when the process executes another program.
@@ -24,8 +24,9 @@ package enum UnixSocket {
         return credentials[1]
     }
 
-    /// Sends one datagram to the socket of that name, which begins with @ if it is not in the file system; false when
-    /// nobody takes it at once.
+    /// Sends one datagram to the socket of that name; returns false if it is not accepted at once.
+    ///
+    /// A name that begins with @ is outside the file system.
     package static func sendDatagram(_ bytes: [UInt8], to path: String) -> Bool {
         let descriptor = prepared(socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
         guard descriptor >= 0 else { return false }
