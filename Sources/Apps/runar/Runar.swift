@@ -73,7 +73,7 @@ struct Runar: AsyncParsableCommand {
         }
     }
 
-    /// What the parser throws: mistakes on the command line, and requests for help.
+    /// Ends the process with an error of the parser: a mistake on the command line, or a request for help.
     private static func end(parsing error: any Error, _ arguments: [String], asJSON: Bool) -> Never {
         guard exitCode(for: error) != .success else { exit(withError: error) }
         let unknown = UnknownCommand.failure(in: arguments)

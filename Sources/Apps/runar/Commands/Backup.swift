@@ -43,7 +43,7 @@ extension Backup {
                 try backup.store(SecretBytes(copying: Array(text.utf8)), id: "\(BackupFile.networkPrefix)\(position)")
             }
             let path = HomeOptions.absolute(file)
-            // Before anybody thinks of a passphrase.
+            // Checked before the person is asked for a passphrase.
             guard try !VaultFile.exists(at: path) else { throw KeychainError.alreadyExists(path: path) }
             try VaultFile.export(backup, to: path, secret: try Backup.secret(backupPassphraseFile, isNew: true))
             let report = BackupReport(file: path, networks: content.networks.count)
@@ -139,7 +139,7 @@ extension Backup {
         }
     }
 
-    /// What opens a file that was made here, or shall: from a file, or asked for.
+    /// Returns the passphrase of a backup file, or a new one if `isNew`: from a file, or from a prompt.
     static func secret(
         _ file: String?,
         isNew: Bool,

@@ -46,7 +46,7 @@ extension Device {
         }
 
         func run() async throws {
-            // Whatever is wrong with the arguments is said before anybody is asked anything.
+            // Invalid arguments are reported before the first question.
             let end = try Network.Issue.expiration(of: expires, from: 0)
             let text = try Device.text(
                 request,

@@ -24,7 +24,7 @@ struct Doctor: AsyncParsableCommand {
         guard diagnosis.isHealthy else { throw ExitCode(ExitStatus.unavailable.rawValue) }
     }
 
-    /// What the running node knows, or what its home says without the keys; nil without a home.
+    /// Returns the facts of the running node, or those of its home without the keys; nil without a home.
     private func nodeFacts() async throws -> NodeFacts? {
         let place = try home.place()
         if let client = NodeClient(home: place) {

@@ -3,13 +3,13 @@ internal import Foundation
 internal import NodeService
 internal import Platform
 
-/// What every command takes.
+/// The options of every command.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print one JSON object instead of text; errors too.")
     var json = false
 }
 
-/// Where the home is and how its keys are opened.
+/// The options that name the home and open its keys.
 struct HomeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The home directory (RUNAR_HOME).", valueName: "directory"))
     var home: String?
@@ -27,7 +27,7 @@ struct HomeOptions: ParsableArguments {
     /// - Throws: ``HomeDirectoryError``.
     func place() throws -> String {
         guard let home else { return try HomeDirectory.place() }
-        // As from a variable that is not set: nobody means the directory they happen to be in.
+        // As for a variable that is not set: an empty path never means the current directory.
         guard !home.isEmpty else { throw CommandFailure("no-home", .usage, "--home is empty: name a directory") }
         return Self.absolute(home)
     }
@@ -46,7 +46,7 @@ struct HomeOptions: ParsableArguments {
     }
 }
 
-/// Where a node looks for members on the local network.
+/// The options of discovery on the local network.
 struct DiscoveryOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -79,7 +79,7 @@ struct DiscoveryOptions: ParsableArguments {
     }
 }
 
-/// How a node is set up, for the commands that may start one.
+/// The options of a node, for the commands that may start one.
 struct NodeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("An address to listen on; may be given several times (RUNAR_LISTEN).", valueName: "ip:port")
@@ -199,7 +199,7 @@ struct NodeOptions: ParsableArguments {
         return flags.merging(discovery.flags) { first, _ in first }
     }
 
-    /// Those of them that only a node takes when it starts, whoever listens there.
+    /// The settings among the flags that take effect only when a node starts.
     var flagsOfNode: [Setting] { flags.keys.filter { $0 != .acceptFiles } }
 }
 

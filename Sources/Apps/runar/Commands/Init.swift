@@ -77,7 +77,7 @@ struct Init: AsyncParsableCommand {
     }
 }
 
-/// What was made.
+/// The home that was made.
 struct InitReport: HintingReport {
     let home: String
     let peerId: String

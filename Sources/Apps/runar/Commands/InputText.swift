@@ -71,7 +71,7 @@ enum InputText {
         )
     }
 
-    /// What a person types at the terminal: to its end, or to the end of the line with which it is whole.
+    /// Returns the text that a person types: to its end, or to the end of the line that completes it.
     private static func typed(limit: Int, until isWhole: (String) -> Bool) throws -> String {
         var text = ""
         while text.utf8.count <= limit {

@@ -9,7 +9,7 @@ internal import QUIC
 internal import RunarNode
 internal import Transport
 
-/// Dials a node with its own key and shows it whatever it is told to: a stranger, for the demo and for tests.
+/// A command that dials a node with its own key and shows it any token, good or bad, for the demo and for tests.
 ///
 /// A node of this program would refuse to show a bad token, so this speaks the protocol by hand.
 struct Outsider: AsyncParsableCommand {
@@ -18,7 +18,7 @@ struct Outsider: AsyncParsableCommand {
         shouldDisplay: false
     )
 
-    /// How long the node may take to answer; it gives silent peers up after five seconds itself.
+    /// The time that the node has to answer; it closes silent connections after five seconds itself.
     private static let patience = Duration.seconds(10)
 
     @Argument(help: "The node's peer id.")
@@ -82,7 +82,7 @@ struct Outsider: AsyncParsableCommand {
     }
 }
 
-/// How a node answered a stranger.
+/// The node's answer to an unadmitted peer.
 struct OutsiderReport: Report {
     /// Whether the node still held the connection when the time was over.
     let admitted: Bool

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import NodeService
 
-/// Who is connected.
+/// The command that lists peers.
 struct Peers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the peers that are connected and admitted, or all that are known.",

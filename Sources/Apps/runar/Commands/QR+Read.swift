@@ -60,11 +60,11 @@ enum PictureCodes {
 }
 
 extension QRReading {
-    /// How far down its highest corner is.
+    /// The vertical position of its highest corner.
     fileprivate var top: Double { corners.map(\.y).min() ?? 0 }
 }
 
-/// What the codes of a picture say.
+/// The codes of an image.
 struct ReadReport: Codable {
     /// One code.
     struct Code: Codable {

@@ -14,7 +14,7 @@ extension QR {
                 """
         )
 
-        /// What a code becomes.
+        /// The output format of a code.
         enum Format: String, CaseIterable, ExpressibleByArgument {
             case terminal
             case svg
@@ -118,7 +118,7 @@ struct QRReport: Report {
     let modules: Int
     /// The bytes of the text.
     let bytes: Int
-    /// Where it was written, or the drawing itself.
+    /// The file to which it was written, or the drawing itself.
     var path: String?
     var text: String?
     var base64: String?

@@ -5,7 +5,7 @@ internal import NodeService
 internal import Platform
 internal import RunarNode
 
-/// What every command about a value in a hash table takes.
+/// The options of every command about a value in a hash table.
 struct TableOptions: ParsableArguments {
     @Option(help: "The network; not needed if there is one only.")
     var network: String?

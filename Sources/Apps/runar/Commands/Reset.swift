@@ -18,7 +18,7 @@ struct Reset: AsyncParsableCommand {
     var rootKey = false
     @OptionGroup var home: HomeOptions
 
-    /// What a home holds; other files in it are left alone.
+    /// The files of a home; other files in it are left alone.
     private static let names = [
         NodeHome.vaultName, NodeHome.keyFileName, NodeHome.stateName, NodeHome.stateName + "-wal",
         NodeHome.stateName + "-shm", NodeHome.peerName, NodeHome.logName, ConfigurationFile.name,
@@ -92,7 +92,7 @@ struct Reset: AsyncParsableCommand {
     }
 }
 
-/// What is gone.
+/// The result of a reset.
 struct ResetReport: Report {
     let home: String
     let removed: [String]

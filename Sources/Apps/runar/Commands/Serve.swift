@@ -198,7 +198,7 @@ private final class ServiceDesk: Sendable {
         return .result(Self.asJSON(text))
     }
 
-    /// What a command printed: as it is if it is JSON, otherwise as a text.
+    /// Returns the output of a command as JSON: unchanged if it is JSON, otherwise as a string.
     private static func asJSON(_ text: String) -> Data {
         let bytes = Data(text.utf8)
         let value = try? JSONSerialization.jsonObject(with: bytes, options: .fragmentsAllowed)  // nil: a text

@@ -41,7 +41,7 @@ struct Status: AsyncParsableCommand {
 struct Stop: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Stop the running node.")
 
-    /// How long a node may take to say goodbye.
+    /// The time that a node has for its shutdown.
     private static let patience = Duration.seconds(15)
 
     @OptionGroup var home: HomeOptions
@@ -57,7 +57,7 @@ struct Stop: AsyncParsableCommand {
         Output.report(report, asJSON: home.output.json)
     }
 
-    /// Returns once the node has let go of the home, so that the next command finds it free.
+    /// Waits until the node has released the home, so that the next command finds it free.
     private static func waitUntilFree(_ place: String) async throws {
         let directory = try HomeDirectory(at: place)
         let deadline = ContinuousClock.now + patience

@@ -55,7 +55,7 @@ struct Up: AsyncParsableCommand {
         )
         if endWithInput {
             let thread = Thread {
-                // Whoever started this node is gone.
+                // The input ends with the process that started this node.
                 while !Posix.read(0, atMost: 256).isEmpty {}
                 stop.yield()
             }

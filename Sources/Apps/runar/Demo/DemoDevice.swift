@@ -7,15 +7,15 @@ internal import Platform
 final class DemoDevice: Sendable {
     let name: String
     let home: String
-    /// What its node says.
+    /// The output of its node.
     let node: LineLog
-    /// What its listener says.
+    /// The output of its listener.
     let listener: LineLog
-    /// What its subscription to events says.
+    /// The output of its subscription to events.
     let subscriber: LineLog
-    /// What the service that it offers says.
+    /// The output of the service that it offers.
     let service: LineLog
-    /// Where offered files go.
+    /// The directory for files that peers send.
     var inbox: String { FilePath.joining(folder, "\(name)-inbox") }
     var logPath: String { FilePath.joining(folder, "\(name).log") }
     private let folder: String
@@ -23,7 +23,7 @@ final class DemoDevice: Sendable {
     private let log: DescriptorOwner
     private let running = Locked<[ChildProcess]>([])
 
-    /// `group` is where it looks for the others, and nobody else does.
+    /// Creates a device that discovers others in `group`, which only this demo uses.
     ///
     /// - Throws: ``CommandFailure`` when the folder cannot be written.
     init(_ name: String, in folder: String, group: String) throws {
@@ -42,7 +42,7 @@ final class DemoDevice: Sendable {
         )
     }
 
-    /// What the person's own settings are replaced with: only this machine, and a place of one's own to meet.
+    /// The environment in place of the person's own settings: this machine only, and a discovery group of the demo.
     private var environment: [String: String] {
         var environment = Dictionary(uniqueKeysWithValues: Setting.allCases.map { ($0.variable, "") })
         environment[Setting.listen.variable] = "127.0.0.1:0"
@@ -51,7 +51,7 @@ final class DemoDevice: Sendable {
         return environment
     }
 
-    /// Takes over what is in another device's home, which nobody uses at the moment.
+    /// Copies the home of another device, which no process uses at the moment.
     func copyHome(of device: DemoDevice) throws {
         try FileManager.default.copyItem(atPath: device.home, toPath: home)
     }

@@ -1,6 +1,6 @@
 internal import NodeService
 
-/// What the demo showed.
+/// The result of the demo.
 struct DemoReport: Report {
     /// One thing that was shown and checked.
     struct Step: Codable, Hashable, Sendable {

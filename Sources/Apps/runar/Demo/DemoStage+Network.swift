@@ -63,7 +63,7 @@ extension DemoStage {
         }
         await invitation.waitForEnd()
         try await expectMember(server)
-        // For later: what somebody has who got at the server's disk.
+        // For later: the data of an attacker who copied the server's disk.
         try thief.copyHome(of: server)
         // For later, too: a token as genuine as the one that came with the invitation.
         let report: TokenReport = try await owner.run(["network", "issue", id])
@@ -116,7 +116,7 @@ extension DemoDevice {
     }
 }
 
-/// What `runar inspect --json` says, as far as the demo looks at it.
+/// The output of `runar inspect --json`, as far as the demo looks at it.
 private struct Inspected: Decodable {
     let kind: String
     let valid: Bool

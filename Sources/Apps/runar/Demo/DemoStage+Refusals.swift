@@ -96,7 +96,7 @@ extension DemoStage {
         return "laptop and phone have it, the server has the old one"
     }
 
-    /// When the member secret was made that each device has, in seconds since 1970; 0 for none.
+    /// Returns the creation time of each device's member secret, in seconds since 1970; 0 for none.
     private func secretDates(of devices: [DemoDevice]) async throws -> [String] {
         let network = try fact("network id")
         var dates: [String] = []

@@ -29,7 +29,7 @@ extension DemoStage {
         return "the laptop passes on what the phone and the watch send each other, and cannot read it"
     }
 
-    /// The same connection goes on without the laptop between.
+    /// Waits until the same connection runs without the laptop between.
     func becomeDirect() async throws -> String {
         let id = try fact("watch id")
         let address = try await phone.node.first("that the watch is reached directly") {

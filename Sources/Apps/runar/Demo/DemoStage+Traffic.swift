@@ -60,7 +60,7 @@ extension DemoStage {
         return "the phone published home/door \"open\"; all three printed it, and not what it published elsewhere"
     }
 
-    /// The server offers a thermometer: whoever is a member can ask it, and is told when it fails.
+    /// Calls the server's thermometer from two members, one of which must get the failure of an action.
     func callService() async throws -> String {
         _ = try await server.service.first("the service") { $0.event == "serving" ? true : nil }
         let degrees: CalledReport = try await owner.run(["call", "thermometer/read"])

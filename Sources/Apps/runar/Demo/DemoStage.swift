@@ -8,14 +8,14 @@ final class DemoStage: Sendable {
     let phone: DemoDevice
     let server: DemoDevice
     let stranger: DemoDevice
-    /// Becomes a member when the server is none any more.
+    /// The device that becomes a member after the server was revoked.
     let tablet: DemoDevice
-    /// Nobody hears it, and no hash table knows it: only the laptop does.
+    /// The device that only the laptop knows: it does not announce itself, and uses no hash table.
     let watch: DemoDevice
     /// The server as it was before it was revoked.
     let thief: DemoDevice
     let folder: String
-    /// What the laptop says about the invitation that it shows.
+    /// The output about the invitation that the laptop shows.
     let invitation = LineLog(of: "the invitation of laptop")
     /// Facts that later steps need: ids, texts, addresses.
     let facts = Locked<[String: String]>([:])
@@ -202,7 +202,7 @@ final class DemoStage: Sendable {
         }
     }
 
-    /// What the processes said beside their results, for whoever looks for the mistake.
+    /// Prints what the processes wrote to standard error, which helps to find a failure.
     func showLogs() {
         for device in devices {
             let text = try? String(contentsOfFile: device.logPath, encoding: .utf8)  // a log that is not there is empty

@@ -2,14 +2,14 @@ internal import Concurrency
 internal import Foundation
 internal import NodeService
 
-/// What a process has said so far, line by line, for somebody who waits for a certain line.
+/// The output of a process so far, line by line, for tasks that wait for a certain line.
 final class LineLog: Sendable {
     private struct State: Sendable {
         var lines: [String] = []
         var isOver = false
     }
 
-    /// How long something may take on a busy machine.
+    /// The longest wait for a line, enough for a busy machine.
     private static let patience = Duration.seconds(60)
 
     private let name: String
@@ -20,7 +20,7 @@ final class LineLog: Sendable {
         self.name = name
     }
 
-    /// How many lines there are; what is said later comes after this position.
+    /// The number of lines so far; later lines come after this position.
     var position: Int { state.withLock { $0.lines.count } }
 
     /// Whether one of these events was told so far.

@@ -3,7 +3,7 @@ internal import NodeService
 
 /// An invitation among the arguments, where every program on the machine can read it.
 enum SecretArgument {
-    /// What to do instead, whatever the command; nil if there is none.
+    /// Returns the failure that says what to do instead, for any command; nil if no argument is an invitation.
     static func failure(in arguments: [String]) -> CommandFailure? {
         guard arguments.contains(where: Invitation.isText) else { return nil }
         return CommandFailure(

@@ -1,5 +1,5 @@
 #if os(Linux)
-/// What opens a file with the program that the person chose for its kind.
+/// The program that opens a file with the application that the person chose for its kind.
 enum BrowserOpener {
     static let name = "xdg-open"
 }

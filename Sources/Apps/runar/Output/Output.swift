@@ -3,7 +3,7 @@ internal import Identity
 internal import NodeService
 internal import Platform
 
-/// Where a command writes: results to standard output, everything else to standard error.
+/// The output of commands: results to standard output, everything else to standard error.
 enum Output {
     private static let standard: Int32 = 1
     private static let errors: Int32 = 2
@@ -26,7 +26,7 @@ enum Output {
 
     /// Bytes as they are, for another program.
     static func bytes(_ bytes: [UInt8]) {
-        // Nobody reads any more: there is nobody to tell, and work under way must end in order.
+        // A failure is ignored: without a reader it cannot be reported, and work in progress must end in order.
         _ = Posix.write(bytes, to: standard)
     }
 
@@ -48,7 +48,7 @@ enum Output {
     /// The beginning of the line that a failing command writes.
     static let failurePrefix = "error: "
 
-    /// What a failing command says.
+    /// Reports the failure of a command.
     static func failure(_ failure: CommandFailure, asJSON: Bool) {
         if asJSON {
             json(FailureReport(error: failure.withHome))

@@ -11,7 +11,7 @@ enum Prompt {
     /// Whether there is a person to ask.
     static var isPossible: Bool { terminal.isPossible }
 
-    /// Asks for a secret that nobody sees being typed.
+    /// Asks for a secret without showing what is typed.
     ///
     /// - Throws: ``CommandFailure``; with `advice` when there is no terminal.
     static func secret(_ question: String, otherwise advice: String) throws(CommandFailure) -> SecretBytes {
@@ -41,7 +41,7 @@ enum Prompt {
     /// Whether the person types exactly `word` after the question.
     ///
     /// With `repeatsWhenEmpty` an empty line is no answer: the question is repeated.
-    /// A thread of its own waits, so that a node in this process goes on; whoever is cancelled waits no longer.
+    /// A thread of its own waits, so that a node in this process goes on; a cancelled caller waits no longer.
     ///
     /// - Throws: ``CommandFailure``, with `advice` when there is no terminal; `CancellationError`.
     static func confirms(
@@ -85,7 +85,7 @@ enum Prompt {
 }
 
 extension CommandFailure {
-    /// Says why a question was not answered, and what to do where nobody can be asked.
+    /// Creates the failure of a question that was not answered, with advice if there is no terminal.
     fileprivate init(prompt error: TerminalPromptError, otherwise advice: String) {
         switch error {
         case .noTerminal:

@@ -6,7 +6,7 @@ internal import QRCode
 struct TerminalCode {
     /// The lines, each with its end.
     let text: String
-    /// What a person should do before a camera can see all of it.
+    /// The remark if the window is too low for a camera to see all of it.
     let remark: String?
 
     /// Draws `symbol` for a terminal of that style, or for the one that standard output is.

@@ -5,7 +5,7 @@ internal import Platform
 
 /// Starts a node that lives on when this command has ended.
 enum BackgroundNode {
-    /// How long a node may take until it answers.
+    /// The time that a node has until it answers.
     private static let patience = Duration.seconds(30)
     private static let logByteLimit = 16 << 20
 
@@ -46,7 +46,7 @@ enum BackgroundNode {
         return arguments
     }
 
-    /// The passphrase goes through a pipe: nobody sees it in the list of processes.
+    /// Starts the node with the passphrase in a pipe, so that the list of processes does not show it.
     private static func start(
         _ arguments: [String],
         _ secret: VaultSecret,

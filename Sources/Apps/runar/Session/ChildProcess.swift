@@ -9,15 +9,15 @@ final class ChildProcess: Sendable {
     let id: Int32
     /// The lines of its standard output, if that is a pipe.
     let lines: AsyncStream<String>
-    /// Pipes are not closed on execution before they are told so: no other program may be started in between.
+    /// The lock of a start: pipes close on execution only once that is set, so no other program may start in between.
     private static let starting = Locked(())
-    /// What every system's pipes take without a reader.
+    /// The number of bytes that a pipe takes without a reader on every system.
     private static let pipeByteCount = 4096
     private let input: DescriptorOwner?
     private let end: Locked<Int32?>
     private let ends: AsyncStream<Int32>
 
-    /// Where the output goes.
+    /// The destination of the output.
     enum Sink {
         /// To ``lines``; errors are appended to the file of that descriptor.
         case lines(errors: Int32)

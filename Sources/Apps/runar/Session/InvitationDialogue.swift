@@ -12,7 +12,7 @@ struct InvitationDialogue: Sendable {
 
     /// Sends the request and returns who was admitted.
     ///
-    /// - Throws: ``CommandFailure`` when nobody was; `CancellationError`.
+    /// - Throws: ``CommandFailure`` when no joiner was admitted; `CancellationError`.
     func run(_ request: APIRequest<AdmissionReport>, _ session: Session) async throws -> AdmissionReport {
         let (questions, queue) = AsyncStream.makeStream(of: JoinRequestReport.self)
         let countdown = Countdown()

@@ -3,8 +3,8 @@ internal import NodeService
 internal import Platform
 internal import RunarNode
 
-/// A node that runs until it is told to stop: it serves commands and its console, and tells who comes
-/// and goes.
+/// A node that runs until it is stopped: it serves commands and its console, and reports the peers that connect and
+/// disconnect.
 struct NodeRun: Sendable {
     let handler: RequestHandler
     let socket: NodeSocket
@@ -140,20 +140,20 @@ struct NodeRun: Sendable {
     }
 }
 
-/// That a node serves from now on.
+/// The report that a node serves from now on.
 struct ReadyReport: Codable {
     var event = "ready"
     let processId: Int32
     let peerId: String
     let addresses: [String]
-    /// Where the console is, if it is wanted; what is measured is at `/metrics` there.
+    /// The address of the console, if it is wanted; the metrics are at `/metrics` there.
     let console: String?
     let consoleLan: LanReport?
 }
 
-/// Where devices of the local network find the console, and how they know it.
+/// The addresses at which devices of the local network find the console, and the fingerprint that identifies it.
 struct LanReport: Codable, Hashable, Sendable {
     let addresses: [String]
-    /// Of its certificate, as browsers show it.
+    /// The fingerprint of its certificate, as browsers show it.
     let fingerprint: String
 }

@@ -5,9 +5,9 @@ internal import RunarNode
 /// The program that started this one as a service and wants to hear how it does: systemd, by its notification protocol
 /// (`sd_notify(3)`), over a socket that it names in the environment.
 ///
-/// Nobody else is told anything, so a node that a person started is none the worse for it.
+/// Without such a socket nothing is sent, so a node that a person started is not affected.
 struct ServiceManager: Sendable {
-    /// What it is told.
+    /// A notification for the manager.
     enum Message: Hashable, Sendable {
         /// The node serves.
         case ready
@@ -29,7 +29,7 @@ struct ServiceManager: Sendable {
     }
 
     private let path: String
-    /// How long the manager waits for a sign of life; nil for ever.
+    /// The time within which the manager expects a sign of life; nil for no limit.
     let watchdogTime: Duration?
 
     /// The one that this process has to tell; nil when there is none.

@@ -5,7 +5,7 @@ internal import Traversal
 
 /// Asks one STUN server from a socket of its own.
 struct StunQuestion {
-    /// Where the server may be; the next one is tried when one does not answer.
+    /// The addresses of the server, tried in order until one answers.
     private let servers: [SocketAddress]
     private let isClassifying: Bool
 

@@ -2,16 +2,16 @@ internal import Identity
 internal import NodeService
 internal import Traversal
 
-/// What a STUN server said, and what follows from it.
+/// The answer of a STUN server, and the conclusions from it.
 struct StunReport: Report {
     let server: String
     /// The address and port that the server saw.
     let publicAddress: String
     /// Whether there is a NAT in between.
     let isTranslated: Bool
-    /// What the NAT does with what leaves; nil unless it was asked for.
+    /// The NAT's mapping behaviour; nil unless it was asked for.
     let mapping: String?
-    /// Whom the NAT lets in; nil unless it was asked for.
+    /// The NAT's filtering behaviour; nil unless it was asked for.
     let filtering: String?
     /// The kind in plain words; nil unless it was asked for.
     let kind: String?

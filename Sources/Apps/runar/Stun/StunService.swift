@@ -7,7 +7,7 @@ internal import Traversal
 
 /// Answers the STUN questions of others on sockets of its own.
 final class StunService: Sendable {
-    /// What was done so far.
+    /// The counts since the start.
     struct Count: Sendable {
         var answered = 0
         var ignored = 0
@@ -15,7 +15,7 @@ final class StunService: Sendable {
         var bytesOut = 0
     }
 
-    /// All of this device's addresses, if nobody names any.
+    /// All of this device's addresses, if none is named.
     private static let defaults = ["0.0.0.0:\(STUNPlace.port)", "[::]:\(STUNPlace.port)"]
 
     private let sockets: DatagramSockets
@@ -70,7 +70,9 @@ final class StunService: Sendable {
             .map { SocketAddress($0.withoutScope, port: place.port) }
     }
 
-    /// With a free port instead of 0: two addresses share their ports, so they must be known beforehand.
+    /// Returns the place with a free port instead of 0.
+    ///
+    /// Two addresses share their ports, so the ports must be known before the sockets are bound.
     private static func withPort(_ place: SocketAddress) -> SocketAddress {
         guard place.port == 0, let port = try? DatagramSockets.freePort(at: place.ip)  // binding it says why
         else {
@@ -79,7 +81,7 @@ final class StunService: Sendable {
         return SocketAddress(place.ip, port: port)
     }
 
-    /// Where it answers.
+    /// The addresses at which it answers.
     var addresses: [SocketAddress] { sockets.addresses }
 
     /// Whether others can find out the kind of their NAT here.
@@ -113,7 +115,7 @@ final class StunService: Sendable {
 }
 
 extension STUNServer.Misplacement {
-    /// What to do instead.
+    /// The advice on what to do instead.
     fileprivate var advice: String {
         switch self {
         case .sameAddress: "the two --listen addresses must be different addresses of this device"
@@ -124,7 +126,7 @@ extension STUNServer.Misplacement {
     }
 }
 
-/// That a STUN server has begun or ended.
+/// The report that a STUN server has begun or ended.
 struct StunServiceReport: Codable {
     let event: String
     let addresses: [String]
