@@ -87,7 +87,7 @@ enum Arguments {
 
     // MARK: - Numbers
 
-    /// How a payload is written; nil for bytes that only the two programs understand.
+    /// Returns the encoding of a payload; nil for bytes that only the two programs understand.
     static func encoding(_ number: Int32) throws(RunarError) -> PayloadEncoding? {
         switch UInt32(bitPattern: number) {
         case RUNAR_ENCODING_NONE.rawValue, RUNAR_ENCODING_JSON.rawValue: return .json
@@ -125,7 +125,7 @@ enum Arguments {
         if let pointer = unsafe pointer { unsafe pointer.pointee = nil }
     }
 
-    /// What `body` returns, or nil and an error in the place.
+    /// Returns the result of `body`, or nil and writes an error to the place.
     func run<Success>(_ body: () throws -> Success) -> Success? {
         do {
             return try body()

@@ -12,7 +12,7 @@ internal import Foundation
 // Function pointers and contexts of programs in C. Nothing here looks at what a context points to: that it may be used on
 // any thread is what runar.h asks of the program, and what `@unchecked Sendable` says.
 
-/// Where the end of something is told.
+/// The callback for the end of an operation.
 @safe struct Completion: @unchecked Sendable {
     let function: runar_callback?
     let context: UnsafeMutableRawPointer?
@@ -33,7 +33,7 @@ internal import Foundation
     }
 }
 
-/// Where an answer goes.
+/// The callback for an answer.
 @safe struct DataCompletion: @unchecked Sendable {
     let function: runar_data_callback?
     let context: UnsafeMutableRawPointer?
@@ -49,7 +49,7 @@ internal import Foundation
     }
 }
 
-/// Where events go.
+/// The callback for events.
 @safe struct EventTarget: @unchecked Sendable {
     let function: runar_event_callback
     let context: UnsafeMutableRawPointer?
@@ -80,7 +80,7 @@ internal import Foundation
     }
 }
 
-/// Where requests for an action go.
+/// The callback for the requests of an action.
 @safe struct ActionTarget: @unchecked Sendable {
     let function: runar_action_callback
     let context: UnsafeMutableRawPointer?
@@ -123,8 +123,7 @@ enum CallbackThread {
     }
 }
 
-/// What may call into the program, and whether it is doing so: closed once, it lets nothing new begin, and waits for what
-/// did.
+/// The gate for calls into the program: once closed, it admits no new call, and ``wait()`` waits for those in progress.
 final class CallbackGate: Sendable {
     private let isClosed = Locked(false)
     private let running = DispatchGroup()
@@ -139,7 +138,7 @@ final class CallbackGate: Sendable {
 
     func leave() { self.running.leave() }
 
-    /// Lets nothing begin any more; false if it was closed before.
+    /// Closes the gate to new calls; returns false if it was closed before.
     @discardableResult
     func close() -> Bool {
         self.isClosed.withLock { isClosed in

@@ -177,10 +177,10 @@ func found(_ node: OpaquePointer?) throws(RunarError) -> NodeHandle {
     return node
 }
 
-/// Begins what a function asks for, whose end is told exactly once and never on this thread.
+/// Begins an operation; `finish` gets its result exactly once and never on this thread.
 ///
-/// `prepare` reads the arguments that live only until the function returns. Returns the number under which it can be
-/// given up; 0 when it was refused at once, which `finish` is told, too.
+/// `prepare` reads the arguments that live only until the function returns. Returns the number under which the
+/// operation can be cancelled; 0 when it was refused at once, in which case `finish` gets the error.
 @discardableResult
 func begin<Success: Sendable>(
     _ handle: OpaquePointer?,
@@ -193,7 +193,7 @@ func begin<Success: Sendable>(
             if let number = node.begin(try prepare(), finish: finish) { return number }
         } catch {
             let mistake = RunarError(error)
-            // Told like all else of this node, so that nothing is called any more once it is freed.
+            // Reported like all else of this node, so that nothing is called once it is freed.
             if node.begin({ _ in throw mistake }, finish: finish) != nil { return 0 }
         }
         throw Arguments.noHandle("node")
@@ -205,7 +205,7 @@ func begin<Success: Sendable>(
     }
 }
 
-/// The same with the usual callback.
+/// Begins an operation that has the usual callback.
 func begin(
     _ handle: OpaquePointer?,
     _ completion: Completion,

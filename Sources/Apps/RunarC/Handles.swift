@@ -1,6 +1,6 @@
 internal import Concurrency
 
-/// What programs in C have in place of objects: numbers in the shape of pointers, each given out once in a process.
+/// The handles of objects for programs in C: numbers in the shape of pointers, each given out once in a process.
 ///
 /// A stale, foreign or invented number finds nothing, whatever it was before.
 final class HandleTable<Object: Sendable>: Sendable {
@@ -42,7 +42,7 @@ enum Handles {
 
     private static let last = Locked<UInt>(0xFF0)
 
-    /// A number that nobody had before, and that no pointer to anything in use is likely to have.
+    /// Returns a number that was never used before, and that no pointer to anything in use is likely to have.
     static func nextNumber() -> UInt {
         self.last.withLock { last in
             last += 16

@@ -8,8 +8,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What programs in C own and give back: blocks that are known by their addresses, so that giving one back twice or as
-/// something else does no harm.
+/// The memory that programs in C own and free: blocks that are known by their addresses, so that freeing one twice or
+/// as something else does no harm.
 enum Memory {
     private enum Kind: Sendable {
         case text
@@ -19,7 +19,7 @@ enum Memory {
 
     private static let blocks = Locked<[UInt: Kind]>([:])
 
-    /// How many blocks were not given back yet.
+    /// The number of blocks that were not freed yet.
     static var count: Int { self.blocks.withLock { $0.count } }
 
     // MARK: - Making

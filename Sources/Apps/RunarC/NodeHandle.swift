@@ -15,10 +15,10 @@ final class NodeHandle: Sendable {
     private struct State: Sendable {
         var isFreed = false
         var lastNumber: UInt64 = 0
-        /// What is under way, by number.
+        /// The operations in progress, by number.
         var tasks: [UInt64: Task<Void, Never>] = [:]
         var subscriptions: [String: any ProgramSubscription] = [:]
-        /// What its services are asked.
+        /// The pending requests to its services.
         var requests: [ObjectIdentifier: RequestHandle] = [:]
     }
 
@@ -51,7 +51,7 @@ final class NodeHandle: Sendable {
                 } catch {
                     result = .failure(RunarError(error))
                 }
-                // Who is told the end finds nothing left to give up.
+                // Removed first, so that nothing is left to cancel when `finish` runs.
                 self.state.withLock { $0.tasks[number] = nil }
                 finish(result)
                 self.gate.leave()

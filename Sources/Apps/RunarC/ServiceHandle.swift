@@ -129,7 +129,7 @@ final class RequestHandle: Sendable {
         return self.outcome.fulfil(result)
     }
 
-    /// Ends the request because nobody waits for its answer.
+    /// Ends the request because its answer is no longer awaited.
     func abandon() {
         self.end(.failure(CancellationError()))
     }
