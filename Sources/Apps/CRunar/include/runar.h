@@ -157,7 +157,7 @@ typedef struct runar_event {
 
 typedef void (*runar_event_callback)(void *context, const runar_event *event);
 
-/** What somebody asks of a service. It lives until the callback returns. */
+/** A request to a service. It lives until the callback returns. */
 typedef struct runar_request_info {
     size_t size;
     const char *path;               /**< service/action */
@@ -215,7 +215,7 @@ typedef struct runar_node_config {
  * 2002 if it is another one. Blocks for as long as the disk does, and with a passphrase some tenths of a second. Free the node with runar_node_free(). */
 runar_node *runar_node_create(const runar_node_config *config, runar_error **error);
 
-/** Stops the node, ends what is under way with RUNAR_ERROR_CANCELLED and lets go of the node. Waits until no callback of
+/** Stops the node, ends what is under way with RUNAR_ERROR_CANCELLED and releases the node. Waits until no callback of
  * the node runs, except when it is called in a callback: then it returns at once and the rest follows. Handles of
  * requests to its services are gone with it; its services are not, and can be added to another node. */
 void runar_node_free(runar_node *node);
@@ -275,18 +275,18 @@ typedef struct runar_request_options {
 
 /** Asks a service, "service/action" or "network:service/action", with payload_length bytes at payload, which may be NULL
  * if there are none. options may be NULL. Returns a number for runar_node_cancel_request(); 0 if the request was
- * refused at once, which the callback is told, too. */
+ * refused at once, in which case the callback gets the error. */
 uint64_t runar_node_request_raw(
     runar_node *node, const char *path, const uint8_t *payload, size_t payload_length,
     const runar_request_options *options, runar_data_callback callback, void *context);
 
-/** Gives a request up: its callback gets RUNAR_ERROR_CANCELLED unless the answer is on its way to it already, and the
- * handler is told, wherever it runs. False if there is no such request any more. */
+/** Cancels a request: its callback gets RUNAR_ERROR_CANCELLED unless the answer is on its way to it already, and the
+ * handler is notified, wherever it runs. False if no such request is pending. */
 bool runar_node_cancel_request(runar_node *node, uint64_t request);
 
 /* ------------------------------------------------------------------------------------------------ events */
 
-/** Publishes length bytes at data, which may be NULL if there are none, to whoever subscribed to the topic,
+/** Publishes length bytes at data, which may be NULL if there are none, to the subscribers of the topic,
  * "segment/..." or "network:segment/...". The callback, which may be NULL, is called when it is on its way. */
 void runar_node_publish(
     runar_node *node, const char *topic, const uint8_t *data, size_t length, runar_callback callback, void *context);
@@ -310,7 +310,7 @@ bool runar_node_unsubscribe(runar_node *node, const char *subscription_id);
 runar_service *runar_service_create(
     const char *name, const char *path, const char *version, const char *description, runar_error **error);
 
-/** Lets go of a service. One that was added to a node stays there until it is removed or the node is freed. */
+/** Releases a service. One that was added to a node stays there until it is removed or the node is freed. */
 void runar_service_free(runar_service *service);
 
 /** The network in which the service answers, by id or name; NULL for the node's default one. Before it is added. */
@@ -330,19 +330,19 @@ bool runar_service_register_event(
  * a time. */
 void runar_node_add_service(runar_node *node, runar_service *service, runar_callback callback, void *context);
 
-/** Offers a service no longer; requests under way come to their end. The value is the path. */
+/** Removes a service. Requests in flight run to completion. The value is the path. */
 void runar_node_remove_service(runar_node *node, const char *path, runar_callback callback, void *context);
 
 /** Answers a request with length bytes at data, which may be NULL if there are none, and ends its handle. False, and an
- * error, when nobody waits for the answer any more: it was answered before, cancelled, or its time is over. */
+ * error, when the answer is no longer awaited: it was answered before, cancelled, or has timed out. */
 bool runar_request_respond(runar_request *request, const uint8_t *data, size_t length, runar_error **error);
 
-/** Fails a request, so that whoever asked gets code, message and context, and ends its handle. The code is one of the
+/** Fails a request, so that the caller gets code, message and context, and ends its handle. The code is one of the
  * library's or 10 000 and above; context may be NULL. False, and an error, as above. */
 bool runar_request_fail(
     runar_request *request, int32_t code, const char *message, const char *context, runar_error **error);
 
-/** Whether nobody waits for the answer any more; true for what is no request. */
+/** Whether the answer is no longer awaited; true for what is no request. */
 bool runar_request_is_cancelled(runar_request *request);
 
 /* ------------------------------------------------------------------------------------------------ lifecycle */
@@ -353,13 +353,13 @@ bool runar_request_is_cancelled(runar_request *request);
 void runar_node_handle_memory_warning(runar_node *node);
 /** The system would like some memory: what is hardly used is given back. */
 void runar_node_optimize_memory_usage(runar_node *node);
-/** The app is in the background: the node does only what somebody asks for, and keeps its connections. */
+/** The app is in the background: the node does only what is asked for, and keeps its connections. */
 void runar_node_reduce_operations(runar_node *node);
 /** The app is in the foreground: the node does everything again. */
 void runar_node_resume_operations(runar_node *node);
 /** There is a network, again or another one: peers are dialled at once. */
 void runar_node_network_available(runar_node *node);
-/** There is no network: nobody is dialled who is not asked for. */
+/** There is no network: only peers that are asked for are dialled. */
 void runar_node_network_unavailable(runar_node *node);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* What librunar's Swift needs of C and nobody outside: not installed, not exported. */
+/* The C that only librunar's Swift needs: not installed, not exported. */
 #ifndef RUNAR_THREAD_H
 #define RUNAR_THREAD_H
 
