@@ -4,7 +4,7 @@ internal import GRDB
 ///
 /// A released step is never edited; a database file of each version stays in the tests.
 enum Schema {
-    /// What this program writes; SQLite's `user_version` holds it.
+    /// The schema version that this program writes; SQLite's `user_version` holds it.
     static let version = 2
 
     /// "RUNR" in the file's header tells our databases from everybody else's.

@@ -3,11 +3,11 @@ package import Platform
 
 /// Everything that a node remembers except its keys, in one SQLite database.
 ///
-/// What a writing method has written when it returns survives a crash and a loss of power: the database runs with a
-/// write-ahead log and synchronizes it at every commit. Methods wait for the disk, so call them where waiting is
-/// allowed. The store may be used from many threads; reads do not wait for writes.
+/// A write survives a crash and a loss of power once its method has returned: the database runs with a write-ahead log
+/// and synchronizes it at every commit. Methods wait for the disk, so call them where waiting is allowed. The store may
+/// be used from many threads; reads do not wait for writes.
 package final class StateStore: Sendable {
-    /// Where the database is; empty for one in memory.
+    /// The path of the database; empty for one in memory.
     package let path: String
     private let database: any DatabaseWriter
 

@@ -7,12 +7,12 @@ enum StoreFile {
     /// The header of an SQLite file (its file format, section 1.3).
     private static let headerBytes = 100
     private static let applicationIdOffset = 68
-    /// How long a lock of another process is waited for.
+    /// The longest wait for a lock of another process.
     static let patienceSeconds = 5.0
 
     /// Makes sure that the file is there, private, and ours or empty.
     ///
-    /// Only the header is read, so a file that is somebody else's stays as it is, to the byte.
+    /// Only the header is read, so another program's file stays unchanged, to the byte.
     static func prepare(_ path: String, fileSystem: some FileSystem) throws(StorageError) {
         do {
             if let status = try fileSystem.status(of: path, followingLink: false) {
@@ -83,7 +83,7 @@ enum StoreFile {
     }
 }
 
-/// What SQLite's codes mean here.
+/// The translation of SQLite's codes into ``StorageError``.
 enum StoreFailure {
     static func translate(_ error: any Error, path: String) -> StorageError {
         if let error = error as? StorageError { return error }

@@ -5,15 +5,15 @@ package import Identity
 ///
 /// The token itself is the device's.
 package struct IssuedToken: Sendable, Hashable {
-    /// For which network.
+    /// The network that it admits to.
     package var networkId: NetworkId
-    /// To which device.
+    /// The device that it was issued to.
     package var peerId: PeerId
-    /// Until when, in seconds since 1970, or nil for ever.
+    /// The end of the membership in seconds since 1970; nil means that it never expires.
     package var expiration: UInt64?
-    /// When.
+    /// The time of issue in seconds since 1970.
     package var issuedAt: UInt64
-    /// What the person calls the device.
+    /// The label that the person gave the device.
     package var label: String?
     /// Whether the device may have a new token when this one is about to end.
     package var isRenewable: Bool

@@ -3,7 +3,7 @@ package import Identity
 
 /// A network that this node owns or has joined.
 package struct NetworkRecord: Sendable, Hashable {
-    /// What this node is in it.
+    /// The role of this node in a network.
     package enum Role: String, Sendable, Hashable {
         /// It holds the network key.
         case owner
@@ -11,23 +11,23 @@ package struct NetworkRecord: Sendable, Hashable {
         case member
     }
 
-    /// Which network.
+    /// The network's id.
     package var networkId: NetworkId
-    /// What this node is in it.
+    /// This node's role in it.
     package var role: Role
-    /// Where the network key stands among those derived from the root, for an owner.
+    /// The index of the network key among those derived from the root key, for an owner.
     package var derivationIndex: UInt32?
     /// The signed metadata in its text form.
     package var metadata: String
     /// This node's own token in its binary form.
     package var token: [UInt8]?
-    /// When this node got that token, in seconds since 1970.
+    /// The time at which this node got that token, in seconds since 1970.
     package var tokenObtainedAt: UInt64?
-    /// What the person calls the network on this device.
+    /// The person's name for the network on this device.
     package var localName: String?
-    /// When it was joined or made, in seconds since 1970.
+    /// The time at which it was joined or made, in seconds since 1970.
     package var joinedAt: UInt64
-    /// When it was left, or nil while this node belongs to it.
+    /// The time at which it was left, in seconds since 1970; nil while this node belongs to it.
     package var leftAt: UInt64?
 
     package init(
@@ -63,7 +63,7 @@ extension StateStore {
 
     /// Changes what is known of a network in one step, so that nothing is lost that others store meanwhile.
     ///
-    /// What is not known begins as `new`; false if it is unknown and there is no `new`.
+    /// An unknown network begins as `new`; returns false if it is unknown and `new` is nil.
     ///
     /// - Throws: ``StorageError``, ``StorageError/corrupted(path:detail:)`` for what `change` throws; then nothing changed.
     @discardableResult
@@ -80,7 +80,7 @@ extension StateStore {
         }
     }
 
-    /// What is known of one network, or nil.
+    /// Returns the record of one network; nil if it is unknown.
     ///
     /// - Throws: ``StorageError``.
     package func network(_ id: NetworkId) throws(StorageError) -> NetworkRecord? {
@@ -157,7 +157,7 @@ extension StateStore {
         }
     }
 
-    /// What ``reserveDerivationIndex(_:)`` would return now.
+    /// Returns the index that ``reserveDerivationIndex(_:)`` would return now.
     ///
     /// - Throws: ``StorageError``.
     package func nextDerivationIndex() throws(StorageError) -> UInt32 {

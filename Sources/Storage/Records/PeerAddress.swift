@@ -3,7 +3,7 @@ package import Identity
 
 /// An address at which a peer may answer.
 package struct PeerAddress: Sendable, Hashable {
-    /// Who told us.
+    /// The source from which this node learned an address.
     package enum Source: String, Sendable, Hashable, CaseIterable {
         /// A text that the person gave.
         case text
@@ -17,15 +17,15 @@ package struct PeerAddress: Sendable, Hashable {
         case record
     }
 
-    /// Where.
+    /// The address itself.
     package var address: SocketAddress
-    /// Who told us first.
+    /// The source that reported it first.
     package var source: Source
-    /// When that was last said, in seconds since 1970.
+    /// The time of the latest report, in seconds since 1970.
     package var notedAt: UInt64
-    /// When the peer last answered there, or nil if never.
+    /// The time at which the peer last answered there, in seconds since 1970; nil if never.
     package var lastSuccess: UInt64?
-    /// How many dials in a row have failed since.
+    /// The number of failed dials since then.
     package var failures: UInt64
 
     package init(
@@ -44,7 +44,7 @@ package struct PeerAddress: Sendable, Hashable {
 }
 
 extension StateStore {
-    /// How many addresses are kept for each peer; the least promising ones make room.
+    /// The most addresses kept for each peer; the least promising ones are removed.
     package static let addressesPerPeer = 32
 
     /// Notes that `peer` may answer at `address`.

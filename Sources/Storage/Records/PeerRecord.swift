@@ -1,13 +1,13 @@
 internal import GRDB
 package import Identity
 
-/// A peer that this node has heard of.
+/// A peer that this node has learned of.
 package struct PeerRecord: Sendable, Hashable {
-    /// Who.
+    /// The peer's id.
     package var peerId: PeerId
-    /// When it was first heard of, in seconds since 1970.
+    /// The time at which this node first learned of it, in seconds since 1970.
     package var firstSeen: UInt64
-    /// When it was last connected, or nil if never.
+    /// The time at which it was last connected, in seconds since 1970; nil if never.
     package var lastSeen: UInt64?
     /// The networks in which there is evidence of its membership, in ascending order.
     package var networks: [NetworkId]
@@ -94,7 +94,7 @@ extension StateStore {
         }
     }
 
-    /// What is known of one peer, or nil.
+    /// Returns the record of one peer; nil if it is unknown.
     ///
     /// - Throws: ``StorageError``.
     package func peer(_ id: PeerId) throws(StorageError) -> PeerRecord? {

@@ -3,11 +3,11 @@ package import Identity
 
 /// A record of a network's hash table, filed under where it lies and whose it is.
 package struct StoredRecord: Sendable, Hashable {
-    /// In which network.
+    /// The network whose hash table holds it.
     package var networkId: NetworkId
-    /// Where: SHA-256 of the key, see `docs/spec/dht.md`.
+    /// The location: SHA-256 of the key, see `docs/spec/dht.md`.
     package var location: Bytes32
-    /// Whose.
+    /// The peer that wrote it.
     package var writer: PeerId
     /// The record in its binary form; nil forgets it.
     package var record: [UInt8]?

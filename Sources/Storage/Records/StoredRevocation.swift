@@ -3,9 +3,9 @@ package import Identity
 
 /// A revocation as it was signed, filed under what it revokes.
 package struct StoredRevocation: Sendable, Hashable {
-    /// In which network.
+    /// The network that the peer is revoked in.
     package var networkId: NetworkId
-    /// Whom.
+    /// The revoked peer.
     package var peerId: PeerId
     /// The signed entry in its binary form.
     package var entry: [UInt8]
