@@ -4,7 +4,7 @@ internal import SystemConfiguration
 #endif
 
 extension NetworkInterface {
-    /// What kind of line it is.
+    /// The kind of line behind the interface.
     package var kind: InterfaceKind {
         if isLoopback { return .loopback }
         if name.hasPrefix("pdp_ip") { return .cellular }

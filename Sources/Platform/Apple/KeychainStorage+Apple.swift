@@ -33,7 +33,7 @@ public final class KeychainStorage: KeyStorage {
     public var enforcesBiometrics: Bool {
         var error: NSError?
         if unsafe LAContext().canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &error) { return true }
-        // Too many strangers tried: the sensor is there all the same.
+        // Too many failed attempts lock the sensor, but it is present.
         return error?.code == LAError.biometryLockout.rawValue
     }
 
@@ -105,7 +105,7 @@ public final class KeychainStorage: KeyStorage {
         return try stored(id: id)?.accessControl
     }
 
-    /// How the key under `id` was asked to be guarded, and what guards it.
+    /// Returns the guard that was requested for the key under `id`, and the check that guards it; nil if there is none.
     private func stored(id: String) throws(KeychainError) -> (accessControl: AccessControl, check: PersonCheck)? {
         guard let attributes = try attributes(of: query(id: id)).first else { return nil }
         guard let encoded = attributes[kSecAttrGeneric] as? Data,
@@ -169,7 +169,7 @@ public final class KeychainStorage: KeyStorage {
         }
     }
 
-    /// When the item can be read, and by whom.
+    /// Returns the attributes that decide when the item can be read, and by whom.
     private func guardAttributes(
         _ accessControl: AccessControl,
         _ check: PersonCheck

@@ -1,7 +1,8 @@
 #if canImport(Darwin)
 internal import Darwin
 
-/// What a thread that reads sockets waits for: datagrams, a bell that others ring, and news of the interfaces.
+/// The events that a thread that reads sockets waits for: datagrams, a bell that other threads ring, and changes of the
+/// interfaces.
 ///
 /// Only ``ring()`` may be called by other threads.
 @safe

@@ -6,7 +6,7 @@
 package final class FileLock: Sendable {
     /// Why a lock was not taken.
     package enum Failure: Error, Hashable, Sendable {
-        /// Somebody else has it: a process of this id, as far as it has said so.
+        /// Another holder has it: the process with this id, or nil if that is unknown.
         case held(byProcess: Int32?)
         /// The lock file could not be used.
         case file(FileError)

@@ -40,7 +40,7 @@ package protocol FileSystem: Sendable {
     /// The names in a directory, without `.` and `..`, in no order.
     func names(in directory: String) throws(FileError) -> [String]
 
-    /// What is at `path`, or nil if nothing is. `followingLink` looks through a symbolic link.
+    /// Returns the status of the file at `path`, or nil if none exists. `followingLink` resolves a symbolic link.
     func status(of path: String, followingLink: Bool) throws(FileError) -> FileStatus?
 
     /// Takes the exclusive advisory lock of an open file without waiting; false if another descriptor holds it.
@@ -51,7 +51,7 @@ package protocol FileSystem: Sendable {
     func unlock(_ descriptor: Int32)
 }
 
-/// What a file is opened for.
+/// The purpose for which a file is opened.
 package enum FileUse: Sendable, Hashable {
     /// Reading a file that exists.
     case reading
@@ -61,7 +61,7 @@ package enum FileUse: Sendable, Hashable {
     case locking
 }
 
-/// What the system says about a file.
+/// The system's information about a file.
 package struct FileStatus: Sendable, Hashable {
     /// The kinds that matter here.
     package enum Kind: Sendable, Hashable {
@@ -71,13 +71,13 @@ package struct FileStatus: Sendable, Hashable {
         case other
     }
 
-    /// What it is.
+    /// Its kind.
     package var kind: Kind
     /// Its permissions, the lower twelve bits.
     package var mode: UInt32
-    /// Whom it belongs to.
+    /// The id of its owner.
     package var owner: UInt32
-    /// How many bytes it has.
+    /// Its size in bytes.
     package var byteCount: Int
     /// The time of the last change of its content, in seconds since 1970.
     package var modifiedSeconds: UInt64
@@ -93,9 +93,9 @@ package struct FileStatus: Sendable, Hashable {
 
 /// Why the system refused to do something with a file.
 public struct FileError: Error, Hashable, Sendable {
-    /// What was tried: "open", "rename" ...
+    /// The operation that failed: "open", "rename" ...
     public let operation: String
-    /// On which file.
+    /// The path of the file.
     public let path: String
     /// The system's error number.
     public let code: Int32

@@ -5,7 +5,7 @@ package struct HomeDirectory: Sendable, Hashable {
     /// The environment variable that says where it is.
     package static let variable = "RUNAR_HOME"
 
-    /// Where it is, without a slash at the end.
+    /// The path of the directory, without a slash at the end.
     package let path: String
 
     /// The place that the environment names: `RUNAR_HOME`, or else the system's place for data of a user.
@@ -28,7 +28,7 @@ package struct HomeDirectory: Sendable, Hashable {
 
     /// Opens the directory at `path`, making it and its parents if they are missing.
     ///
-    /// - Throws: ``HomeDirectoryError``: it or one of its files belongs to somebody else or is open to others, or the
+    /// - Throws: ``HomeDirectoryError``: it or one of its files belongs to another user or is open to others, or the
     ///   system refused something.
     package init(at path: String, fileSystem: some FileSystem = SystemFileSystem()) throws(HomeDirectoryError) {
         guard path.hasPrefix("/") else { throw .notAbsolute(path) }
@@ -85,7 +85,7 @@ package struct HomeDirectory: Sendable, Hashable {
         let status = try translating { () throws(FileError) in
             try fileSystem.status(of: path, followingLink: false)
         }
-        // A file that vanished since the listing was somebody's temporary one; a socket shows the mask's mode.
+        // A file that vanished since the listing was a temporary one; a socket shows the mask's mode.
         guard let status, status.kind == .file || status.kind == .directory else { return }
         try check(status, path: path, fileSystem: fileSystem)
     }

@@ -1,12 +1,12 @@
-/// How the system guards a stored key.
+/// The guard that the system puts on a stored key.
 public struct AccessControl: Sendable, Hashable {
     /// Whether a person must show a finger or face before the key can be read.
     ///
-    /// Systems without such a sensor store the key all the same and remember the wish; see
+    /// Systems without such a sensor store the key anyway and remember the requirement; see
     /// ``KeyStorage/enforcesBiometrics``.
     public var requireBiometric: Bool
-    /// Whether the person's password or the device's passcode does in place of the finger or face, as for somebody whose
-    /// machine has no sensor.
+    /// Whether the person's password or the device's passcode is accepted in place of the finger or face, as on a
+    /// machine without a sensor.
     public var acceptsPassword: Bool
     /// In which state of the device the key can be read.
     public var accessibleWhen: AccessibleWhen

@@ -8,7 +8,7 @@ public final class InMemoryKeyStorage: KeyStorage {
     /// An empty storage.
     public init() {}
 
-    /// Never: memory asks nobody.
+    /// Whether biometrics are enforced: never, because memory cannot ask for a finger or face.
     public var enforcesBiometrics: Bool { false }
 
     /// Stores `key` under `id`; see ``KeyStorage/store(_:id:accessControl:)``.

@@ -1,8 +1,8 @@
-/// How a key storage is to be protected by a Secure Enclave, from what is wished for and what there is.
+/// The plan for protecting a key storage with a Secure Enclave, from the configuration and the device.
 ///
 /// A value, so that every case can be tried on a machine that has no enclave.
 package enum KeyProtectionPlan: Hashable, Sendable {
-    /// Keys are stored as they are: nobody wishes more, or there is no enclave and never was one here.
+    /// Keys are stored as they are: the configuration does not ask for an enclave, or this device has and had none.
     case plain
     /// Keys are wrapped by the enclave's key that is stored already.
     case wrapped
@@ -19,7 +19,7 @@ package enum KeyProtectionPlan: Hashable, Sendable {
     package init(isWished: Bool, hasEnclave: Bool, hasWrappingKey: Bool) {
         self =
             switch (isWished, hasEnclave, hasWrappingKey) {
-            // What was wrapped stays readable when nobody wishes it any more.
+            // Wrapped keys stay readable when the configuration no longer asks for the enclave.
             case (_, true, true): .wrapped
             case (_, false, true): .refused
             case (true, true, false): .makeWrappingKey

@@ -6,8 +6,8 @@ public import Bytes
 /// the disk or for a person (biometrics), so do not make them where waiting is forbidden. Implementations are safe to
 /// use from many threads, and what `store` and `delete` have done when they return survives a loss of power.
 public protocol KeyStorage: Sendable {
-    /// Whether ``AccessControl/requireBiometric`` is enforced here. Where it is not, the wish is stored and given
-    /// back by ``accessControl(id:)``, and whoever needs the guarantee must refuse to go on.
+    /// Whether ``AccessControl/requireBiometric`` is enforced here. If not, the requirement is stored and returned by
+    /// ``accessControl(id:)``, and a caller that needs the guarantee must refuse to go on.
     var enforcesBiometrics: Bool { get }
 
     /// Stores `key` under `id` in place of whatever was stored there.
@@ -31,7 +31,7 @@ public protocol KeyStorage: Sendable {
     /// - Throws: As ``retrieve(id:)``.
     func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes]
 
-    /// How the key under `id` was asked to be guarded, or nil if there is none.
+    /// Returns the guard that was requested for the key under `id`, or nil if there is none.
     ///
     /// - Throws: ``KeychainError/invalidKeyId(_:)`` or ``KeychainError/unableToRead(_:)``.
     func accessControl(id: String) throws(KeychainError) -> AccessControl?
@@ -70,7 +70,7 @@ extension KeyStorage {
     }
 }
 
-/// What every storage accepts.
+/// The limits that every storage applies.
 enum KeyLimits {
     /// Ids are names, not data.
     static let idBytes = 128

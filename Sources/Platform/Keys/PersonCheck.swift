@@ -1,5 +1,5 @@
-/// What the Keychain asks of a person before it gives a key, from the guard that is wished for and whether there is a
-/// sensor.
+/// The check of a person that the Keychain makes before it returns a key, from the requested guard and the presence of
+/// a sensor.
 ///
 /// A value, so that every case can be tried on a machine that has no Keychain. Its number is stored beside the key.
 enum PersonCheck: UInt8, CaseIterable, Sendable {

@@ -9,9 +9,9 @@ internal import Foundation
 
 /// A storage whose keys are sealed before they are stored, with a key that cannot be copied: that of a Secure Enclave.
 ///
-/// The enclave makes P-256 keys only and ours are Ed25519, so it cannot hold them; it can hold the key without which they
-/// cannot be read. Whoever copies the storage, or has the Keychain of a backup, has nothing then. Sealing is HPKE
-/// (RFC 9180) in base mode with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM, and bound to the key's id, so that
+/// The enclave makes P-256 keys only and ours are Ed25519, so it cannot hold them; it can hold the key without which
+/// they cannot be read. A copy of the storage, or of the Keychain in a backup, is then useless. Sealing is HPKE (RFC
+/// 9180) in base mode with DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and AES-256-GCM, and bound to the key's id, so that
 /// no key can be put in another one's place.
 ///
 /// A key that was stored before the wrapping began is read as it is, and wrapped when it is stored again.
@@ -122,6 +122,6 @@ struct WrappedKey {
 
     var binary: [UInt8] { Self.mark + encapsulated + sealed }
 
-    /// What the sealing is bound to.
+    /// Returns the HPKE info that binds the sealing to the key's id.
     static func info(id: String) -> Data { Data("runar/wrapped-key/v1/".utf8 + Array(id.utf8)) }
 }

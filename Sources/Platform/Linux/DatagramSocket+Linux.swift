@@ -5,7 +5,7 @@ internal import Identity
 /// A UDP socket that never blocks.
 final class DatagramSocket: Sendable {
     let descriptor: Int32
-    /// Where it is bound.
+    /// The address that the socket is bound to.
     let address: SocketAddress
 
     /// Binds a socket to `place`; one for IPv6 carries no IPv4.

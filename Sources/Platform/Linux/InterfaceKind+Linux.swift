@@ -1,6 +1,6 @@
 #if os(Linux)
 extension NetworkInterface {
-    /// What kind of line it is, by what the kernel's driver says.
+    /// The kind of line behind the interface, as the kernel's driver reports it.
     package var kind: InterfaceKind {
         if isLoopback { return .loopback }
         let path = "/sys/class/net/\(name)/uevent"

@@ -1,12 +1,12 @@
 #if os(Linux)
 internal import Glibc
 
-/// What the system knows about this process.
+/// The system's information about this process.
 package enum SystemProcess {
     /// Its number.
     package static var id: Int32 { getpid() }
 
-    /// Where a user's programs keep data, below the user's own directory.
+    /// The directory for the data of a user's programs, relative to the user's home directory.
     package static let dataDirectory = ".local/share/runar"
 
     /// A variable of the environment.

@@ -11,7 +11,7 @@ package enum SystemThread {
         }
     }
 
-    /// What our loops need, many times over.
+    /// The stack size of a thread, many times the need of our loops.
     private static let stackByteCount = 512 << 10
 
     /// Runs `body` on a thread of its own, which gets no signals; returns the system's error, or 0.

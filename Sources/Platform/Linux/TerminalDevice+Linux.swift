@@ -2,7 +2,7 @@
 internal import Bytes
 internal import Glibc
 
-/// Where the handler of signals leaves their numbers: the end of a pipe, written before a handler is set.
+/// The end of a pipe to which the signal handler writes signal numbers; set before a handler is installed.
 private nonisolated(unsafe) var signalPipe: Int32 = -1
 
 /// A terminal that is open for one question.
@@ -56,7 +56,7 @@ struct TerminalDevice: ~Copyable {
             _ = close(ends[1])
         }
         guard !isHidden || isChanged else { throw failure("silence") }
-        // What was typed before is no answer to a question that nobody had seen.
+        // Discard what was typed before the question was shown: it is no answer to it.
         if !isHidden { _ = tcflush(descriptor, TCIFLUSH) }
         try show(question)
         return try readLine(signals: ends[0], limit: limit)

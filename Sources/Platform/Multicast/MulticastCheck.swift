@@ -2,9 +2,9 @@ internal import Identity
 
 /// Whether multicast works on this machine, found out by listening to oneself.
 package enum MulticastCheck {
-    /// How it went on an interface.
+    /// The outcome on an interface.
     package enum Outcome: String, Hashable, Sendable {
-        /// What was sent came back.
+        /// The datagram that was sent came back.
         case heard
         /// Nothing came back.
         case silent
@@ -12,14 +12,14 @@ package enum MulticastCheck {
         case refused
     }
 
-    /// How it went on an interface with one family of addresses.
+    /// The outcome on an interface with one family of addresses.
     package struct Result: Hashable, Sendable {
         package let interface: String
         package let isIPv6: Bool
         package let outcome: Outcome
     }
 
-    /// How long is listened; what one sends oneself comes back at once.
+    /// The time spent listening; datagrams that one sends oneself come back at once.
     private static let patience = Duration.milliseconds(500)
 
     /// Joins the standard groups on each interface that carries multicast, on a port where no node listens, and listens.

@@ -2,9 +2,9 @@ package import Identity
 
 /// A datagram that was heard in a multicast group; nothing about it is proved.
 package struct MulticastDatagram: Hashable, Sendable {
-    /// What it carried: 1 to ``byteLimit`` bytes.
+    /// The payload: 1 to ``byteLimit`` bytes.
     package var bytes: [UInt8]
-    /// Who claims to have sent it; an IPv6 link-local source has the interface's number as its scope.
+    /// The claimed sender; an IPv6 link-local source has the interface's number as its scope.
     package var source: SocketAddress
     /// The number of the interface on which it was heard.
     package var interface: UInt32
@@ -15,7 +15,7 @@ package struct MulticastDatagram: Hashable, Sendable {
         self.interface = interface
     }
 
-    /// What fits into one packet on every IPv6 link: 1280 bytes (RFC 8200, section 5) less two headers.
+    /// The most bytes that fit into one packet on every IPv6 link: 1280 (RFC 8200, section 5) less two headers.
     ///
     /// Longer datagrams are neither sent nor handed on, so nothing is ever fragmented.
     package static let byteLimit = 1232

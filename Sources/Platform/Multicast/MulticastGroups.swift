@@ -23,7 +23,7 @@ public struct MulticastGroups: Hashable, Sendable {
 
     /// 239.255.42.98 and ff12::72:756e:6172, port 4242.
     ///
-    /// The IPv6 group is a link-local one that nobody has assigned (RFC 4291, section 2.7, T = 1): "runar" in ASCII.
+    /// The IPv6 group is an unassigned link-local one (RFC 4291, section 2.7, T = 1): "runar" in ASCII.
     public static let standard = MulticastGroups(port: 4242, ipv4: 0xEFFF_2A62)
 
     /// 239.255.255.250, the group of the mobile specification, and the IPv6 group of ``standard``, port 4445.

@@ -6,7 +6,7 @@ internal import Identity
 /// Everything in here belongs to that thread once ``start()`` was called, except what is `Sendable` and constant; hence
 /// `@unchecked Sendable`.
 final class MulticastLoop: @unchecked Sendable {
-    /// What others want of the thread.
+    /// A message from another thread.
     enum Mail: Sendable {
         case send([UInt8])
         case close
@@ -27,7 +27,7 @@ final class MulticastLoop: @unchecked Sendable {
     private static let interfaceLimit = 32
     /// Datagrams read from one socket before others get their turn.
     private static let datagramsPerTurn = 32
-    /// How long nothing is read after a turn that left something over.
+    /// The pause in reading after a turn that left something over.
     ///
     /// It makes a flood the kernel's to drop: 6400 datagrams per second and socket are all that it gets of this thread.
     private static let restMilliseconds: Int32 = 5

@@ -3,15 +3,15 @@ package import Identity
 
 /// Speaks and listens in the multicast groups of a local network, on every interface on which a node can be dialled.
 ///
-/// Interfaces may come, go and change: the socket follows, and says each time at which addresses the node can be
-/// dialled now. One thread waits in the system for all of it and costs nothing while nothing happens. Letting go of
-/// the socket closes it.
+/// Interfaces may come, go and change: the socket follows, and reports each time at which addresses the node can be
+/// dialled now. One thread waits in the system for all of it and costs nothing while nothing happens. Releasing the
+/// socket closes it.
 ///
 /// On iOS the app needs the entitlement `com.apple.developer.networking.multicast`; without it nothing is heard.
 package final class MulticastSocket: Sendable {
-    /// How a socket is set up.
+    /// The settings of a socket.
     package struct Configuration: Sendable {
-        /// Where to speak and listen.
+        /// The groups in which to send and listen.
         package var groups: MulticastGroups
         /// The addresses on which the node waits for connections, with their ports.
         package var bound: [SocketAddress]
@@ -29,7 +29,7 @@ package final class MulticastSocket: Sendable {
         }
     }
 
-    /// What was heard, our own datagrams among it, for one reader; bounded, later ones are dropped.
+    /// The received datagrams, our own included, for one reader; bounded, later ones are dropped.
     package let datagrams: AsyncStream<MulticastDatagram>
     /// The addresses at which others can dial the node: at once, and at each change, for one reader.
     package let localAddresses: AsyncStream<[SocketAddress]>
@@ -87,7 +87,7 @@ package final class MulticastSocket: Sendable {
 
 /// Why no multicast socket could be opened.
 package enum MulticastError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The process may not open any more descriptors.
+    /// The process has reached its limit of open descriptors.
     case noDescriptors
     /// The system refused a thread, with its error number.
     case noThread(Int32)

@@ -1,18 +1,18 @@
 internal import Identity
 
-/// What became of one read from a socket.
+/// The result of one read from a socket.
 enum Reception {
     case datagram(MulticastDatagram)
     /// Something came that is too short or too long to be handed on.
     case ignored
     /// Nothing is there.
     case empty
-    /// The socket is of no use any more.
+    /// The socket can no longer be used.
     case failed
 }
 
 extension IPAddress {
-    /// The same IPv6 address on one interface; an IPv4 address unchanged.
+    /// Returns this IPv6 address on one interface; an IPv4 address unchanged.
     func scoped(_ interface: UInt32) -> IPAddress {
         guard case .v6(let high, let low, _) = self else { return self }
         return .v6(high: high, low: low, scope: interface)

@@ -20,9 +20,9 @@ package final class DatagramSockets: Sendable {
     /// Datagrams read from one socket before others get their turn.
     private static let datagramsPerTurn = 32
 
-    /// Where each socket is bound, with the port that it got.
+    /// The address that each socket is bound to, with the port that it got.
     package let addresses: [SocketAddress]
-    /// What came, for one reader; bounded, later ones are dropped.
+    /// The received datagrams, for one reader; bounded, later ones are dropped.
     ///
     /// Ends with ``close()``.
     package let datagrams: AsyncStream<Datagram>
@@ -37,7 +37,7 @@ package final class DatagramSockets: Sendable {
         try self.init(sockets)
     }
 
-    /// A port that nobody has at `place` at this moment.
+    /// Returns a port that is free at `place` at this moment.
     package static func freePort(at place: IPAddress) throws(DatagramError) -> UInt16 {
         try DatagramSocket(at: SocketAddress(place, port: 0)).address.port
     }
@@ -102,13 +102,13 @@ package final class DatagramSockets: Sendable {
     }
 }
 
-/// What became of one read from a UDP socket.
+/// The result of one read from a UDP socket.
 enum DatagramReception {
-    /// So many bytes, and who claims to have sent them.
+    /// The number of bytes, and the claimed sender.
     case datagram(count: Int, source: SocketAddress)
     /// Nothing is there.
     case empty
-    /// The socket is of no use any more.
+    /// The socket can no longer be used.
     case failed
 }
 
@@ -118,7 +118,7 @@ package enum DatagramError: Error, Hashable, Sendable, CustomStringConvertible {
     case notBound(SocketAddress, Int32)
     /// A datagram could not be sent there, with the system's error number.
     case notSent(SocketAddress, Int32)
-    /// The process may not open any more descriptors.
+    /// The process has reached its limit of open descriptors.
     case noDescriptors
     /// The system refused a thread, with its error number.
     case noThread(Int32)

@@ -1,4 +1,4 @@
-/// What kind of line a network interface is.
+/// The kind of line behind a network interface.
 package enum InterfaceKind: Hashable, Sendable {
     /// It leads back to this machine.
     case loopback

@@ -37,7 +37,7 @@ package struct NetworkInterface: Hashable, Sendable {
 }
 
 extension NetworkInterface {
-    /// Whether datagrams for a group are of use here; tunnels lead to nobody who is near.
+    /// Whether group datagrams are useful here; tunnels lead to no nearby peer.
     var carriesMulticast: Bool { isUp && (isLoopback || isMulticast && !isPointToPoint) }
 
     /// The address from which datagrams of a family are sent here, if there is one.

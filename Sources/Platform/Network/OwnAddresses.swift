@@ -2,14 +2,14 @@ package import Identity
 
 /// The addresses at which others can dial this machine.
 package enum OwnAddresses {
-    /// The most that anybody is told; those that are most likely to be of use come first.
+    /// The most addresses that are announced; the most useful ones come first.
     package static let limit = 8
 
     /// Works out what to announce for sockets that are bound to `bound`.
     ///
     /// An unspecified address stands for every address of its family on the interfaces that are up. Loopback addresses
-    /// count only when there is no other, because they mean somebody else on every other machine. Scopes are left out
-    /// for the same reason. IPv4 comes before IPv6 and link-local addresses come last; without repetitions.
+    /// count only when there is no other, because they mean a different machine elsewhere. Scopes are left out for this
+    /// reason, too. IPv4 comes before IPv6 and link-local addresses come last; without repetitions.
     package static func dialable(
         bound: [SocketAddress],
         interfaces: [NetworkInterface],
@@ -38,7 +38,7 @@ package enum OwnAddresses {
         }
     }
 
-    /// The interfaces on which somebody could hear of us and dial us, at most `limit` of them.
+    /// Returns the interfaces on which others could discover and dial us, at most `limit` of them.
     ///
     /// A socket that is bound to one address can be reached where this address is, an unspecified one everywhere.
     static func announcing(

@@ -102,7 +102,7 @@ extension TerminalPromptError: CustomStringConvertible {
     }
 }
 
-/// What came of a question.
+/// The outcome of a question.
 enum TerminalAnswer {
     /// The line without its end.
     case answer([UInt8])

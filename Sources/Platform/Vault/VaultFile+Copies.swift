@@ -1,7 +1,7 @@
 extension VaultFile {
     /// Writes every key of `storage` into a vault of its own at `path`, such as a backup on another disk.
     ///
-    /// Nothing but the vault is left there: no lock, since nobody keeps it open.
+    /// Only the vault is left there: no lock, since no process keeps it open.
     ///
     /// - Throws: ``KeychainError/alreadyExists(path:)``, `unsuitablePassphrase`, `unableToStore`, or what reading
     ///   `storage` throws.

@@ -65,7 +65,7 @@ extension VaultFile {
         )
     }
 
-    /// Throws unless `path` is a file that nobody else can read.
+    /// Throws unless `path` is a file that no other user can read.
     static func checkPrivate(_ path: String, fileSystem: some FileSystem) throws(KeychainError) {
         let status = try reading { () throws(FileError) in
             try fileSystem.status(of: path, followingLink: false)

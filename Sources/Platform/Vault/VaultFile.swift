@@ -7,13 +7,13 @@ internal import Concurrency
 /// is described in `docs/spec/vault.md`. One process at a time has a vault open. Every change writes the whole file
 /// anew beside the old one and puts it in its place, so a loss of power leaves the old vault or the new one.
 public final class VaultFile: KeyStorage {
-    /// Where the vault is.
+    /// The path of the vault.
     public let path: String
 
     private let fileSystem: any FileSystem
     private let state: Locked<State?>
 
-    /// What is in memory while the vault is open.
+    /// The contents of memory while the vault is open.
     struct State: Sendable {
         var key: VaultKey
         var entries: [String: VaultEntry]
@@ -70,7 +70,7 @@ public final class VaultFile: KeyStorage {
         state.withLock { $0 = nil }
     }
 
-    /// Never: a file asks nobody.
+    /// Whether biometrics are enforced: never, because a file cannot ask for a finger or face.
     public var enforcesBiometrics: Bool { false }
 
     /// Stores `key` under `id`; see ``KeyStorage/store(_:id:accessControl:)``.

@@ -16,7 +16,7 @@ struct VaultHeader: Hashable {
     static let fileLimit = byteCount + bodyLimit
 
     private static let checksumBytes = 8
-    /// What every version begins with: magic, version, header length.
+    /// The size of the prologue that begins every version: magic, version, header length.
     private static let prologueBytes = 12
 
     var derivation: VaultKeyDerivation
@@ -88,7 +88,7 @@ struct VaultHeader: Hashable {
         }
     }
 
-    /// What holds for every version: the magic, and a header of the stated length that ends in its checksum.
+    /// Checks the format of every version: the magic, and a header of the stated length that ends in its checksum.
     ///
     /// Only a header that is whole may say that it is newer.
     private static func checkPrologue(of file: [UInt8], path: String) throws(KeychainError) {

@@ -77,7 +77,7 @@ struct VaultKey: Sendable {
     }
 }
 
-/// The file that opens a vault where nobody can type: 64 hexadecimal digits of 32 random bytes, and a line end.
+/// The file that opens a vault without a person: 64 hexadecimal digits of 32 random bytes, and a line end.
 enum VaultKeyFile {
     static let byteCount = 32
 

@@ -1,19 +1,19 @@
 public import Bytes
 
-/// What opens a vault.
+/// The secret that opens a vault.
 public enum VaultSecret: Sendable {
     /// Words that a person knows, as UTF-8, 1 to 1024 bytes.
     case passphrase(SecretBytes)
     /// The path of a file that ``VaultFile/makeKeyFile(at:)`` made, for machines that start without a person.
     ///
-    /// Whoever can read both files can read the keys.
+    /// A reader of both files can read the keys.
     case keyFile(path: String)
 
     /// The longest passphrase.
     static let passphraseBytes = 1024
 }
 
-/// How the bytes of the secret become a key.
+/// The derivation of a key from the bytes of the secret.
 enum VaultKeyDerivation: Hashable {
     /// scrypt (RFC 7914) with r = 8 and p = 1; each step of the exponent doubles time and memory.
     case scrypt(log2Rounds: UInt8)
@@ -23,7 +23,7 @@ enum VaultKeyDerivation: Hashable {
     /// 128 MiB and some tenths of a second, once for each opening.
     static let standard = VaultKeyDerivation.scrypt(log2Rounds: 17)
 
-    /// What is accepted from a file: neither so cheap that guessing is easy nor more than 1 GiB of memory.
+    /// The values accepted from a file: neither so cheap that guessing is easy nor more than 1 GiB of memory.
     static let acceptedLog2Rounds: ClosedRange<UInt8> = 14...20
     static let blockSize: UInt8 = 8
     static let parallelism: UInt8 = 1
