@@ -1,8 +1,8 @@
 // A path whose MTU shrinks in mid-transfer swallows our long packets and nothing else, silently, because we forbid
-// routers to cut them. ngtcp2 finds out what a path carries but never that it carries less than before, and would send
-// the same length again for ever. So (RFC 8899, section 4.3) when some stream's bytes stay unacknowledged over three
-// probe timeouts, packets shrink to what every path must carry (RFC 9000, section 14.1), and grow again when the
-// RFC's timer ends.
+// routers to cut them. ngtcp2 finds out what a path carries but never that it carries less than before, and would
+// repeat the same length endlessly. So (RFC 8899, section 4.3) when some stream's bytes stay unacknowledged over three
+// probe timeouts, packets shrink to what every path must carry (RFC 9000, section 14.1), and grow again when the RFC's
+// timer ends.
 #include "internal.h"
 
 enum { RQ_SILENT_TIMEOUTS = 3, RQ_SUSPICIOUS_TIMEOUTS = 2 };

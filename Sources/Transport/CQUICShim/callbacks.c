@@ -8,7 +8,7 @@ static void random_bytes(uint8_t *out, size_t length, const ngtcp2_rand_ctx *con
     (void)context;
     rq_random(out, length);
     // By the lowest bit of a single byte ngtcp2 decides whether to clear the fixed bit towards peers that allow it; we
-    // keep it set, so that whoever is between us can tell our packets from STUN. (BBR too asks for single bytes, and
+    // keep it set, so that a device on the path can tell our packets from STUN. (BBR too asks for single bytes, and
     // takes them as fractions.)
     if (length == 1) out[0] &= 0xfe;
 }
@@ -77,7 +77,7 @@ static int recv_stream_data(ngtcp2_conn *engine, uint32_t flags, int64_t id, uin
     (void)id, (void)offset, (void)user;
     rq_stream *stream = stream_user;
     if (stream == NULL || stream->is_deaf) {
-        // Nobody will read it: the window must not shrink.
+        // No reader is left; return the credit, or the connection's window shrinks.
         ngtcp2_conn_extend_max_offset(engine, length);
         return 0;
     }

@@ -57,8 +57,9 @@ static void fill_params(ngtcp2_transport_params *params, const rq_options *optio
     params->active_connection_id_limit = 7;
 }
 
-// STUN shares the socket and is told apart by the fixed bit, so no peer may be allowed to clear it (RFC 9287). ngtcp2
-// sets grease_quic_bit whatever the caller says; what it hands out as const are its own parameters, not yet encoded.
+// STUN shares the socket, and the fixed bit tells the two apart, so no peer may be allowed to clear it (RFC 9287).
+// ngtcp2 sets grease_quic_bit whatever the caller says; what it hands out as const are its own parameters, not yet
+// encoded.
 static void never_grease(ngtcp2_conn *engine) {
     ngtcp2_transport_params *params =
         (ngtcp2_transport_params *)(uintptr_t)ngtcp2_conn_get_local_transport_params(engine);

@@ -117,7 +117,7 @@ size_t rq_write_stateless_reset(const rq_cid *cid, const uint8_t secret[RQ_SECRE
                                 uint8_t *out, size_t size) {
     uint8_t token[NGTCP2_STATELESS_RESET_TOKENLEN], noise[32];
     ngtcp2_cid ours = from_cid(cid);
-    // Shorter than what came, or two resetters would talk for ever (RFC 9000, section 10.3.3).
+    // Shorter than what came, or two resetters would answer each other endlessly (RFC 9000, section 10.3.3).
     if (received < 22 + NGTCP2_STATELESS_RESET_TOKENLEN / 2) return 0;
     size_t length = received - 1 < 42 ? received - 1 : 42;
     if (length < NGTCP2_STATELESS_RESET_TOKENLEN + NGTCP2_MIN_STATELESS_RESET_RANDLEN) return 0;

@@ -200,7 +200,7 @@ size_t rq_stream_gather(const rq_stream *stream, ngtcp2_vec *vectors, size_t cou
         vectors[used].len = chunk->length - offset;
         *total += vectors[used].len;
         used++;
-        // More than a packet's worth is of no use.
+        // More than a packet's worth is useless.
         if (*total >= 65536) break;
     }
     return used;
@@ -271,7 +271,7 @@ void rq_stream_reset(rq_stream *stream, uint64_t code) {
 }
 
 // STOP_SENDING waits until everything of ours is acknowledged: a peer that got it before our first byte would have to
-// make up its mind about a stream it has not seen. Until then the stream's window bounds what arrives for nobody.
+// decide about a stream it has not seen. Until then the stream's window bounds the unread bytes that arrive.
 static void stop_if_sent(rq_stream *stream) {
     if (!stream->is_deaf || stream->has_stopped || stream->is_closed || stream->id < 0 || stream->queued > 0) return;
     stream->has_stopped = true;

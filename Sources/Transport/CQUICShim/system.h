@@ -29,7 +29,7 @@ int rq_system_socket(int family);
 void rq_system_tune(rq_udp *udp, bool is_ipv6);
 // Two ends for waking a thread: 8 bytes written to the second make the first readable. The same one twice will do.
 bool rq_system_open_waker(int ends[2]);
-// Waits for the descriptors, at most `timeout` nanoseconds (UINT64_MAX: for ever).
+// Waits for the descriptors, at most `timeout` nanoseconds (UINT64_MAX: no limit).
 int rq_system_wait(struct pollfd *descriptors, size_t count, uint64_t timeout);
 // The first thing that a new I/O thread does.
 void rq_system_prepare_thread(void);

@@ -6,7 +6,8 @@
 
 #include "system.h"
 
-// The control messages by which Linux is told, and tells, how a train is cut (linux/udp.h); other systems have none.
+// The control messages with which Linux takes and reports the segment size of a batch (linux/udp.h); other systems have
+// none.
 enum { RQ_UDP_SEGMENT = 103, RQ_UDP_GRO = 104 };
 
 const char *rq_error_text(int error) { return strerror(error); }
@@ -71,7 +72,7 @@ static void add_control(struct msghdr *message, int level, int type, const void 
     message->msg_controllen += CMSG_SPACE(size);
 }
 
-// Apple's kernel forgets the address of a socket that has one of its own if it is told another way too.
+// Apple's kernel forgets the bound address of a socket that also gets one in a control message.
 static void add_source(const rq_udp *udp, struct msghdr *message, const rq_addr *from) {
     if (!udp->is_wildcard || is_any(from)) return;
     if (from->family == 6) {

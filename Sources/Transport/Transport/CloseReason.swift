@@ -5,7 +5,7 @@ package enum CloseReason {
     /// More would not surely fit into the one packet that carries the end.
     package static let maximumByteCount = 256
 
-    /// What a peer gave as its reason, without characters that would steer a terminal or a log.
+    /// Returns a peer's reason, shortened, without characters that would steer a terminal or a log.
     package static func heard(_ reason: String) -> String { bounded(PlainText.kept(of: reason)) }
 
     /// Shortens `reason` to the longest beginning of whole characters that fits.

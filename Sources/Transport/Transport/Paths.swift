@@ -3,11 +3,11 @@ public import Identity
 // Where packets go, for transports over UDP: through a relay, from further ports, by another way. A transport without paths
 // keeps the defaults below, which do nothing.
 
-/// What happened to the way of a connection's packets.
+/// An event on the path of a connection's packets.
 public enum PathEvent: Sendable, Hashable {
     /// Packets go to this address now, and the peer answers from there.
     case moved(SocketAddress)
-    /// What was sent stays unanswered over several probe timeouts.
+    /// The sent packets stay unanswered over several probe timeouts.
     case suspect
     /// The peer is heard again after that.
     case answered

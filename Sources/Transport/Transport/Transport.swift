@@ -2,9 +2,9 @@ public import Identity
 
 /// One local UDP port (or its in-memory stand-in) that dials and accepts connections of one peer key.
 ///
-/// Every connection is authenticated in both directions before anybody sees it: `Connection.remotePeerId` is the
-/// SHA-256 of the Ed25519 key with which the other side proved itself in TLS, never a claim. An endpoint knows
-/// nothing of networks and tokens; admission happens above it.
+/// Every connection is authenticated in both directions before it is handed out: `Connection.remotePeerId` is the
+/// SHA-256 of the Ed25519 key with which the other side proved itself in TLS, never a claim. An endpoint knows nothing
+/// of networks and tokens; admission happens above it.
 public protocol Endpoint: AnyObject, Sendable {
     /// The identity that this endpoint proves to others.
     var localPeerId: PeerId { get }
@@ -40,17 +40,17 @@ public protocol Endpoint: AnyObject, Sendable {
     /// Closes ports of ``openPorts(count:)``; those that a connection uses stay until it ends.
     func closePorts(_ ports: [UInt16])
 
-    /// From now on the channel's address leads over the connection to a relay.
+    /// Routes the channel's address over the connection to a relay from now on.
     func openChannel(_ channel: ChannelId, over relay: any Connection)
 
-    /// The channel's address leads nowhere any more.
+    /// Removes the route of the channel's address.
     func closeChannel(_ channel: ChannelId)
 
-    /// Forwards what comes on either channel from its connection's address to the other connection's, at most so many
-    /// bytes per second in both directions together, until one of the connections ends.
+    /// Forwards what comes on either channel from its connection's address to the other connection's, at most
+    /// `bytesPerSecond` in both directions together, until one of the connections ends.
     func relay(_ first: RelayEnd, _ second: RelayEnd, bytesPerSecond: Int)
 
-    /// Forwards nothing any more from this channel, nor to it.
+    /// Stops forwarding from this channel and to it.
     func stopRelaying(_ channel: ChannelId)
 
     /// Tells that this machine's addresses changed, so that connections find out at once whether their paths still work.
@@ -62,9 +62,9 @@ public protocol Endpoint: AnyObject, Sendable {
 
 /// A datagram that was not QUIC.
 public struct ForeignDatagram: Sendable, Hashable {
-    /// What it carried.
+    /// The payload.
     public let bytes: [UInt8]
-    /// Where it came from (spoofable).
+    /// The address that it came from (spoofable).
     public let source: SocketAddress
     /// The port of ``Endpoint/openPorts(count:)`` that it came to; nil for the endpoint's own.
     public let port: UInt16?
@@ -81,19 +81,19 @@ public struct ForeignDatagram: Sendable, Hashable {
 ///
 /// It closes with code 0 when neither itself nor any of its streams is referred to any longer.
 public protocol Connection: AnyObject, Sendable {
-    /// Who is on the other side, proved by TLS.
+    /// The peer on the other side, proved by TLS.
     var remotePeerId: PeerId { get }
 
-    /// Where packets go at the moment; changes when the peer moves.
+    /// The address to which packets go at the moment; changes when the peer moves.
     var remoteAddress: SocketAddress { get }
 
-    /// How long packets and their answers take at the moment, smoothed; nil before it was measured.
+    /// The smoothed round-trip time; nil before it was measured.
     var roundTrip: Duration? { get }
 
     /// Whether this side dialled.
     var isDialler: Bool { get }
 
-    /// What happens to the way of the packets, for one reader.
+    /// The events on the path of the packets, for one reader.
     var pathEvents: AsyncStream<PathEvent> { get }
 
     /// Sends something that the peer acknowledges, so that ``pathEvents`` soon tell if it is gone.
@@ -108,7 +108,8 @@ public protocol Connection: AnyObject, Sendable {
     /// Until then a transport may keep a peer that only TLS has authenticated to small ones.
     func extendLimits()
 
-    /// Bytes that both sides and nobody else can derive from the handshake (RFC 8446, section 7.5, with an empty context).
+    /// Derives bytes from the handshake that only the two sides can know (RFC 8446, section 7.5, with an empty
+    /// context).
     ///
     /// - Throws: ``TransportError/closed(code:reason:)`` once the connection is gone.
     func exportKeyingMaterial(label: String, byteCount: Int) throws -> [UInt8]
@@ -156,9 +157,9 @@ public protocol Stream: AnyObject, Sendable {
     ///   `CancellationError` when cancelled before `bytes` were queued (then none of them is).
     func write(_ bytes: [UInt8], finish: Bool) async throws
 
-    /// Returns when the peer has all bytes that were written to a stream that it accepted, or will have them before it hears
-    /// of the connection's end: so whoever closes the connection then takes none back. The end of the stream is not waited
-    /// for. Over QUIC this counts as a writer.
+    /// Returns when the peer has all bytes that were written to a stream that it accepted, or will have them before it
+    /// learns of the connection's end: closing the connection then loses none of them. The end of the stream is not
+    /// waited for. Over QUIC this counts as a writer.
     ///
     /// - Throws: as ``write(_:finish:)``, over QUIC; in memory nothing.
     func delivered() async throws
@@ -166,8 +167,9 @@ public protocol Stream: AnyObject, Sendable {
     /// Calls `handler` once, at once if it is so already, when nothing that is written from now on would arrive: the peer
     /// wants no more, the connection went, or this side gave the stream up. Nil takes an earlier handler back.
     ///
-    /// So whoever works for the peer without reading or writing hears that it may stop. Once this direction is finished
-    /// the call may not come. The handler runs on whatever thread finds out; it must neither block nor use the stream.
+    /// A task that works for the peer without reading or writing learns in this way that it may stop. Once this
+    /// direction is finished the call may not come. The handler runs on whatever thread finds out; it must neither
+    /// block nor use the stream.
     func whenStopped(_ handler: (@Sendable (TransportError) -> Void)?)
 
     /// Gives up both directions at once: RESET_STREAM and STOP_SENDING with `code` (RFC 9000, section 19.4 and 19.5).

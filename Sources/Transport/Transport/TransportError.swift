@@ -4,7 +4,7 @@ public import Identity
 public enum TransportError: Error, Hashable, Sendable {
     /// The endpoint could not be made; the text says what to change.
     case initializationFailed(String)
-    /// Nobody accepted at that address: silence, refusal, or a handshake that failed.
+    /// No peer accepted at that address: silence, refusal, or a handshake that failed.
     case connectionFailed(String)
     /// The bytes could not be handed over.
     case sendFailed(String)

@@ -28,7 +28,7 @@ enum {
     RQ_OK = 0,
     // The connection must be closed with the error that the engine recorded: call rq_conn_close_packet.
     RQ_CLOSE = 1,
-    // The peer closed the connection; nothing may be sent any more.
+    // The peer closed the connection; nothing more may be sent.
     RQ_DRAINING = 2,
     // Drop the connection without a word.
     RQ_DROP = 3,
@@ -149,8 +149,8 @@ rq_waker *rq_waker_new(void);
 void rq_waker_free(rq_waker *waker);
 // Any thread may call this.
 void rq_waker_wake(rq_waker *waker);
-// Sleeps until a socket can be read (or written, when blocked), somebody wakes us, or `timeout` nanoseconds passed.
-// `readable` gets for each socket whether it can be read.
+// Sleeps until a socket can be read (or written, when blocked), a thread calls rq_waker_wake, or `timeout` nanoseconds
+// passed. `readable` gets for each socket whether it can be read.
 void rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64_t timeout, bool *readable);
 void rq_random(uint8_t *out, size_t length);
 
@@ -199,7 +199,7 @@ typedef struct rq_options {
 rq_conn *rq_conn_dial(const rq_tls *tls, const rq_options *options, const rq_hooks *hooks, void *user,
                       const rq_addr *local, const rq_addr *remote, uint64_t now);
 
-// An Initial packet of somebody unknown, taken apart.
+// A parsed Initial packet from an unknown client.
 typedef struct rq_initial {
     uint32_t version;
     rq_cid destination, source;

@@ -1,26 +1,26 @@
 package import Bytes
 package import Identity
 
-/// What an endpoint needs to know before it opens its port.
+/// The settings that an endpoint needs before it opens its port.
 package struct QUICConfiguration: Sendable {
     /// The key that proves who we are.
     package var identity: Ed25519PrivateKey
-    /// Where to listen: at most one IPv4 and one IPv6 address.
+    /// The addresses to listen on: at most one IPv4 and one IPv6 address.
     ///
     /// With port 0 both get the same free port if possible.
     package var addresses: [SocketAddress]
-    /// How much may be held, queued and opened.
+    /// The bounds on what may be held, queued and opened.
     package var limits = QUICLimits()
-    /// How long to wait for what.
+    /// The timeouts and intervals.
     package var timers = QUICTimers()
-    /// Who decides how fast to send.
+    /// The algorithm that decides how fast to send.
     package var congestionControl = CongestionControl.cubic
     /// 32 bytes from which stateless resets and Retry tokens are made.
     ///
     /// Keep them over restarts, or peers of the process before cannot be told that it is gone; without them random
     /// ones are made.
     package var resetSecret: SecretBytes?
-    /// What only tests replace.
+    /// The parts that only tests replace.
     var seams = Seams()
 
     /// Begins with the defaults: any address of both families, a free port.
@@ -40,28 +40,28 @@ package struct QUICConfiguration: Sendable {
     }
 }
 
-/// Who decides how fast to send.
+/// The algorithm that decides how fast to send.
 package enum CongestionControl: Sendable, Hashable {
-    /// RFC 9438: fair to everybody, slow on links that lose packets at random.
+    /// RFC 9438: fair to other flows, slow on links that lose packets at random.
     case cubic
     /// Keeps its pace under random loss; with ngtcp2 0.12 it sends more than it should.
     case bbr
 }
 
-/// How long an endpoint waits for what.
+/// The timeouts and intervals of an endpoint.
 package struct QUICTimers: Sendable, Hashable {
-    /// After how much silence of our own a connection sends a ping, so that NATs keep the path open.
+    /// The silence of our own after which a connection sends a ping, so that NATs keep the path open.
     package var keepAlive = Duration.seconds(24)
-    /// After how much silence of the peer a connection is given up.
+    /// The silence of the peer after which a connection times out.
     package var idle = Duration.seconds(30)
-    /// How long a handshake may take, from its first packet to its last.
+    /// The longest duration of a handshake, from its first packet to its last.
     package var handshake = Duration.seconds(5)
 
     /// The defaults.
     package init() {}
 }
 
-/// How much an endpoint holds, queues and opens.
+/// The bounds on what an endpoint holds, queues and opens.
 ///
 /// A peer can make it hold no more.
 package struct QUICLimits: Sendable, Hashable {
@@ -90,7 +90,7 @@ package struct QUICLimits: Sendable, Hashable {
     package var pendingAccepts = 256
     /// Handshakes that one source may begin, but not complete, at a time.
     package var handshakesPerSource = 64
-    /// How many of them it gets back each second.
+    /// The number of them that it gets back each second.
     package var handshakesPerSourcePerSecond = 16
     /// Datagrams that are not QUIC and wait for their reader.
     package var foreignDatagrams = 256

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Identity
 
-/// What tests replace in an endpoint: the clock, the network's errors, and what it says of itself in TLS.
+/// The parts of an endpoint that tests replace: the clock, the network's errors, and its credentials in TLS.
 struct Seams: Sendable {
     /// Nanoseconds of a clock; nil is CLOCK_MONOTONIC.
     var now: (@Sendable () -> UInt64)?

@@ -5,10 +5,10 @@ internal import Transport
 
 /// One connection, between its users' handles and the I/O thread.
 ///
-/// What both touch lies in locked members; the rest belongs to the I/O thread alone, hence `@unchecked Sendable`.
+/// Locked members hold the shared state; the rest belongs to the I/O thread alone, hence `@unchecked Sendable`.
 @safe
 final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
-    /// Where a connection is in its life, for the I/O thread.
+    /// The phase of a connection's life, for the I/O thread.
     enum Phase {
         /// Can become `open` or `closing`.
         case handshaking
@@ -16,7 +16,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         case open
         /// Nothing but the answer to late packets is left. Can become `gone`.
         case closing(ClosingPeriod)
-        /// No packet finds it any more.
+        /// No packet reaches it any longer.
         case gone
     }
 

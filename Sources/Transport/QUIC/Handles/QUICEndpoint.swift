@@ -6,7 +6,7 @@ package import Transport
 
 /// An ``Transport/Endpoint`` over QUIC: one UDP port, one I/O thread, any number of connections.
 ///
-/// Letting go of the endpoint and all its connections closes the port.
+/// Releasing the endpoint and all its connections closes the port.
 package final class QUICEndpoint: Endpoint {
     package let localPeerId: PeerId
     package let foreignDatagrams: AsyncStream<ForeignDatagram>
@@ -94,7 +94,7 @@ package final class QUICEndpoint: Endpoint {
 }
 
 extension rq_options {
-    /// What the engine needs of a configuration.
+    /// Creates the engine's options from a configuration.
     fileprivate init(_ configuration: QUICConfiguration) throws(TransportError) {
         self.init()
         let limits = configuration.limits

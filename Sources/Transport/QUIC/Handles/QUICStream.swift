@@ -2,7 +2,7 @@ internal import Transport
 
 /// A stream of a ``QUICConnection``.
 ///
-/// Letting go of it before its end resets it.
+/// Releasing it before its end resets it.
 final class QUICStream: Stream {
     let core: StreamCore
     /// Keeps the connection open as long as one of its streams is in use.

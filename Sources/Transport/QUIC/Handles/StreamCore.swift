@@ -4,7 +4,7 @@ internal import Transport
 
 /// One stream, between its user's handle and the I/O thread.
 ///
-/// What both touch lies under the lock; the rest belongs to the I/O thread alone, hence `@unchecked Sendable`.
+/// The lock guards the shared state; the rest belongs to the I/O thread alone, hence `@unchecked Sendable`.
 @safe
 final class StreamCore: @unchecked Sendable {
     let connection: ConnectionCore
@@ -142,7 +142,7 @@ final class StreamCore: @unchecked Sendable {
         connection.sendBudget.wake()
     }
 
-    /// Waits until at most `limit` bytes are queued, unless it is time already, or nothing can be written any more.
+    /// Waits until at most `limit` bytes are queued or writing fails; returns at once if `isTime` holds.
     private func waitToWrite(downTo limit: Int, unless isTime: @Sendable (SendSide) -> Bool) async throws {
         let drained = Promise<Void>()
         try await withTaskCancellationHandler {
@@ -162,7 +162,7 @@ final class StreamCore: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Has `handler` told that writing is of no use any more.
+    /// Sets the handler that is called once writing becomes useless; at once if it is so already.
     func whenStopped(_ handler: SendSide.StopHandler?) {
         let stopped = withState { state in
             state.sending.stopHandler = handler
@@ -220,7 +220,7 @@ final class StreamCore: @unchecked Sendable {
         if let stopped { stopped.handler(stopped.error) }
     }
 
-    /// The I/O thread is gone and carries out nothing any more.
+    /// Fails the stream because the I/O thread has ended and serves it no longer.
     func failWithEndpoint() {
         fail(connection.output.ended.value ?? .endpointClosed)
     }

@@ -10,7 +10,7 @@ internal import Identity
 /// At the cap the source with the most handshakes loses its oldest one to a source with fewer. A quarter of the places
 /// is reserved for addresses from which a member was admitted before.
 struct AdmissionGate {
-    /// What to do with an Initial packet.
+    /// The decision on an Initial packet.
     enum Verdict: Equatable {
         /// Begin a handshake, and end the other one, whose place it takes.
         case accept(Handshake, evicting: Handshake?)

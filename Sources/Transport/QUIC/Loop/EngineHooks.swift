@@ -1,8 +1,8 @@
 internal import CQUICShim
 
-/// What the engine calls while it works on a packet.
+/// The callbacks of the engine while it works on a packet.
 ///
-/// None of these may call back into it or wake anybody: what happened is told by ``IOLoop/drainEvents(of:)``, when the
+/// None of these may call back into it or wake a task: ``IOLoop/drainEvents(of:)`` reports what happened, when the
 /// packet is done.
 enum EngineHooks {
     static func make() -> rq_hooks {

@@ -4,7 +4,7 @@ internal import Identity
 internal import Transport
 
 extension IOLoop {
-    /// How a connection ends.
+    /// The way in which a connection ends.
     enum Ending {
         /// Our application closed it.
         case locally(code: UInt64, reason: String)

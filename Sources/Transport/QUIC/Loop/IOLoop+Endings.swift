@@ -56,7 +56,7 @@ extension IOLoop {
         send(period.packet, from: &local, to: &remote)
     }
 
-    /// Nothing finds the connection any more.
+    /// Removes the connection, so that no packet reaches it any longer.
     func vanish(_ core: ConnectionCore) {
         connections.remove(core)
         relays.remove(over: core)
@@ -116,7 +116,7 @@ extension IOLoop {
         }
     }
 
-    /// What `connect` throws for the end of a connection that never was confirmed.
+    /// Returns the error that `connect` throws when a connection ends before it was confirmed.
     private func asHandshakeFailure(_ error: TransportError) -> TransportError {
         guard case .closed(let code, let reason) = error else { return error }
         return .connectionFailed(reason.isEmpty ? "the peer closed during the handshake (code \(code))" : reason)

@@ -6,7 +6,7 @@ extension IOLoop {
     /// Up to this size bytes are copied into the engine's queue; longer arrays are lent to it.
     private static let copyLimit = 2048
 
-    /// What a stream's user wants.
+    /// The pending writes and requests of a stream's user.
     private struct Wishes: Sendable {
         var outbound: [[UInt8]]
         var finish: Bool

@@ -26,14 +26,14 @@ final class IOLoop: @unchecked Sendable {
 
     /// Batches read from one socket before others get their turn.
     private static let batchesPerPass = 4
-    /// How long the acknowledgement of a small packet waits for the answer of whoever was just woken by it.
+    /// The time that the acknowledgement of a small packet waits for the answer of the task that the packet woke.
     ///
     /// Sent at once it would cost a packet each way: ngtcp2 takes the packet number of an acknowledgement for a gap in
     /// what must be acknowledged, and answers the next packet at once in its turn.
     private static let answerNanoseconds: UInt64 = 200_000
     /// Datagrams up to this size may wait so; longer ones are parts of a transfer.
     static let smallDatagram = 1000
-    /// How long `close` waits for closing periods at most.
+    /// The longest time that `close` waits for closing periods.
     private static let shutdownNanoseconds: UInt64 = 3_000_000_000
 
     init(
@@ -54,7 +54,7 @@ final class IOLoop: @unchecked Sendable {
         engine = Engine(tls: tls, options: options)
     }
 
-    /// Starts the thread, which keeps the loop alive until it is told to shut down.
+    /// Starts the thread, which keeps the loop alive until it shuts down.
     func start() throws(TransportError) {
         let context = unsafe Unmanaged.passRetained(self)
         let status = unsafe rq_thread_start(
@@ -90,7 +90,7 @@ final class IOLoop: @unchecked Sendable {
         output.stopped.fulfil(())
     }
 
-    /// Whether the endpoint takes nobody any more.
+    /// Whether the endpoint accepts no new connections.
     var isShuttingDown: Bool { shutdownDeadline != nil }
 
     private var isDone: Bool {
@@ -145,7 +145,7 @@ final class IOLoop: @unchecked Sendable {
         }
     }
 
-    /// Answers a job that nobody will carry out any more.
+    /// Answers a job that the I/O thread will no longer run.
     private func refuse(_ job: Job) {
         switch job {
         case .dial(let core, _, _):

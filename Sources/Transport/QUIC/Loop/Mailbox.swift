@@ -2,7 +2,7 @@ internal import CQUICShim
 internal import Concurrency
 internal import Identity
 
-/// What other threads want of the I/O thread.
+/// A request of another thread to the I/O thread.
 enum Job: Sendable {
     case dial(ConnectionCore, rq_addr, port: UInt16?)
     case close(ConnectionCore, code: UInt64, reason: String)
@@ -28,7 +28,7 @@ struct Mail: Sendable {
 
 /// The way into the I/O thread: a list of jobs, a list of streams that have something for it, and one wake-up for all.
 final class Mailbox: Sendable {
-    /// What is waiting.
+    /// The waiting mail, and the state of the thread.
     struct Contents: Sendable {
         var mail = Mail()
         var isAsleep = false
@@ -75,7 +75,7 @@ final class Mailbox: Sendable {
 
     /// Adds a stream that only has credit to give; false when the thread is gone.
     ///
-    /// That is woken when much credit has come together.
+    /// The thread is woken once `maximumQuietCredit` bytes of credit have accumulated.
     func postQuietly(_ stream: StreamCore, credit: Int) -> Bool {
         let (isOpen, mustWake) = contents.withLock { contents in
             guard !contents.isClosed else { return (false, false) }

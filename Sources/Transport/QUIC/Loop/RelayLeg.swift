@@ -4,10 +4,10 @@ internal import Identity
 /// One direction of what this endpoint forwards; the I/O thread's.
 struct RelayLeg: Sendable {
     let from: ConnectionCore
-    /// What the datagrams come with.
+    /// The channel on which the datagrams arrive.
     let channel: ChannelId
     let to: ConnectionCore
-    /// What they go on with.
+    /// The channel on which they are forwarded.
     let onward: ChannelId
     let budget: RelayBudget
     let header: [UInt8]
@@ -22,7 +22,7 @@ struct RelayLeg: Sendable {
     }
 }
 
-/// How much a relay still forwards for two peers.
+/// The token bucket of a relay for two peers.
 ///
 /// Only the I/O thread touches it once it was made, hence `@unchecked Sendable`.
 final class RelayBudget: @unchecked Sendable {
@@ -36,7 +36,7 @@ final class RelayBudget: @unchecked Sendable {
         bytesLeft = bytesPerSecond / 4
     }
 
-    /// Whether so many bytes may go on now.
+    /// Takes `count` bytes from the bucket; returns false if they may not be forwarded now.
     func take(_ count: Int, at now: UInt64) -> Bool {
         let passed = Double(now &- min(filledAt, now)) / 1e9
         let gained = min(Double(bytesPerSecond / 4), passed * Double(bytesPerSecond))
@@ -51,7 +51,7 @@ final class RelayBudget: @unchecked Sendable {
 }
 
 extension ChannelId {
-    /// What a datagram of the channel begins with.
+    /// The header of a datagram of the channel.
     var header: [UInt8] { [UInt8(RQ_CHANNEL_BYTE)] + bytes }
 
     /// The channel that a datagram names.

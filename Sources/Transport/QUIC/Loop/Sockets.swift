@@ -9,7 +9,7 @@ internal import Transport
 final class Sockets: @unchecked Sendable {
     /// The bound addresses.
     let addresses: [SocketAddress]
-    /// Those of the families first, then the further ones.
+    /// The sockets of the families first, then those of the further ports.
     private var raw: [OpaquePointer?]
     private let families: [UInt8]
     private var furtherPorts: [UInt16] = []
@@ -24,7 +24,7 @@ final class Sockets: @unchecked Sendable {
     /// Further ports of an endpoint at a time: those of three searches.
     private static let maximumFurtherPorts = 768
 
-    /// How often another free port is tried that both families can have.
+    /// The most attempts to find a free port that both families can have.
     private static let attempts = 16
 
     init(addresses wanted: [SocketAddress], seams: Seams) throws(TransportError) {
@@ -132,12 +132,12 @@ final class Sockets: @unchecked Sendable {
         families.firstIndex(of: family).map { addresses[$0] }
     }
 
-    /// Has all of them read from.
+    /// Marks all sockets to be read.
     func markReadable() {
         for index in readable.indices { readable[index] = true }
     }
 
-    /// Has those read from that `body` marks.
+    /// Marks the sockets to be read that `body` chooses.
     func markReadable(_ body: (UnsafePointer<OpaquePointer?>?, Int, UnsafeMutablePointer<Bool>?) -> Void) {
         unsafe raw.withUnsafeBufferPointer { raw in
             unsafe readable.withUnsafeMutableBufferPointer { unsafe body(raw.baseAddress, raw.count, $0.baseAddress) }

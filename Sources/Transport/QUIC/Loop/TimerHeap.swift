@@ -15,7 +15,7 @@ protocol TimerHeapElement: AnyObject {
 struct TimerHeap<Element: TimerHeapElement> {
     private var elements: [Element] = []
 
-    /// How many elements wait.
+    /// The number of waiting elements.
     var count: Int { elements.count }
 
     /// All of them, in no order.

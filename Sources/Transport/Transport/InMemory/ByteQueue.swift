@@ -4,7 +4,7 @@ internal import DequeModule
 package struct ByteQueue: Sendable {
     private var pieces: Deque<ArraySlice<UInt8>> = []
 
-    /// How many bytes wait.
+    /// The number of waiting bytes.
     package private(set) var count = 0
 
     /// Creates an empty queue.

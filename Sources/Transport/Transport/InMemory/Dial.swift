@@ -4,7 +4,7 @@ internal import Identity
 /// One attempt to connect: two round trips, of which the first shows who is there.
 final class Dial: Sendable {
     private struct State {
-        /// What the acceptor has already, before the dialler knows.
+        /// The connection, which the acceptor has before the dialler.
         var wire: Wire?
         var timeout: Agenda.Entry?
     }

@@ -1,4 +1,4 @@
-/// What travels over an in-memory connection, in order.
+/// A message over an in-memory connection, which keeps their order.
 enum Frame: Sendable {
     /// The sender opened a stream.
     case open(stream: Int)

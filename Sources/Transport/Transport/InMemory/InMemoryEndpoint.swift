@@ -3,8 +3,8 @@ public import Identity
 
 /// An endpoint of an ``InMemoryNetwork``: the same promises as over QUIC, without sockets.
 ///
-/// Its peer id is simply the one that it was made with; nothing is proved by keys. An endpoint that nobody holds any longer
-/// lives as long as its connections do.
+/// Its peer id is simply the one that it was made with; nothing is proved by keys. An endpoint to which no reference is
+/// left lives as long as its connections do.
 public final class InMemoryEndpoint: Endpoint {
     private struct State {
         var isClosed = false
@@ -14,9 +14,9 @@ public final class InMemoryEndpoint: Endpoint {
 
     /// The identity that this endpoint was made with.
     public let localPeerId: PeerId
-    /// Where others reach this endpoint.
+    /// The address at which others reach this endpoint.
     public let address: SocketAddress
-    /// What others sent with ``sendForeignDatagram(_:to:)``.
+    /// The datagrams that others sent with ``sendForeignDatagram(_:to:)``.
     public let foreignDatagrams: AsyncStream<ForeignDatagram>
 
     private let network: InMemoryNetwork

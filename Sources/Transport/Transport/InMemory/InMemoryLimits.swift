@@ -2,7 +2,7 @@
 public struct InMemoryLimits: Sendable, Hashable {
     /// The bytes of one stream that a writer may have queued before it waits for the reader.
     public var streamWindow = 256 << 10
-    /// The same for all streams of a connection in one direction together.
+    /// The bytes that all streams of a connection may have queued in one direction together.
     public var connectionWindow = 1 << 20
     /// The streams that one side of a connection may have open; the first write on another one waits.
     public var streamCount = 128
@@ -10,12 +10,12 @@ public struct InMemoryLimits: Sendable, Hashable {
     public var acceptBacklog = 128
     /// The foreign datagrams that may wait for their reader; further ones are dropped.
     public var foreignBacklog = 256
-    /// How long a dial waits for an answer.
+    /// The longest wait of a dial for an answer.
     public var handshakeTimeout = Duration.seconds(10)
-    /// How long a link is cut before both ends of its connections suspect it, whether or not they sent something; nil
-    /// for never.
+    /// The time after which both ends of the connections on a cut link suspect it, whether or not they sent something;
+    /// nil for never.
     public var suspicionTime: Duration?
-    /// How long a connection survives on a link that is cut.
+    /// The time that a connection survives on a link that is cut.
     public var idleTimeout = Duration.seconds(30)
 
     /// Creates the default bounds.

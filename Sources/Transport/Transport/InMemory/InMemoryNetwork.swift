@@ -43,7 +43,7 @@ public final class InMemoryNetwork: Sendable {
         var datagramChance: SeededGenerator
     }
 
-    /// Who has an address; reached only under the network's lock.
+    /// The owner of an address; reached only under the network's lock.
     private final class Binding: @unchecked Sendable {
         weak var endpoint: InMemoryEndpoint?
         /// Survives the endpoint, which leaves by this name.
@@ -70,7 +70,7 @@ public final class InMemoryNetwork: Sendable {
 
     private static func timebase(of clock: some Clock<Duration>) -> Timebase { Timebase(clock) }
 
-    /// How long the network exists, by its clock.
+    /// The age of the network, by its clock.
     package var age: Duration { agenda.timebase.now }
 
     /// Returns when the network is `age` old, or throws when cancelled.
@@ -199,7 +199,7 @@ public final class InMemoryNetwork: Sendable {
 
     // MARK: Faults
 
-    /// How links behave that were not given a model of their own.
+    /// The behaviour of links without a model of their own.
     public var defaultLink: LinkModel {
         get { state.withLock { $0.defaultLink } }
         set { state.withLock { $0.defaultLink = newValue } }
@@ -210,7 +210,7 @@ public final class InMemoryNetwork: Sendable {
         withLink(from: source, to: target) { link, _ in link.model = model }
     }
 
-    /// Lets nothing pass from `source` to `target` any more: datagrams are lost, connections wait and, if the link is not
+    /// Cuts the direction from `source` to `target`: datagrams are lost, connections wait and, if the link is not
     /// mended within the idle timeout, end with ``TransportError/timedOut``.
     public func cut(from source: SocketAddress, to target: SocketAddress) {
         let count = withLink(from: source, to: target) { link, _ in

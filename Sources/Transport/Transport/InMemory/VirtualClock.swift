@@ -19,7 +19,7 @@ public final class VirtualClock: Clock, Sendable {
         /// The moment that is `duration` later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// How much later `other` is.
+        /// Returns the time from this moment to `other`.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
         /// Whether `first` is earlier.
@@ -52,10 +52,10 @@ public final class VirtualClock: Clock, Sendable {
     /// The clock is exact.
     public var minimumResolution: Duration { .zero }
 
-    /// How many tasks sleep.
+    /// The number of sleeping tasks.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Suspends until somebody has moved the clock to `deadline`.
+    /// Suspends until the clock has been moved to `deadline`.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let wake = Promise<Void>()
         let ticket = state.withLock { state in
@@ -80,7 +80,7 @@ public final class VirtualClock: Clock, Sendable {
         }
     }
 
-    /// Moves the clock and wakes everybody whose deadline has come, the earliest first.
+    /// Moves the clock and wakes every task whose deadline has come, the earliest first.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now += duration
@@ -93,7 +93,7 @@ public final class VirtualClock: Clock, Sendable {
         if !due.isEmpty { changes.broadcast() }
     }
 
-    /// Waits until somebody sleeps and returns the earliest deadline, as the time since the clock was made.
+    /// Waits until a task sleeps and returns the earliest deadline, as the time since the clock was made.
     public func nextDeadline() async -> Duration {
         while true {
             if let deadline = state.withLock({ $0.sleepers.values.map(\.deadline).min() }) { return deadline }
@@ -116,7 +116,7 @@ public final class VirtualClock: Clock, Sendable {
         }
     }
 
-    /// Waits until somebody sleeps, moves the clock to the earliest deadline, and returns it.
+    /// Waits until a task sleeps, moves the clock to the earliest deadline, and returns it.
     @discardableResult
     public func advanceToNextDeadline() async -> Duration {
         let deadline = await nextDeadline()
@@ -139,7 +139,7 @@ public final class VirtualClock: Clock, Sendable {
         }
     }
 
-    /// How long the clock stands still between two moves, at most.
+    /// The longest time that the clock stands still between two moves.
     private static let tick = Duration.milliseconds(1)
 
     private func tick(speed: Int) async throws {
@@ -150,7 +150,8 @@ public final class VirtualClock: Clock, Sendable {
             let now = clock.now
             var passed = last.duration(to: now) * speed
             last = now
-            // One sleeper after the other, so that whoever sleeps again at once does not sleep longer than it wants.
+            // One sleeper after the other, so that a task that sleeps again at once does not sleep longer than it
+            // wants.
             while let pause = self.pauseBeforeNextDeadline, pause <= passed {
                 self.advance(by: pause)
                 passed -= pause

@@ -1,6 +1,6 @@
 internal import Concurrency
 
-/// What the handles of streams do.
+/// The operations of stream handles.
 extension Wire {
     /// Makes a stream that the other end does not know yet.
     func openStream(at side: WireSide) throws -> Int {
@@ -118,7 +118,7 @@ extension Wire {
 
     // MARK: Giving up
 
-    /// Has `handler` told that writing on a stream is of no use any more; see ``Stream/whenStopped(_:)``.
+    /// Sets the handler that is called once writing on a stream becomes useless; see ``Stream/whenStopped(_:)``.
     func whenStopped(_ id: Int, at side: WireSide, _ handler: (@Sendable (TransportError) -> Void)?) {
         state.withLock { state in
             state[side].streams[id]?.stopHandler = handler
@@ -136,7 +136,7 @@ extension Wire {
         state.withLock { reset(id, code: code, at: side, in: &$0) }
     }
 
-    /// Gives up what is not complete and forgets the stream, because nobody holds its handle any longer.
+    /// Resets what is not complete and forgets the stream, because its handle was released.
     func drop(_ id: Int, at side: WireSide) {
         state.withLock { state in
             reset(id, code: 0, at: side, in: &state)

@@ -170,13 +170,13 @@ final class Wire: Sendable {
 
     // MARK: What both directions share
 
-    /// Gives the other end credit for bytes that nobody will keep here any longer.
+    /// Returns credit to the other end for bytes that are no longer held here.
     func consume(_ byteCount: Int, of id: Int, at side: WireSide, in state: inout State) {
         guard byteCount > 0 else { return }
         send(.credit(stream: id, byteCount: byteCount), from: side, in: &state)
     }
 
-    /// Ends the reading direction before its end was seen, and gives back what nobody read.
+    /// Ends the reading direction before its end was seen, and returns the credit of unread bytes.
     func endReceiving(_ id: Int, as receiving: WireStream.Receiving, at side: WireSide, in state: inout State) {
         guard var stream = state[side].streams[id] else { return }
         switch stream.receiving {
@@ -191,7 +191,7 @@ final class Wire: Sendable {
         reportDone(id, at: side, in: &state)
     }
 
-    /// Tells whoever asked that writing on a stream is of no use any more.
+    /// Calls the stop handler of a stream, on which writing has become useless, once.
     func tellStopped(_ id: Int, _ error: TransportError, at side: WireSide, in state: inout State) {
         guard let handler = state[side].streams[id]?.stopHandler else { return }
         state[side].streams[id]?.stopHandler = nil

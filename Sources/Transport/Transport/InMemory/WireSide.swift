@@ -10,7 +10,7 @@ enum WireSide: Int, Sendable {
     var other: WireSide { self == .dialler ? .acceptor : .dialler }
 }
 
-/// What one end of a connection knows.
+/// The state of one end of a connection.
 struct WireEnd {
     let peerId: PeerId
     let address: SocketAddress
@@ -35,7 +35,7 @@ struct WireEnd {
     }
 }
 
-/// What one end knows of one stream.
+/// The state of one stream at one end.
 struct WireStream {
     /// The direction that this end writes.
     enum Sending {
@@ -74,7 +74,7 @@ struct WireStream {
     var isReading = false
     var isWriting = false
     var isReportedDone = false
-    /// Whom to tell that writing is of no use any more.
+    /// The handler to call once writing becomes useless.
     var stopHandler: (@Sendable (TransportError) -> Void)?
     let reading = ConditionVariable()
 

@@ -1,7 +1,7 @@
 internal import Concurrency
 internal import HeapModule
 
-/// What is to happen when: actions with their moments, carried out by one task that exists only while any is left.
+/// The scheduled actions with their moments, run by one task that exists only while any is left.
 final class Agenda: Sendable {
     /// An appointment that can be called off.
     struct Entry: Comparable, Hashable {

@@ -1,12 +1,12 @@
 package import Bytes
 
-/// How one direction between two endpoints treats what is sent over it.
+/// The behaviour of one direction between two endpoints.
 ///
 /// Connections keep their order and lose nothing, because QUIC repairs loss: there, a loss shows as the delay until
 /// the sender's probe timeout. Datagrams are really lost, doubled and overtaken. Bandwidth, queues and congestion are
 /// not modelled.
 public struct LinkModel: Sendable, Hashable {
-    /// How long everything is under way at least.
+    /// The shortest time that everything is under way.
     public var latency: Duration
     /// The most that chance adds to ``latency``, evenly spread.
     public var jitter: Duration
