@@ -4,7 +4,7 @@
 package enum Base58 {
     /// The most bytes that can be encoded or decoded.
     package static let maximumByteCount = 256
-    /// The longest text of so many bytes: log 256 / log 58 is below 1.366.
+    /// The longest text of `maximumByteCount` bytes: log 256 / log 58 is below 1.366.
     private static let maximumCharacterCount = maximumByteCount * 1366 / 1000 + 1
 
     private static let symbols = [UInt8]("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".utf8)

@@ -1,4 +1,4 @@
-/// Reads values one after another from bytes that somebody else made.
+/// A reader of values, one after another, from untrusted bytes.
 ///
 /// Every read either succeeds or throws a ``BytesError`` and leaves the reader where it was. Integers are big endian
 /// unless a name says otherwise. No length found in the input is believed before it has been compared with what is
@@ -19,7 +19,7 @@ package struct ByteReader: Sendable {
         position = self.bytes.startIndex
     }
 
-    /// How many bytes are left.
+    /// The number of bytes that are left.
     package var remaining: Int { bytes.endIndex - position }
 
     /// Whether everything has been read.

@@ -5,7 +5,7 @@ package struct ByteWriter: Sendable {
     /// The largest number that a variable-length integer can carry: 2^62 - 1.
     package static let maximumVarint: UInt64 = 1 << 62 - 1
 
-    /// What has been written.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
     /// An empty writer with room for `capacity` bytes before it must grow.
@@ -13,7 +13,7 @@ package struct ByteWriter: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
-    /// How many bytes have been written.
+    /// The number of bytes written so far.
     package var count: Int { bytes.count }
 
     /// Writes one byte.
@@ -65,7 +65,7 @@ package struct ByteWriter: Sendable {
         write(newBytes)
     }
 
-    /// How many bytes the shortest variable-length integer takes.
+    /// Returns the length in bytes of the shortest variable-length integer.
     package static func varintByteCount(_ value: UInt64) -> Int {
         precondition(value <= maximumVarint, "\(value) does not fit a variable-length integer")
         return switch value {

@@ -4,7 +4,7 @@ public enum BytesError: Error, Equatable, Sendable {
     case truncated(needed: Int, available: Int)
     /// A length is above what is allowed here; nothing was allocated for it.
     case tooLong(limit: Int, found: Int)
-    /// So many bytes follow after the last value.
+    /// This number of bytes follows after the last value.
     case trailingBytes(Int)
     /// The value has a shorter or otherwise preferred encoding, which is the only one accepted.
     case nonCanonical(String)
@@ -23,7 +23,7 @@ public enum BytesError: Error, Equatable, Sendable {
 }
 
 extension BytesError: CustomStringConvertible {
-    /// What is wrong, for people.
+    /// The failure in words.
     public var description: String {
         switch self {
         case .truncated(let needed, let available):

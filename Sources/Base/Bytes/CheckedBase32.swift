@@ -8,7 +8,7 @@ package enum CheckedBase32 {
     package static let checksumLength = 6
     /// The most bytes that a text may carry; beyond them the checksum promises less.
     package static let maximumByteCount = 512
-    /// More separators than letters are nobody's typing; the bound keeps reading cheap.
+    /// The longest text: a person types no more separators than letters, and the bound keeps reading cheap.
     private static let maximumCharacterCount = 2 * (maximumByteCount * 8 / 5 + 1 + checksumLength)
 
     private static let radix = BitRadix(
@@ -28,7 +28,7 @@ package enum CheckedBase32 {
         return radix.text(ofValues: values + check)
     }
 
-    /// The bytes for a text that ``encode(_:)`` made and somebody may have grouped, capitalised or mistyped.
+    /// Decodes a text that ``encode(_:)`` made, which a person may have grouped, capitalised or mistyped.
     package static func decode(_ text: String) throws(BytesError) -> [UInt8] {
         guard text.utf8.count <= maximumCharacterCount else {
             throw .tooLong(limit: maximumCharacterCount, found: text.utf8.count)

@@ -1,11 +1,11 @@
-/// How deep a JSON text goes into itself.
+/// The nesting depth of JSON texts.
 ///
-/// Whoever decodes values of values needs a part of its stack for each level, and others choose how many there are.
+/// A decoder of nested values needs a part of its stack for each level, and the sender chooses the number of levels.
 package enum JSONNesting {
     /// As deep as values in other formats may be.
     package static let limit = DataItems.maximumDepth
 
-    /// Whether a text in UTF-8 has no array or object within so many others; nothing else of it is checked.
+    /// Whether arrays and objects of a text in UTF-8 nest at most `limit` deep; nothing else of it is checked.
     ///
     /// Foundation reads UTF-16 and UTF-32, too, which have bytes of zero in such places, and UTF-8 has none.
     package static func isAtMost(_ limit: Int = Self.limit, in text: some Sequence<UInt8>) -> Bool {

@@ -1,4 +1,4 @@
-/// Bytes that nobody should see: keys, seeds, passwords.
+/// Bytes to be kept secret: keys, seeds, passwords.
 ///
 /// They live in one allocation that is overwritten when the last reference goes away, print as
 /// `SecretBytes(redacted)` wherever Swift prints values, compare in constant time, and are neither Codable nor
@@ -8,7 +8,7 @@ public final class SecretBytes: Sendable {
     /// Written only inside the initialisers and wiped in `deinit`; immutable in between, hence Sendable.
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var count: Int { unsafe storage.count }
 
     /// Makes `count` zero bytes and lets `body` fill them in place.

@@ -14,12 +14,12 @@ internal import Foundation
 /// It is made anew from the root whenever it is needed and never stored. Its own certificate is the same each time but
 /// for the signature: name, serial number and dates come from the key.
 package struct CertificateAuthority: Sendable {
-    /// How long a device's certificate is good for, unless somebody says otherwise: a year.
+    /// The default validity of a device's certificate: a year.
     package static let standardLifeSeconds: UInt64 = 365 * 86_400
 
     private let key: Ed25519KeyPair
 
-    /// The authority of whoever holds the root key.
+    /// Derives the authority from a person's root key.
     package init(masterKey: Ed25519PrivateKey) {
         key = KeyDerivation.deriveCertificateAuthorityKey(masterKey: masterKey)
     }
@@ -27,7 +27,7 @@ package struct CertificateAuthority: Sendable {
     /// The key that signs certificates.
     package var publicKey: Ed25519PublicKey { key.publicKey }
 
-    /// Issues a certificate for whoever made `request`, good until `endSeconds` since 1970.
+    /// Issues a certificate for the device that made `request`, good until `endSeconds` since 1970.
     ///
     /// It is good from the year 2000 on, so that it says nothing about when the device was set up and no clock that is
     /// a little behind refuses it.
@@ -101,7 +101,7 @@ package struct CertificateAuthority: Sendable {
         )
     }
 
-    /// What an authority is called: libraries look for issuers by name, so every person has another one.
+    /// Returns the name of an authority: libraries look for issuers by name, so every person has another one.
     static func name(of key: Ed25519PublicKey) throws -> DistinguishedName {
         try DistinguishedName { CommonName("runar \(PeerId(publicKey: key).short)") }
     }

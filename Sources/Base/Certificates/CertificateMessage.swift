@@ -3,11 +3,11 @@ internal import Crypto
 package import Identity
 internal import X509
 
-/// What an authority gives a device: its certificate, the authority's own, and a signature over the pair.
+/// The message with a device's certificate: the certificate, the authority's own, and a signature over the pair.
 ///
-/// The signature binds the two beyond what X.509 does: nobody can put another certificate of the same authority, or
-/// one of the same key with other limits, in the place of either. Every value of this type has passed all checks but
-/// the one of the date. Layout: `docs/spec/devices.md`, section 3.
+/// The signature binds the two beyond what X.509 does: neither can be replaced by another certificate of the same
+/// authority, or by one of the same key with other limits. Every value of this type has passed all checks but the one
+/// of the date. Layout: `docs/spec/devices.md`, section 3.
 package struct CertificateMessage: Hashable, Sendable {
     /// The most bytes of each certificate; ours have fewer than 600.
     package static let maximumCertificateByteCount = 1_536

@@ -5,8 +5,8 @@ internal import X509
 
 /// A device's request for a certificate: PKCS #10 (RFC 2986), signed with the peer key that it is about.
 ///
-/// The signature proves that whoever asks holds the key, and the name in it is bound to the key, so nobody can ask for
-/// a certificate of another's key or for another's name. Every value of this type has passed both checks.
+/// The signature proves that the requester holds the key, and the name in it is bound to the key, so a device can ask
+/// neither for a certificate of another's key nor for another's name. Every value of this type has passed both checks.
 package struct CertificateRequest: Hashable, Sendable {
     /// The most bytes that are looked at; ours have about 290, and it must fit a link.
     package static let maximumByteCount = 350
@@ -42,7 +42,7 @@ package struct CertificateRequest: Hashable, Sendable {
 
     /// Reads and checks exactly one request in DER.
     ///
-    /// What else it asks for (other extensions, other attributes) is not granted and therefore not looked at.
+    /// Other requested extensions and attributes are not granted and therefore not looked at.
     package init(der bytes: some Collection<UInt8>) throws(NodeCertificateError) {
         let bytes = try ParsedCertificate.bounded(bytes, limit: Self.maximumByteCount)
         let request: CertificateSigningRequest

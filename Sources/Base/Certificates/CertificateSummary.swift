@@ -8,16 +8,16 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What a certificate says, for people; nothing here is checked but the signature.
+/// The content of a certificate, for people; nothing in it is checked but the signature of a self-signed one.
 ///
-/// Names come from whoever made the certificate and may contain anything: escape them before they reach a terminal.
+/// Names come from the maker of the certificate and may contain anything: escape them before they reach a terminal.
 package struct CertificateSummary: Sendable, Equatable {
     /// The most bytes of a certificate that are looked at; other people's certificates are larger than ours.
     package static let maximumByteCount = 65_536
 
-    /// Whom the certificate is about, in the notation of RFC 4514.
+    /// The subject, in the notation of RFC 4514.
     package let subject: String
-    /// Who signed it, in the notation of RFC 4514.
+    /// The issuer, in the notation of RFC 4514.
     package let issuer: String
     /// The serial number, most significant byte first.
     package let serialNumber: [UInt8]

@@ -24,7 +24,7 @@ package struct NodeCertificate: Sendable {
     package static let unlimited =
         Date(timeIntervalSince1970: 946_684_800)...Date(timeIntervalSince1970: 253_402_300_799)
 
-    /// The same for every node, since names decide nothing.
+    /// The common name of every node, since names decide nothing.
     private static let commonName = "runar"
     /// A random serial number of 126 bits: RFC 5280 wants it positive and below 2^159.
     static let serialByteCount = 16
@@ -108,7 +108,7 @@ package struct NodeCertificate: Sendable {
 }
 
 extension Ed25519PrivateKey {
-    /// What stands before the 32 bytes of every Ed25519 key in PKCS #8: version 0, id-Ed25519, two octet strings.
+    /// The bytes before the 32 bytes of every Ed25519 key in PKCS #8: version 0, id-Ed25519, two octet strings.
     private static let pkcs8Prefix: [UInt8] = [
         0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
     ]

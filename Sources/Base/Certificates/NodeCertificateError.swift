@@ -6,7 +6,7 @@ package enum NodeCertificateError: Error, Equatable, Sendable {
     case malformed(reason: String)
     /// The certificate is for a key of another kind, or says so in another way than RFC 8410.
     case notEd25519
-    /// The certificate's Ed25519 key is none that anybody could honestly hold.
+    /// The certificate's Ed25519 key is not one that could honestly be held.
     case unusableKey(reason: String)
     /// The text does not contain exactly one certificate between its BEGIN and END lines.
     case malformedText(reason: String)

@@ -11,8 +11,8 @@ internal struct ParsedCertificate {
     /// The raw key if it is Ed25519 in its one encoding.
     let ed25519KeyBytes: [UInt8]?
 
-    /// What stands before the 32 bytes of every Ed25519 key: id-Ed25519 without parameters, a bit string without
-    /// unused bits (RFC 8410, section 4).
+    /// The bytes before the 32 bytes of every Ed25519 key: id-Ed25519 without parameters, a bit string without unused
+    /// bits (RFC 8410, section 4).
     private static let keyPrefix: [UInt8] = [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00]
 
     private static let versionIdentifier = ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)

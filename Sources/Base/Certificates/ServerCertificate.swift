@@ -12,9 +12,9 @@ internal import Foundation
 
 /// The certificate with which a node's web server shows itself to browsers, and its key.
 ///
-/// Browsers take no Ed25519, so the key is one of the curve P-256 that is for nothing else. Nobody but the key itself
-/// vouches for the certificate: people compare its fingerprint, which is why it is kept and not made anew for every
-/// start or address.
+/// Browsers take no Ed25519, so the key is one of the curve P-256 that is for nothing else. The certificate is signed
+/// by its own key alone: people compare its fingerprint, which is why it is kept and not made anew for every start or
+/// address.
 package struct ServerCertificate: Sendable {
     /// The most bytes of a text that are looked at; ours have about 1200.
     package static let maximumTextByteCount = 16_384

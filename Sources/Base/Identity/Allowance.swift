@@ -1,4 +1,4 @@
-/// How much of some work is allowed: so much a second in the long run, so much at once.
+/// The rate of a token bucket: units per second in the long run, and units at once.
 package struct Rate: Sendable {
     /// The time in which one unit is earned.
     package let interval: Duration
@@ -15,7 +15,7 @@ package struct Rate: Sendable {
     }
 }
 
-/// What is left of an allowance, kept as the time at which all that was used will have been earned back.
+/// A token bucket, kept as the time at which all used units will have been earned back.
 package struct Allowance: Sendable {
     private var paidOff = Duration.zero
 

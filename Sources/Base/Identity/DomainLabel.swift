@@ -1,4 +1,4 @@
-/// What a signature, a proof or a derived key is for, and in which version.
+/// The purpose of a signature, a proof or a derived key, and its version.
 ///
 /// Everything that is signed begins with a label of its kind, preceded by the label's length in one byte, so that
 /// nothing signed for one purpose can pass for another.

@@ -2,7 +2,7 @@
 public enum IdentityError: Error, Hashable, Sendable {
     /// `of` must have `expected` bytes and has `found`.
     case wrongLength(of: String, expected: Int, found: Int)
-    /// The bytes are not a public key that anybody could honestly hold.
+    /// The bytes are not a public key that could honestly be held.
     case invalidPublicKey(reason: String)
     /// The text of `of` cannot be read.
     case invalidText(of: String, reason: String)

@@ -2,7 +2,7 @@
 public enum NetworkError: Error, Hashable, Sendable {
     /// The metadata is not signed by the network's own key.
     case invalidSignature
-    /// The token is not one for this peer in this network, or not one any more.
+    /// The token is not, or no longer, one for this peer in this network.
     case invalidToken
 }
 

@@ -6,7 +6,7 @@ extension RecoveryPhrase {
 
     /// The word of the list that takes the fewest slips to become `word`; nil when none is near.
     ///
-    /// Of equally near ones the one that begins alike wins, since the first letters are what people copy best.
+    /// Among equally near words, the one that begins alike wins, since the first letters are what people copy best.
     static func nearestWord(to word: String) -> String? {
         let typed = Array(word.unicodeScalars)
         guard (1...maximumTypedCount).contains(typed.count) else { return nil }
@@ -22,7 +22,8 @@ extension RecoveryPhrase {
         return best.word
     }
 
-    /// How many letters were left out, added, changed or swapped with their neighbour (optimal string alignment).
+    /// Returns the number of letters left out, added, changed or swapped with their neighbour (optimal string
+    /// alignment).
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var beforePrevious: [Int] = []
         var previous = Array(0...right.count)

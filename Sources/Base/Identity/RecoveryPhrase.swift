@@ -4,9 +4,9 @@ internal import Crypto
 /// The root key as 24 words to write down: BIP-39's English words over the root's 32 bytes as entropy.
 ///
 /// The words are the bytes and a checksum of eight bits. BIP-39's stretching into a seed of 64 bytes is not used: the
-/// phrase brings back exactly the root key it was made of. Whoever reads the words owns the root key.
+/// phrase brings back exactly the root key it was made of. A reader of the words owns the root key.
 public struct RecoveryPhrase: Sendable {
-    /// How many words a phrase has.
+    /// The number of words in a phrase.
     public static let wordCount = 24
     /// The longest text that is read; 24 words need at most 215 characters.
     private static let maximumTextByteCount = 4096

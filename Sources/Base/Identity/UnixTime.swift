@@ -8,7 +8,7 @@ package import Foundation
 package enum UnixTime {
     /// The last second of the year 9999.
     package static let maximum: UInt64 = 253_402_300_799
-    /// How far two honest clocks may disagree before an expiry counts.
+    /// The most by which two honest clocks may disagree before an expiry counts.
     package static let graceSeconds: UInt64 = 60
 
     /// The whole seconds of `date`, rounded down; a fraction would not survive being written as text.
@@ -18,14 +18,14 @@ package enum UnixTime {
         return UInt64(seconds)
     }
 
-    /// The same for "now", where a clock outside the range counts as standing at its end.
+    /// Returns the whole seconds of "now", where a clock outside the range counts as standing at its end.
     package static func clampedSeconds(of date: Date) -> UInt64 {
         let seconds = date.timeIntervalSince1970
         guard seconds > 0 else { return 0 }
         return seconds < Double(maximum) ? UInt64(seconds) : maximum
     }
 
-    /// The moment so many seconds after `now`, where one beyond the range counts as its end.
+    /// Returns the moment `seconds` after `now`, where one beyond the range counts as its end.
     package static func date(_ seconds: UInt64, after now: UInt64) -> Date {
         date(min(now, maximum) + min(seconds, maximum - min(now, maximum)))
     }

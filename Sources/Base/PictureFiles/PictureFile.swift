@@ -32,7 +32,7 @@ public enum PictureFile {
         guard sides ~= width, sides ~= height else { throw .picture(.size(width: width, height: height)) }
     }
 
-    /// How light a colour is (ITU-R BT.601), of components from 0 to 255.
+    /// Returns the luminance of a colour (ITU-R BT.601), of components from 0 to 255.
     static func luminance(red: Int, green: Int, blue: Int) -> Int { (77 * red + 150 * green + 29 * blue) >> 8 }
 }
 
@@ -45,7 +45,7 @@ public enum PictureFileError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Its sides are out of bounds.
     case picture(GreyPictureError)
 
-    /// What is wrong and what to do.
+    /// The failure in words, with what to do.
     public var description: String {
         switch self {
         case .unknownKind(let readable): "this is no picture that can be read here: give a \(readable) file"

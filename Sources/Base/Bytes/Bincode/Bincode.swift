@@ -25,7 +25,7 @@
 /// allocated, values nest at most ``maximumDepth`` deep, and bytes after the value are refused (bincode itself would
 /// ignore them).
 public enum Bincode {
-    /// How deeply values may be nested: structs, optionals, collections and payloads each count once.
+    /// The deepest nesting of values: structs, optionals, collections and payloads each count once.
     public static let maximumDepth = 64
     /// The most bytes that are read unless the caller says otherwise: 1 MiB.
     public static let defaultLimit = 1 << 20

@@ -2,7 +2,7 @@
 internal final class BincodeOutput {
     private(set) var bytes: [UInt8] = []
     private var depth = 0
-    /// What went wrong in a place that cannot throw.
+    /// The first failure in a place that cannot throw.
     private(set) var failure: (any Error)?
 
     /// Writes any value, in our own way where Codable's would lose something.

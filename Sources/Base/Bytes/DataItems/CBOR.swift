@@ -22,7 +22,7 @@
 /// Input is not trusted: it is at most `limit` bytes, all of it is walked through before any of it is believed, arrays
 /// and maps nest at most ``maximumDepth`` deep, and bytes after the value are refused.
 public enum CBOR {
-    /// How deeply arrays and maps may be nested.
+    /// The deepest nesting of arrays and maps.
     public static let maximumDepth = DataItems.maximumDepth
     /// The most bytes that are read unless the caller says otherwise: 1 MiB.
     public static let defaultLimit = 1 << 20

@@ -9,7 +9,7 @@ internal enum DataItem {
     case double(Double)
     case text(String)
     case bytes([UInt8])
-    /// A container, or a value that whoever has this encoder may still change.
+    /// A container, or a value that a holder of this encoder may still change.
     case container(DataItemEncoder)
 
     /// An integer of any width.
@@ -169,7 +169,7 @@ extension Array: DataItemConvertible where Element == UInt8 {
 
 /// A collection that writes its elements in an order of chance.
 internal protocol DataItemUnordered {
-    /// How many items belong together.
+    /// The number of items that belong together.
     static var stride: Int { get }
 }
 

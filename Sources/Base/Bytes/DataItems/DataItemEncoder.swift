@@ -1,7 +1,7 @@
-/// What the encoders of one value share.
+/// The state that the encoders of one value share.
 internal final class DataItemOutput {
     private var depth = 0
-    /// What went wrong in a place that cannot throw.
+    /// The first failure in a place that cannot throw.
     private(set) var failure: (any Error)?
 
     /// Makes `serialize` throw in the end; the first failure counts.
@@ -35,7 +35,7 @@ internal final class DataItemOutput {
 
 /// Codable's view of one value in the making.
 internal final class DataItemEncoder: Encoder {
-    /// What the value has become so far.
+    /// The encoded form of the value so far.
     enum Content {
         case nothing
         case item(DataItem)

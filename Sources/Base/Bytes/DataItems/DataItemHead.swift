@@ -1,4 +1,4 @@
-/// What the first bytes of a data item say; the bytes of strings and the items of containers follow it.
+/// The head of a data item; the bytes of strings and the items of containers follow it.
 internal enum DataItemHead: Equatable {
     case null
     case boolean(Bool)
@@ -19,10 +19,10 @@ internal enum DataItemHead: Equatable {
     case tag
     /// The end of what has no count.
     case end
-    /// So many bytes follow whose meaning is not known here.
+    /// This number of bytes of unknown meaning follows.
     case opaque(count: Int)
 
-    /// What it announces, for people.
+    /// The announced item in words.
     var name: String {
         switch self {
         case .null: "null"
@@ -38,7 +38,7 @@ internal enum DataItemHead: Equatable {
     }
 }
 
-/// How heads of data items are put into bytes: what CBOR and MessagePack do not have in common.
+/// The byte format of the heads of data items, in which CBOR and MessagePack differ.
 internal protocol DataItemFormat {
     /// Reads a head. Counts are not believed yet.
     static func readHead(from reader: inout ByteReader) throws(BytesError) -> DataItemHead
@@ -46,9 +46,9 @@ internal protocol DataItemFormat {
     static func write(_ head: DataItemHead, to writer: inout ByteWriter)
 }
 
-/// What CBOR and MessagePack have in common.
+/// The serialization that CBOR and MessagePack share.
 internal enum DataItems {
-    /// How deeply arrays and maps may be nested.
+    /// The deepest nesting of arrays and maps.
     static let maximumDepth = 64
 
     static func serialize<Value: Encodable>(

@@ -1,8 +1,8 @@
 /// MessagePack (the specification of August 2017, with its byte strings) for Codable types.
 ///
-/// What becomes what is said at ``CBOR``, with `bin` for bytes and `str` for text. Integers and lengths have their
-/// shortest form, entries of maps are sorted by the bytes of their keys, and floating-point numbers keep their width, so
-/// that equal values have equal bytes.
+/// Types are mapped as described at ``CBOR``, with `bin` for bytes and `str` for text. Integers and lengths have their
+/// shortest form, entries of maps are sorted by the bytes of their keys, and floating-point numbers keep their width,
+/// so that equal values have equal bytes.
 ///
 /// Reading is liberal in the same way: any order of entries and any length of heads, an array of integers for bytes,
 /// integral floating-point numbers for integers, integers for keys. Extensions are passed over and have no counterpart
@@ -11,7 +11,7 @@
 /// Input is not trusted: it is at most `limit` bytes, all of it is walked through before any of it is believed, arrays
 /// and maps nest at most ``maximumDepth`` deep, and bytes after the value are refused.
 public enum MessagePack {
-    /// How deeply arrays and maps may be nested.
+    /// The deepest nesting of arrays and maps.
     public static let maximumDepth = DataItems.maximumDepth
     /// The most bytes that are read unless the caller says otherwise: 1 MiB.
     public static let defaultLimit = 1 << 20

@@ -52,7 +52,7 @@ public enum IPAddress: Hashable, Sendable {
         return .v4(UInt32(truncatingIfNeeded: low))
     }
 
-    /// The same address without an interface number, which means nothing to anybody else.
+    /// This address without an interface number, which is meaningless on other machines.
     public var withoutScope: IPAddress {
         guard case .v6(let high, let low, _) = self else { return self }
         return .v6(high: high, low: low, scope: 0)

@@ -67,7 +67,7 @@ public struct SocketAddress: Hashable, Sendable {
     /// Whether a datagram may be sent there as to one peer: one machine, a port that is not 0, and no relay's channel.
     public var isDialable: Bool { ip.isUnicast && port != 0 && ChannelId(address: self) == nil }
 
-    /// The same with an IPv4 address that was mapped into IPv6 taken out of it.
+    /// This socket address with an IPv4-mapped IPv6 address converted to IPv4.
     public var unmapped: SocketAddress { SocketAddress(ip.unmapped, port: port) }
 }
 

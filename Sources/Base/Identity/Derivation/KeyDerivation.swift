@@ -4,8 +4,8 @@ internal import Crypto
 /// Every key that comes out of a person's root key, each by a way of its own.
 ///
 /// Network keys follow SLIP-0010 at `m/44'/0'/index'` with the root's 32 bytes as the seed. All others are the output
-/// of HKDF-SHA256 over the same bytes with a label per purpose, so that no two purposes ever share a key, and nobody
-/// without the root can tell that two of them belong together. The same way leads from a device's key to its wrapping key.
+/// of HKDF-SHA256 over the same bytes with a label per purpose, so that no two purposes ever share a key, and two keys
+/// cannot be linked without the root. The same way leads from a device's key to its wrapping key.
 public enum KeyDerivation {
     /// The largest index that a network can have.
     public static let maximumNetworkIndex = DerivationPath.maximumIndex

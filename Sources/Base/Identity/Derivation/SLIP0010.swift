@@ -6,7 +6,7 @@ internal import Crypto
 /// The master node is HMAC-SHA512 of the seed under the key "ed25519 seed"; a child is HMAC-SHA512 of (0, private
 /// key, number) under its parent's chain code. The left half is the private key, the right half the chain code.
 public enum SLIP0010 {
-    /// How many bytes a seed may have.
+    /// The accepted sizes of a seed in bytes.
     public static let seedByteCounts = 16...64
 
     /// A node of the tree: a private key and what its children are derived with.

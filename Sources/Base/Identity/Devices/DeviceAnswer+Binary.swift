@@ -78,7 +78,7 @@ extension DeviceAnswer {
     /// Whether a text begins like an answer.
     package static func isText(_ text: String) -> Bool { text.hasPrefix(textPrefix) }
 
-    /// What is signed, and stands before the signature.
+    /// The signed fields, which precede the signature.
     var fields: [UInt8] {
         get throws(IdentityError) {
             try Self.fields(

@@ -1,16 +1,16 @@
 internal import Bytes
 internal import Crypto
 
-/// What a person's device gives a new one that asked: a certificate, memberships, and network keys sealed to it.
+/// A device's answer to a new one of its person: a certificate, memberships, and network keys sealed to it.
 ///
-/// It is bound to the very request by a signature of the person's authority. Not a secret; whoever takes it compares
-/// the ``code`` on both screens. Layout: `docs/spec/devices.md`, section 4.
+/// It is bound to the very request by a signature of the person's authority. Not a secret; the new device compares the
+/// ``code`` on both screens. Layout: `docs/spec/devices.md`, section 4.
 public struct DeviceAnswer: Hashable, Sendable {
     /// The membership in one network.
     package struct Membership: Hashable, Sendable {
         /// The new device's token, with where the members listen if that is known.
         package let token: AccessToken
-        /// What the network says about itself.
+        /// The network's metadata.
         package let metadata: NetworkMetadata
         /// The network's key, for a device that shall sign for it.
         package let networkKey: NetworkKeyMessage?
@@ -35,11 +35,11 @@ public struct DeviceAnswer: Hashable, Sendable {
     public let sender: PeerId
     /// The person's authority, whose key signs the answer.
     public let authority: Ed25519PublicKey
-    /// Where the device that answers can be dialled.
+    /// The addresses at which the answering device can be dialled.
     public let addresses: [SocketAddress]
     /// The certificate and its authority's; not looked at here.
     package let certificateMessage: [UInt8]
-    /// What the new device becomes a member of.
+    /// The memberships of the new device.
     package let memberships: [Membership]
     let signature: Ed25519Signature
 
@@ -106,7 +106,7 @@ public struct DeviceAnswer: Hashable, Sendable {
         }
     }
 
-    /// What both screens must show.
+    /// The code that both screens must show.
     public var code: String {
         get throws(IdentityError) { DeviceCode.text(of: try binary) }
     }

@@ -1,9 +1,9 @@
 internal import Bytes
 internal import Crypto
 
-/// What two screens show so that their person sees that a request or an answer was not swapped on its way.
+/// The code on two screens by which a person sees that a request or an answer was not swapped on its way.
 ///
-/// A hundred bits, because whoever swaps has all the time in the world to find a text of its own with the same code.
+/// It has a hundred bits, because an attacker has unlimited time to find another text with the same code.
 enum DeviceCode {
     private static let label = DomainLabel("runar/device-code/v1")
     private static let characterCount = 20

@@ -1,10 +1,10 @@
 internal import Bytes
 
-/// What a new device shows to another device of its person: its key, where secrets for it are sealed to, and a request
-/// for a certificate, all signed with its key.
+/// A new device's request to another device of its person: its key, the key to which secrets for it are sealed, and a
+/// request for a certificate, all signed with its key.
 ///
-/// Not a secret; whoever answers compares the ``code`` on both screens. The certificate request is not looked at here:
-/// it must be for the same key. Layout: `docs/spec/devices.md`, section 1.
+/// Not a secret; the person compares the ``code`` on both screens. The certificate request is not looked at here: it
+/// must be for the same key. Layout: `docs/spec/devices.md`, section 1.
 public struct DeviceRequest: Hashable, Sendable {
     /// The largest certificate request, so that a request fits a link.
     package static let maximumCertificateRequestByteCount = 350
@@ -14,7 +14,7 @@ public struct DeviceRequest: Hashable, Sendable {
 
     /// The device's key.
     package let publicKey: Ed25519PublicKey
-    /// What secrets for the device are sealed to.
+    /// The key to which secrets for the device are sealed.
     package let wrappingKey: SealingKey
     /// PKCS #10 in DER.
     package let certificateRequest: [UInt8]
@@ -73,7 +73,7 @@ public struct DeviceRequest: Hashable, Sendable {
     /// The link in capitals, which a QR code packs more tightly.
     public var qrString: String { link.uppercased() }
 
-    /// What both screens must show.
+    /// The code that both screens must show.
     public var code: String { DeviceCode.text(of: binary) }
 
     /// Whether a text holds a request, wherever.

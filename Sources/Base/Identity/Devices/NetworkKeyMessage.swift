@@ -5,7 +5,7 @@ internal import Bytes
 /// The root key never leaves a device this way: who has a network's key can sign for that network and nothing else.
 /// Layout: `docs/spec/devices.md`, section 2.
 package struct NetworkKeyMessage: Hashable, Sendable {
-    /// How many bytes a message has.
+    /// The size of a message in bytes.
     package static let byteCount = 1 + NetworkId.byteCount + PeerId.byteCount + sealedByteCount
     private static let sealedByteCount = Ed25519PrivateKey.byteCount + SealingKey.overheadByteCount
     private static let version: UInt8 = 1

@@ -1,26 +1,26 @@
 public import Bytes
 internal import Crypto
 
-/// What one scan needs to join a network: whom to dial, where, and a secret that is good once.
+/// The content of one scan that joins a network: the inviter, its addresses, and a secret that is good once.
 ///
 /// The secret itself never crosses the network: the joiner shows with a proof that it has it,
 /// bound to the very connection. Counting uses and wrong proofs is the inviter's. Layout: `docs/spec/identity.md`,
 /// section 8.
 public struct Invitation: Sendable {
-    /// How long an invitation is good for.
+    /// The validity of an invitation.
     public static let lifetimeSeconds: UInt64 = 600
-    /// How long after its end an inviter remembers an invitation, so that it can say what became of it.
+    /// The time after its end for which an inviter remembers an invitation, so that it can say what became of it.
     package static let memorySeconds: UInt64 = 3600
-    /// How many bytes the secret has.
+    /// The size of the secret in bytes.
     package static let secretByteCount = 16
     /// The most addresses that fit a scan.
     package static let maximumAddressCount = 8
 
-    /// Whose key the joiner must see in TLS.
+    /// The inviter, whose key the joiner must see in TLS.
     public let inviter: PeerId
-    /// Which network is joined.
+    /// The network to join.
     public let networkId: NetworkId
-    /// Where the inviter listens.
+    /// The addresses at which the inviter listens.
     public let addresses: [SocketAddress]
     /// The 16 bytes that are good once.
     public let secret: SecretBytes
@@ -29,7 +29,7 @@ public struct Invitation: Sendable {
 
     /// Makes an invitation with a new secret, good for ten minutes from `nowSeconds`.
     ///
-    /// Addresses that nobody else could dial are left out, as are those beyond the eighth.
+    /// Addresses that other devices could not dial are left out, as are those beyond the eighth.
     public init(inviter: PeerId, networkId: NetworkId, addresses: [SocketAddress], nowSeconds: UInt64) {
         var random = SystemRandomNumberGenerator()
         self.init(
@@ -80,13 +80,13 @@ public struct Invitation: Sendable {
 extension Invitation {
     /// The label under which both sides export from TLS what proof and digits are bound to (RFC 8446, section 7.5).
     package static let exporterLabel = "EXPORTER-runar-join"
-    /// How many bytes are exported.
+    /// The number of exported bytes.
     package static let exporterByteCount = 32
     private static let proofLabel = DomainLabel("runar/invitation-proof/v1")
     private static let idLabel = DomainLabel("runar/invitation-id/v1")
     private static let digitsLabel = DomainLabel("runar/invitation-digits/v1")
 
-    /// What the joiner sends: HMAC-SHA256 under the secret over label, network, inviter, joiner and exporter.
+    /// Returns the joiner's proof: HMAC-SHA256 under the secret over label, network, inviter, joiner and exporter.
     package func proof(exporter: [UInt8], joiner: PeerId) -> [UInt8] {
         unsafe secret.withUnsafeBytes { key in
             unsafe Array(
@@ -123,7 +123,7 @@ extension Invitation: Identifiable {
         let number: UInt64
     }
 
-    /// What events call the invitation.
+    /// The name of the invitation in events.
     public var id: ID {
         let digest = unsafe secret.withUnsafeBytes { key in
             unsafe HMAC<SHA256>.authenticationCode(for: Self.idLabel.prefix, using: SymmetricKey(data: key))

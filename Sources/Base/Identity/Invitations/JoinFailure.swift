@@ -1,12 +1,12 @@
-/// Why a join by an invitation came to nothing.
+/// Why a join by an invitation failed.
 ///
-/// The inviter tells which it is to whoever has the secret, and to everybody else only ``unknown``.
+/// The inviter reports the reason to a joiner that has the secret, and only ``unknown`` to all others.
 public enum JoinFailure: Error, Hashable, Sendable {
     /// The proof fits no invitation that the inviter remembers.
     case unknown
     /// The invitation's time was over.
     case expired
-    /// Somebody joined, or tried to, with the invitation before.
+    /// A joiner used the invitation, or tried to, before.
     case used
     /// Five wrong proofs were shown to the inviter, which then burnt its invitations.
     case burnt
@@ -18,7 +18,7 @@ public enum JoinFailure: Error, Hashable, Sendable {
     case undecided
     /// The network's owner revoked this device before.
     case revoked
-    /// Nobody with the inviter's key answered at the addresses of the invitation; with the last failure.
+    /// No peer with the inviter's key answered at the addresses of the invitation; with the last failure.
     case unreachable(String)
     /// The inviter was there and went away before it decided.
     case gone

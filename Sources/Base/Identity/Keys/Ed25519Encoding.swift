@@ -1,8 +1,8 @@
 /// Which encodings of Ed25519 points and signatures are accepted, decided here so that every system decides alike.
 ///
 /// Points: RFC 8032, section 5.1.3, read strictly: the y coordinate must be below p, and the eight points of small
-/// order are refused, because a signature under such a key proves nothing. Signatures: S must be below the group
-/// order L (section 5.1.7), so that nobody can turn one valid signature into another, and R must be canonical.
+/// order are refused, because a signature under such a key proves nothing. Signatures: S must be below the group order
+/// L (section 5.1.7), so that a valid signature cannot be turned into another one, and R must be canonical.
 enum Ed25519Encoding {
     static let publicKeyByteCount = 32
     static let signatureByteCount = 64

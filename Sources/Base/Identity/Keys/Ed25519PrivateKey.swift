@@ -12,7 +12,7 @@ public import Foundation
 /// It prints as `Ed25519PrivateKey(redacted)` wherever Swift prints values, is not Codable, and its memory is wiped
 /// when the last copy goes away. ``rawRepresentation`` is the one way out.
 public struct Ed25519PrivateKey: Sendable {
-    /// How many bytes a private key has.
+    /// The size of a private key in bytes.
     public static let byteCount = 32
 
     /// The 32 bytes.
@@ -64,7 +64,7 @@ public struct Ed25519PrivateKey: Sendable {
 
     /// Exports the 32 bytes.
     ///
-    /// Whoever has them is the key's owner: keep the copy short-lived.
+    /// Their holder is the key's owner: keep the copy short-lived.
     public var rawRepresentation: Data { unsafe secret.withUnsafeBytes { bytes in unsafe Data(bytes) } }
 
     /// Signs exactly `message`.

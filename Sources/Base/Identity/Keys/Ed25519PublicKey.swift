@@ -10,7 +10,7 @@ public import Foundation
 ///
 /// Encodings that are not canonical and points of small order cannot become one (see ``IdentityError/invalidPublicKey(reason:)``).
 public struct Ed25519PublicKey: Sendable {
-    /// How many bytes a public key has.
+    /// The size of a public key in bytes.
     public static let byteCount = 32
 
     package let words: Bytes32

@@ -2,7 +2,7 @@
 ///
 /// Any bytes fit; only verifying says whether they sign anything.
 package struct Ed25519Signature: Hashable, Sendable {
-    /// How many bytes a signature has.
+    /// The size of a signature in bytes.
     package static let byteCount = 64
 
     private let r: Bytes32

@@ -11,9 +11,9 @@ internal import Foundation
 ///
 /// Sealing is HPKE (RFC 9180) in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305.
 package struct SealingKey: Hashable, Sendable {
-    /// How many bytes a key has.
+    /// The size of a key in bytes.
     package static let byteCount = 32
-    /// How many bytes sealing adds: the encapsulated key and the tag.
+    /// The number of bytes that sealing adds: the encapsulated key and the tag.
     package static let overheadByteCount = encapsulatedByteCount + 16
     static let encapsulatedByteCount = 32
     static let suite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly

@@ -3,7 +3,7 @@
 /// The first byte is the most significant one of `first`, so the synthesised order of the words is the lexicographic
 /// order of the bytes.
 package struct Bytes32: Hashable, Sendable {
-    /// How many bytes there are.
+    /// The number of bytes.
     package static let byteCount = 32
 
     package let first: UInt64

@@ -2,11 +2,11 @@ internal import Bytes
 
 /// The text forms that ids of 32 bytes share.
 enum IdentifierText {
-    /// How many characters of base64, with padding, 32 bytes have.
+    /// The number of characters of base64, with padding, for 32 bytes.
     private static let base64Count = 44
     /// Longer texts are not even looked at; generous with spaces and dashes between groups.
     private static let maximumCount = 256
-    /// How many characters the short form has.
+    /// The number of characters of the short form.
     private static let shortCount = 8
 
     static func base64(_ words: Bytes32) -> String { Base64.encode(words.bytes) }

@@ -1,6 +1,6 @@
 /// Sixteen random bytes that a node draws each time it starts, so that others notice a restart or a copied key.
 public struct InstanceId: Hashable, Sendable {
-    /// How many bytes an id has.
+    /// The size of an id in bytes.
     public static let byteCount = 16
 
     private let high: UInt64

@@ -1,4 +1,4 @@
-/// What a name of a network or a label of a profile may be: 1 to 64 bytes of UTF-8 that show as they are.
+/// The rule for names of networks and labels of profiles: 1 to 64 bytes of UTF-8 that show as they are.
 package enum NameRule {
     /// The most bytes of UTF-8 that a name may have.
     package static let maximumByteCount = 64

@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// Not a secret. Bytes that no honest network could have as its key are refused. Ids are ordered by their bytes.
 public struct NetworkId: Hashable, Sendable {
-    /// How many bytes an id has.
+    /// The size of an id in bytes.
     public static let byteCount = 32
 
     package let words: Bytes32

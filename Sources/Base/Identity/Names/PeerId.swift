@@ -8,9 +8,9 @@ public import Foundation
 
 /// The name of a device: the SHA-256 of its raw 32-byte Ed25519 public key.
 ///
-/// Whoever claims a PeerId proves it with that key in TLS. Ids are ordered by their bytes.
+/// A peer that claims a PeerId proves it with that key in TLS. Ids are ordered by their bytes.
 public struct PeerId: Hashable, Sendable {
-    /// How many bytes an id has.
+    /// The size of an id in bytes.
     public static let byteCount = 32
 
     package let words: Bytes32
@@ -19,7 +19,7 @@ public struct PeerId: Hashable, Sendable {
         self.words = words
     }
 
-    /// Feeds the first eight bytes: ids are hashes, so nobody can make many that agree in them.
+    /// Feeds the first eight bytes: ids are hashes, so an attacker cannot make many that agree in them.
     public func hash(into hasher: inout Hasher) { hasher.combine(self.words.first) }
 
     /// Names the device that holds the private half of `publicKey`.

@@ -1,26 +1,26 @@
 internal import Bytes
 
-/// What a network says about itself, signed by its own key: its name and its administrator's public key.
+/// A network's statement about itself, signed by its own key: its name and its administrator's public key.
 ///
 /// The version grows with each renaming; of two that verify, the higher one counts. Layout and signed bytes:
 /// `docs/spec/identity.md`, section 6.
 public struct NetworkMetadata: Sendable {
-    /// What the signature is for.
+    /// The purpose of the signature.
     package static let label = DomainLabel("runar/network-metadata/v1")
     private static let formatVersion: UInt8 = 1
     private static let nameLengthOffset = 1 + 32 + 4 + 32
     /// The most bytes that the binary form has.
     package static let maximumByteCount = 1 + 32 + 4 + 32 + 1 + NameRule.maximumByteCount + 64
 
-    /// Which network.
+    /// The network's id.
     public let networkId: NetworkId
-    /// How the owner calls it.
+    /// The owner's name for it.
     public let name: String
-    /// Whom the owner names as administrator; nobody can derive from it whether the root key is the same.
+    /// The administrator that the owner names; it does not reveal whether the root key is the same.
     public let adminPublicKey: Ed25519PublicKey
     /// 1 at first, one more with each change.
     public let version: UInt32
-    /// Where members listen for somebody with nothing but a token; a hint in the text that the signature leaves out.
+    /// The key under which members listen for a peer that has only a token; an unsigned hint in the text.
     public private(set) var rendezvous: RendezvousKey?
     package private(set) var signatureValue: Ed25519Signature?
 
@@ -79,7 +79,7 @@ public struct NetworkMetadata: Sendable {
         return next
     }
 
-    /// The same metadata whose text says where members listen.
+    /// Returns this metadata with `rendezvous` in its text.
     public func with(rendezvous: RendezvousKey?) -> NetworkMetadata {
         var copy = self
         copy.rendezvous = rendezvous
@@ -149,7 +149,7 @@ extension NetworkMetadata {
         try check()
     }
 
-    /// How many of these bytes are the binary form that they begin with.
+    /// Returns the number of these bytes that belong to the binary form at their beginning.
     static func byteCount(ofBinary bytes: [UInt8]) -> Int {
         guard bytes.count > nameLengthOffset else { return bytes.count }
         return nameLengthOffset + 1 + Int(bytes[nameLengthOffset]) + Ed25519Signature.byteCount

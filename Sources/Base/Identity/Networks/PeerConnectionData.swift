@@ -1,12 +1,12 @@
-/// How to reach a peer: who it is, in which network, where it was last, and its token there.
+/// The data to reach a peer: its id, the network, its last address, and its token there.
 ///
-/// The address is a hint. Who answers there proves with its key that it is the peer, whatever the text said.
+/// The address is a hint. The peer that answers there proves its id with its key, whatever the text said.
 public struct PeerConnectionData: Hashable, Sendable {
-    /// Whom to reach.
+    /// The peer to reach.
     public let peerId: PeerId
-    /// In which network.
+    /// The network in which to reach it.
     public let networkId: NetworkId
-    /// Where, as `address:port`.
+    /// The address at which it was last, as `address:port`.
     public let address: String
     /// The peer's own token in the network.
     public let token: AccessToken

@@ -10,18 +10,18 @@ public import Foundation
 ///
 /// Layout and signed bytes: `docs/spec/identity.md`, section 7.
 public struct Revocation: Hashable, Sendable {
-    /// What the signature is for.
+    /// The purpose of the signature.
     package static let label = DomainLabel("runar/revocation/v1")
-    /// How many bytes the binary form has.
+    /// The size of the binary form in bytes.
     package static let byteCount = NetworkId.byteCount + entryByteCount
     /// The bytes of an entry beside the network that all entries of a set share.
     package static let entryByteCount = PeerId.byteCount + 8 + Ed25519Signature.byteCount
 
-    /// Of which network.
+    /// The network that the peer is revoked in.
     public let networkId: NetworkId
-    /// Who is out.
+    /// The revoked peer.
     public let peerId: PeerId
-    /// When it was said, in seconds since 1970; it decides nothing.
+    /// The time of the revocation in seconds since 1970; it decides nothing.
     public let seconds: UInt64
     package let signatureValue: Ed25519Signature
 
@@ -122,7 +122,7 @@ extension Revocation {
 extension Revocation: Comparable {
     /// Orders by peer, then by time, then by signature.
     ///
-    /// Of two entries for one peer the smaller one is kept, so that sets become equal whatever the order they meet in.
+    /// The smaller of two entries for one peer is kept, so that sets become equal in whatever order they meet.
     public static func < (left: Revocation, right: Revocation) -> Bool {
         if left.peerId != right.peerId { return left.peerId < right.peerId }
         if left.seconds != right.seconds { return left.seconds < right.seconds }

@@ -7,7 +7,7 @@ package struct RevocationPage: Hashable, Sendable {
     private static let version: UInt8 = 1
     private static let subject = "a page of revocations"
 
-    /// Of which network.
+    /// The network that the entries belong to.
     package let networkId: NetworkId
     /// The entries in the order of their peers; not verified.
     package let revocations: [Revocation]

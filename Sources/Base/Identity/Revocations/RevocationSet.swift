@@ -10,7 +10,7 @@ public struct RevocationSet: Hashable, Sendable {
     public static let maximumCount = 65_536
     private static let digestLabel = DomainLabel("runar/revocation-set/v1")
 
-    /// Of which network.
+    /// The network that the entries belong to.
     public let networkId: NetworkId
     /// The entries in the order of their peers, one for each.
     public private(set) var revocations: [Revocation] = []
@@ -20,10 +20,10 @@ public struct RevocationSet: Hashable, Sendable {
         self.networkId = networkId
     }
 
-    /// How many peers are revoked.
+    /// The number of revoked peers.
     public var count: Int { revocations.count }
 
-    /// Whether nobody is revoked.
+    /// Whether no peer is revoked.
     public var isEmpty: Bool { revocations.isEmpty }
 
     /// Whether a peer is revoked.

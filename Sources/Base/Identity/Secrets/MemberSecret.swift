@@ -3,22 +3,22 @@ internal import Crypto
 
 /// 32 bytes that only the members of a network know, signed by the network's key.
 ///
-/// They key what only members may recognise, such as beacons, and admit nobody. The owner's node makes new ones at each
-/// revocation; which of several counts is ``MemberSecrets``' to say. Layout: `docs/spec/identity.md`, section 9.
+/// They key what only members may recognise, such as beacons, and grant no admission. The owner's node makes new ones
+/// at each revocation; ``MemberSecrets`` decides which of several counts. Layout: `docs/spec/identity.md`, section 9.
 package struct MemberSecret: Sendable {
-    /// How many bytes the binary form has.
+    /// The size of the binary form in bytes.
     package static let byteCount = 137
-    /// How many bytes are secret.
+    /// The number of secret bytes.
     package static let secretByteCount = 32
-    /// What the signature is for.
+    /// The purpose of the signature.
     package static let label = DomainLabel("runar/member-secret/v1")
     private static let version: UInt8 = 1
     private static let salt = Array("runar/member-secret-keys/v1".utf8)
     private static let rendezvousLabel = DomainLabel("runar/rendezvous-key/v1")
 
-    /// Of which network.
+    /// The network whose members know it.
     package let networkId: NetworkId
-    /// When it was made, in seconds since 1970; the newest one is in use.
+    /// The time at which it was made, in seconds since 1970; the newest one is in use.
     package let epoch: UInt64
     /// The 32 bytes.
     package let secret: SecretBytes

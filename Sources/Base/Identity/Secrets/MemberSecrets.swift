@@ -2,11 +2,11 @@ package import Bytes
 
 /// The member secrets of one network that this node knows: the newest one is in use, older ones are still recognised.
 ///
-/// A secret is replaced when somebody is revoked. Whoever was asleep then comes back with an older one, and must be
-/// found to be told; therefore an older one counts for 24 hours after the one that replaced it was made, for discovery
-/// and never for admission.
+/// A secret is replaced when a peer is revoked. A member that was offline then returns with an older one, and must be
+/// found to get the new one; therefore an older one counts for 24 hours after the one that replaced it was made, for
+/// discovery and never for admission.
 package struct MemberSecrets: Hashable, Sendable {
-    /// How long a replaced secret is recognised.
+    /// The time for which a replaced secret is recognised.
     package static let recognitionSeconds: UInt64 = 24 * 60 * 60
     /// Secrets kept, the newest included: several devices may be revoked in one day.
     package static let maximumCount = 8
@@ -19,7 +19,7 @@ package struct MemberSecrets: Hashable, Sendable {
         all = [secret]
     }
 
-    /// Whose members know them.
+    /// The network whose members know them.
     package var networkId: NetworkId { newest.networkId }
 
     /// The secret in use.
@@ -43,12 +43,12 @@ package struct MemberSecrets: Hashable, Sendable {
         return try MemberSecret.create(networkId: networkId, signer: signer, epoch: epoch)
     }
 
-    /// Those that are recognised at `nowSeconds`, the newest first.
+    /// Returns the secrets that are recognised at `nowSeconds`, the newest first.
     package func recognised(at nowSeconds: UInt64) -> [MemberSecret] {
         Array(all.prefix(recognisedCount(at: nowSeconds)))
     }
 
-    /// How many of ``all``, from the newest on, are recognised at `nowSeconds`.
+    /// Returns the number of secrets in ``all``, from the newest on, that are recognised at `nowSeconds`.
     package func recognisedCount(at nowSeconds: UInt64) -> Int {
         // Epochs are at most the end of the year 9999, so the sum fits.
         let outdated = all.dropLast().firstIndex { nowSeconds >= $0.epoch + Self.recognitionSeconds }

@@ -2,13 +2,13 @@ internal import Bytes
 
 /// The public half of a network's rendezvous key: what is sealed to it, only the network's members can open.
 ///
-/// It stands in texts of tokens and networks, unsigned: a wrong one only means that nobody answers.
+/// It is part of texts of tokens and networks, unsigned: with a wrong one no peer answers, and nothing else happens.
 public struct RendezvousKey: Hashable, Sendable {
-    /// How many bytes a key has.
+    /// The size of a key in bytes.
     package static let byteCount = SealingKey.byteCount
     /// The field of texts that holds a key.
     static let fieldName = "rendezvous"
-    /// How many bytes sealing adds.
+    /// The number of bytes that sealing adds.
     package static let sealingByteCount = SealingKey.overheadByteCount
     private static let subject = "a rendezvous key"
 

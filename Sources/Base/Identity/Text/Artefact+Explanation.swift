@@ -1,5 +1,5 @@
 extension Artefact {
-    /// What can be said about an artefact, in an order for reading.
+    /// An explanation of an artefact, in an order for reading.
     public struct Explanation: Hashable, Sendable {
         /// A value as JSON knows them.
         public enum Value: Hashable, Sendable {
@@ -19,13 +19,13 @@ extension Artefact {
         public struct Field: Hashable, Sendable {
             /// In snake case, as in our texts.
             public let name: String
-            /// What it is.
+            /// The value under that name.
             public let value: Value
         }
 
-        /// What the artefact is, such as `token`.
+        /// The kind of the artefact, such as `token`.
         public let kind: String
-        /// What it says.
+        /// The named values in the artefact.
         public let fields: [Field]
         /// Why it does not count, in words; nil when it does.
         public let problem: String?

@@ -4,7 +4,7 @@ public enum Artefact: Sendable {
     case network(NetworkMetadata)
     /// A membership.
     case token(AccessToken)
-    /// How to reach a peer.
+    /// The data to reach a peer.
     case peerConnection(PeerConnectionData)
     /// The 32 bytes of a peer's or network's id; nothing in them says which.
     case identifier(PeerId)
@@ -12,9 +12,9 @@ public enum Artefact: Sendable {
     case revocations(RevocationSet)
     /// An invitation, secret included.
     case invitation(Invitation)
-    /// What a new device asks of another device of its person, verified.
+    /// A new device's request to another device of its person, verified.
     case deviceRequest(DeviceRequest)
-    /// What it was answered; only the device that asked can verify it.
+    /// The answer to a request; only the device that asked can verify it.
     case deviceAnswer(DeviceAnswer)
 
     /// Recognises a text, with any white space around it.
@@ -36,7 +36,7 @@ public enum Artefact: Sendable {
 
     /// Recognises the content of a file: a text, or the binary form of a token, metadata or revocations.
     ///
-    /// Forms of equal length are told apart by which signature verifies.
+    /// The signature that verifies decides between forms of equal length.
     public static func parse(bytes: some Collection<UInt8>) throws(IdentityError) -> Artefact {
         let bytes = Array(bytes)
         let candidates = [

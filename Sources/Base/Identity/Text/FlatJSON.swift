@@ -8,7 +8,7 @@ struct FlatJSON {
     static let maximumByteCount = 16 * 1024
     /// The most fields of one object, and elements of one array.
     static let maximumFieldCount = 64
-    /// How deep skipped values may be nested.
+    /// The deepest nesting of skipped values.
     static let maximumDepth = 8
 
     /// A field's value.
@@ -58,7 +58,7 @@ struct FlatJSON {
         return text
     }
 
-    /// Where members listen, if the text says so.
+    /// Returns the key under which members listen; nil if the text has none.
     func rendezvous() throws(IdentityError) -> RendezvousKey? {
         guard self[RendezvousKey.fieldName] != nil else { return nil }
         return try RendezvousKey(base64Encoded: string(RendezvousKey.fieldName))

@@ -25,13 +25,13 @@ package struct JSONField: Hashable, Sendable {
     package let value: JSONValue
 }
 
-/// What a JSON text may cost its reader.
+/// The bounds on the cost of a JSON text for its reader.
 package struct JSONLimits: Hashable, Sendable {
     /// The longest text, in bytes.
     package var byteCount: Int
     /// The most fields of one object, and elements of one array.
     package var fieldCount: Int
-    /// How deep objects and arrays may be nested, the outermost object included.
+    /// The deepest nesting of objects and arrays, the outermost object included.
     package var depth: Int
 
     package init(byteCount: Int, fieldCount: Int, depth: Int) {

@@ -32,7 +32,7 @@ extension NetworkMetadata {
         self = with(rendezvous: try json.rendezvous())
     }
 
-    /// What a network QR code carries; refused before the metadata is signed.
+    /// The content of a network QR code; refused before the metadata is signed.
     ///
     /// It is the JSON text, or the link in capitals where a name full of quotation marks makes that text too long for a
     /// code that every camera reads.

@@ -5,7 +5,7 @@ internal import Bytes
 /// It says the same as the text of that thing, can be tapped, and has no letter that a QR code packs badly: writers put
 /// it into codes in capitals. Layouts: `docs/spec/identity.md`, section 10.
 struct RunarLink: Hashable, Sendable {
-    /// What a link may stand for, in the word that the link begins with.
+    /// The kind of artefact in a link, in the word that the link begins with.
     enum Kind: String, CaseIterable, Sendable {
         /// A network's metadata, and its rendezvous key if that is known.
         case network
@@ -13,7 +13,7 @@ struct RunarLink: Hashable, Sendable {
         case peerId = "peer-id"
         /// An access token, and the rendezvous key of its network if that is known.
         case token
-        /// How to reach a peer: its token and an address.
+        /// The data to reach a peer: its token and an address.
         case peer
         /// An invitation.
         case join

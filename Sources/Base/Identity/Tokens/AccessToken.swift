@@ -8,23 +8,23 @@ public import Foundation
 
 /// A network's signed word that a peer is a member, for good or until a second.
 ///
-/// A token is no secret and proves nothing about who shows it: whoever honours one has seen proof of the peer's key
-/// before. Layout and signed bytes: `docs/spec/identity.md`, section 5.
+/// A token is no secret and proves nothing about the peer that shows it: honour one only after a proof of the peer's
+/// key. Layout and signed bytes: `docs/spec/identity.md`, section 5.
 public struct AccessToken: Sendable {
-    /// How many bytes the binary form has.
+    /// The size of the binary form in bytes.
     public static let byteCount = 137
-    /// What the signature is for.
+    /// The purpose of the signature.
     package static let label = DomainLabel("runar/access-token/v1")
     private static let version: UInt8 = 1
     private static let never = UInt64.max
 
-    /// Who is a member.
+    /// The member.
     public let peerId: PeerId
-    /// Of which network.
+    /// The network that it is a member of.
     public let networkId: NetworkId
     /// The last second of the membership since 1970; nil means without end.
     public let expirationSeconds: UInt64?
-    /// Where members listen for somebody with nothing but this token; a hint in its text that the signature leaves out.
+    /// The key under which members listen for a peer that has only this token; an unsigned hint in its text.
     public private(set) var rendezvous: RendezvousKey?
     package let signatureValue: Ed25519Signature
 
@@ -86,7 +86,7 @@ public struct AccessToken: Sendable {
 
     /// Whether the signature is the network's and the token has not expired (with 60 seconds of grace for clocks).
     ///
-    /// That it has been revoked, or is shown by another peer than it names, a token cannot know.
+    /// A token cannot know whether it has been revoked, or is shown by another peer than it names.
     public func verify(at now: Date = Date()) -> Bool {
         !isExpired(at: UnixTime.clampedSeconds(of: now)) && verifySignature()
     }
@@ -101,7 +101,7 @@ public struct AccessToken: Sendable {
         expirationSeconds.map { UnixTime.isPast($0, at: nowSeconds) } ?? false
     }
 
-    /// The same token whose text says where members listen.
+    /// Returns this token with `rendezvous` in its text.
     public func with(rendezvous: RendezvousKey?) -> AccessToken {
         var copy = self
         copy.rendezvous = rendezvous

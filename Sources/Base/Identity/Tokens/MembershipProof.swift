@@ -1,10 +1,10 @@
 package import Bytes
 
-/// What an access token says beside peer and network: until when, and the network key's signature.
+/// The part of an access token beyond peer and network: the expiry, and the network key's signature.
 ///
-/// It stands in what a member signed for others to hand on, so that nobody has to be asked who is a member.
+/// It is part of what a member signed for others to republish, so that receivers can check the membership themselves.
 package struct MembershipProof: Hashable, Sendable {
-    /// How many bytes the binary form has.
+    /// The size of the binary form in bytes.
     package static let byteCount = 8 + Ed25519Signature.byteCount
     private static let never = UInt64.max
 

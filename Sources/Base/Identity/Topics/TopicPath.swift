@@ -11,7 +11,7 @@ public struct TopicPath: Hashable, Sendable {
 
     /// The network's name or text as it was written or given; empty when neither was.
     public let network: String
-    /// What stands between the slashes, never empty.
+    /// The parts between the slashes, never empty.
     public let segments: [String]
 
     /// Reads a path; where it names no network, `network` is taken.

@@ -1,8 +1,8 @@
 internal import QRCode
 
-/// What the first chunk of a PNG says of its pixels.
+/// The description of the pixels in the first chunk of a PNG.
 struct PNGHeader {
-    /// What the samples of a pixel mean.
+    /// The meaning of a pixel's samples.
     enum Color: UInt8 {
         case grey = 0
         case rgb = 2
@@ -64,7 +64,7 @@ struct PNGHeader {
 
     private var pixelBits: Int { depth * color.channels }
 
-    /// How far back the pixel to the left is, in bytes, for the filters.
+    /// The distance in bytes to the pixel on the left, for the filters.
     var pixelBytes: Int { max(1, pixelBits / 8) }
 
     /// The bytes of a row of `width` pixels.

@@ -1,4 +1,4 @@
-/// How unlike a good symbol a matrix is, by the four rules of ISO/IEC 18004, 7.8.3.1; the mask with the least is chosen.
+/// The penalty of a matrix by the four rules of ISO/IEC 18004, 7.8.3.1; the mask with the least is chosen.
 struct MaskPenalty: Equatable {
     /// Five or more modules of one colour in a line: 3, and 1 for each beyond five.
     private(set) var runs = 0

@@ -1,4 +1,4 @@
-/// What a symbol says: segments, and the character set of their bytes where it must be said.
+/// The content of a symbol: segments, and the character set of their bytes where it must be said.
 struct Message {
     /// The designator of UTF-8 (ISO/IEC 18004, 7.3.2; AIM ECI 000026).
     private static let utf8Designator = 26

@@ -2,12 +2,12 @@
 public enum QRCodeError: Error, Equatable, Sendable {
     /// There is nothing to say.
     case empty
-    /// Even the largest symbol has no room for so many bytes at this level; `fitting` is the strongest that has, if any.
+    /// Even the largest symbol has no room for the bytes at this level; `fitting` is the strongest that has, if any.
     case tooLong(byteCount: Int, level: ErrorCorrectionLevel, fitting: ErrorCorrectionLevel?)
 }
 
 extension QRCodeError: CustomStringConvertible {
-    /// What happened and what to do about it.
+    /// The failure in words, with what to do.
     public var description: String {
         switch self {
         case .empty:

@@ -20,7 +20,7 @@ struct ReedSolomonEncoder {
         generator = coefficients.dropFirst().map { GaloisField.logarithms[Int($0)] }
     }
 
-    /// What the data, shifted by the degree of the generator, leaves when it is divided by it.
+    /// Returns the remainder of the data, shifted by the degree of the generator, after division by the generator.
     func correction(for data: some Sequence<UInt8>) -> [UInt8] {
         let powers = GaloisField.powers
         let logarithms = GaloisField.logarithms

@@ -12,7 +12,7 @@ struct Segment: Equatable {
 struct Segmentation {
     /// The segments, in order.
     private(set) var segments: [Segment] = []
-    /// What they take, headers included.
+    /// The number of bits that they take, headers included.
     private(set) var bitCount = 0
 
     /// A mode and a place in its group.

@@ -4,7 +4,7 @@ struct AlignmentSearch {
     private static let reach = 2.5
     /// Steps in a module.
     private static let density = 2
-    /// How alike pattern and picture must be, where 1 is the same and 0 is chance.
+    /// The least likeness of pattern and image, where 1 is identical and 0 is chance.
     private static let likeness = 0.6
 
     let pyramid: PicturePyramid
@@ -47,7 +47,7 @@ struct AlignmentSearch {
         return centres.sorted { (distance($0), $0.y, $0.x) < (distance($1), $1.y, $1.x) }
     }
 
-    /// Where, in modules, the pattern expected at `wanted` is.
+    /// Returns the place, in modules, of the pattern expected at `wanted`; nil if none is like it.
     private func locate(
         _ wanted: PicturePoint,
         by map: Perspective,
@@ -95,7 +95,7 @@ struct AlignmentSearch {
         )
     }
 
-    /// Where between its neighbours a parabola through three scores has its top.
+    /// Returns the offset of the top of a parabola through three scores from the middle one.
     private static func peak(_ before: Double?, _ best: Double, _ after: Double?) -> Double {
         guard let before, let after else { return 0 }
         let bend = before + after - 2 * best
@@ -103,7 +103,7 @@ struct AlignmentSearch {
         return min(0.5, max(-0.5, (before - after) / (2 * bend)))
     }
 
-    /// How much the 5x5 modules at a place of the patch are like an alignment pattern, from -1 to 1.
+    /// Returns the likeness of the 5x5 modules at a place of the patch to an alignment pattern, from -1 to 1.
     private static func likeness(of patch: [Double], side: Int, column: Int, row: Int) -> Double {
         var sum = 0.0
         var energy = 0.0

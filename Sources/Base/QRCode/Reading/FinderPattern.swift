@@ -5,9 +5,9 @@ struct FinderPattern {
     var module: Double
     /// Light where it should be dark.
     let isInverted: Bool
-    /// How many rows, over all sizes of the picture, led here.
+    /// The number of rows, over all sizes of the image, that led here.
     var hits = 1
-    /// What was seen all around it.
+    /// The borders that were seen all around it.
     private(set) var borders: [BorderPoint] = []
 
     /// A place on the border between two of the pattern's squares.
@@ -46,7 +46,7 @@ struct FinderPattern {
         return borders.count >= Self.fewestBorders
     }
 
-    /// Of 96, those of a pattern that is damaged on one side.
+    /// The fewest borders, of 96: those of a pattern that is damaged on one side.
     private static let fewestBorders = 48
 }
 

@@ -39,7 +39,8 @@ struct FinderTriple {
         }
     }
 
-    /// How far the three are from a right angle with equal, short legs; nil if they cannot be of one symbol.
+    /// Returns the deviation of the three from a right angle with equal, short legs; nil if they cannot be of one
+    /// symbol.
     private static func strain(_ corner: FinderPattern, _ first: FinderPattern, _ second: FinderPattern) -> Double? {
         let (a, b) = (first.centre - corner.centre, second.centre - corner.centre)
         let (long, short) = (max(a.length, b.length), min(a.length, b.length))

@@ -34,7 +34,7 @@ struct Perspective {
 
     init(cells: [Double]) { self.cells = cells }
 
-    /// Where a point comes to lie; nil behind the horizon, or if the numbers have run away.
+    /// Maps a point; returns nil if it is behind the horizon, or if the numbers have run away.
     @inline(__always)
     func callAsFunction(_ x: Double, _ y: Double) -> PicturePoint? {
         let depth = cells[6] * x + cells[7] * y + cells[8]

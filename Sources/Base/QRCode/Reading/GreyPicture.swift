@@ -77,7 +77,7 @@ public enum GreyPictureError: Error, Equatable, Sendable, CustomStringConvertibl
     /// There are more or fewer pixels than the sides say.
     case pixels(count: Int, expected: Int)
 
-    /// What is wrong and what would be right.
+    /// The failure in words, with the values that would be right.
     public var description: String {
         switch self {
         case .size(let width, let height):

@@ -29,7 +29,7 @@ struct ModuleGrid {
         guard missing * 4 < size * size else { return nil }
     }
 
-    /// How well the timing patterns alternate, from -1 to 1, read without the rest of the symbol.
+    /// Returns the alternation of the timing patterns, from -1 to 1, read without the rest of the symbol.
     static func timing(size: Int, map: Perspective, layer: PictureLayer, isInverted: Bool) -> Double {
         var sum = 0.0
         var energy = 1.0

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// What the data codewords of a symbol say (ISO/IEC 18004, 7.4).
+/// The content of the data codewords of a symbol (ISO/IEC 18004, 7.4).
 public struct QRMessage: Sendable, Equatable {
     /// The place of a symbol among several that make up one message (structured append).
     public struct Part: Sendable, Hashable {
@@ -29,7 +29,7 @@ public struct QRMessage: Sendable, Equatable {
     }
 }
 
-/// How the bytes of a segment become characters.
+/// The character set of the bytes of a segment.
 private enum CharacterSet: Equatable {
     /// Nothing was said: UTF-8 if the bytes are that, else ISO 8859-1, which the standard presumes.
     case unsaid

@@ -1,10 +1,10 @@
 /// A QR code that was read in a picture.
 public struct QRReading: Sendable, Equatable {
-    /// What it says.
+    /// Its message.
     public let message: QRMessage
     /// Its size class.
     public let version: QRVersion
-    /// How much damage it survives.
+    /// Its level of error correction.
     public let level: ErrorCorrectionLevel
     /// The pattern that lies over its codewords.
     public let mask: MaskPattern

@@ -1,6 +1,6 @@
 /// Reads what the modules of a symbol say.
 struct SymbolDecoder {
-    /// What was read, and how.
+    /// The message that was read, and the format information of its symbol.
     struct Result {
         let message: QRMessage
         let format: FormatInformation

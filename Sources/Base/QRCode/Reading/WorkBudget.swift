@@ -1,4 +1,4 @@
-/// How much work a picture may cause: a count of steps and no clock, so that a picture is read alike everywhere.
+/// The work that an image may cause: a count of steps and no clock, so that an image is read alike everywhere.
 ///
 /// One step is about one look at a pixel. What goes through every pixel once is not counted: it is bounded by the
 /// picture's size.

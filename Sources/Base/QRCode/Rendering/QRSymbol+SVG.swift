@@ -47,7 +47,7 @@ extension QRSymbol {
     }
 }
 
-/// What drawings are kept within, so that no argument makes one that fills the memory.
+/// The limits of drawings, so that no argument makes one that fills the memory.
 enum RenderingLimits {
     /// Pixels a module: at most 50, which makes the largest symbol 9,250 pixels wide.
     static func modulePixels(_ asked: Int) -> Int { min(max(asked, 1), 50) }

@@ -1,6 +1,7 @@
 /// The systematic cyclic codes that protect format and version information (ISO/IEC 18004, annexes C and D).
 enum BCHCode {
-    /// What `data`, shifted by the degree of the generator, leaves when it is divided by it in GF(2).
+    /// Returns the remainder of `data`, shifted by the degree of the generator, after division by the generator in
+    /// GF(2).
     static func remainder(of data: UInt32, generator: UInt32) -> UInt32 {
         let degree = UInt32.bitWidth - 1 - generator.leadingZeroBitCount
         var rest = data << UInt32(degree)

@@ -1,4 +1,4 @@
-/// How the codewords of a symbol are divided into blocks that are corrected each by itself (ISO/IEC 18004, table 9).
+/// The division of a symbol's codewords into blocks that are corrected each by itself (ISO/IEC 18004, table 9).
 ///
 /// Blocks differ by at most one data codeword, the shorter ones first. In the symbol they are interleaved, so that a
 /// stain damages each of them a little instead of one of them a lot.
@@ -20,7 +20,7 @@ package struct BlockLayout: Equatable, Sendable {
     /// The data codewords of all blocks together.
     package var dataCount: Int { dataCounts.reduce(0, +) }
 
-    /// Where each codeword of the symbol belongs, in the order of placement.
+    /// The block and the index of each codeword of the symbol, in the order of placement.
     ///
     /// First the data codewords, one of each block in turn, then in the same way the error correction codewords, which
     /// are counted on behind the data of their block.

@@ -1,4 +1,4 @@
-/// How much of a symbol may be damaged before its text is lost (ISO/IEC 18004, 7.5.1).
+/// The share of a symbol that may be damaged before its text is lost (ISO/IEC 18004, 7.5.1).
 public enum ErrorCorrectionLevel: String, CaseIterable, Comparable, Sendable {
     /// Recovers about 7 % of the codewords.
     case l

@@ -1,4 +1,4 @@
-/// What a symbol says of itself, twice, before anything else can be read: its level and its mask (annex C).
+/// The level and the mask of a symbol, stated twice and readable before anything else (annex C).
 package struct FormatInformation: Hashable, Sendable {
     package let level: ErrorCorrectionLevel
     package let mask: MaskPattern

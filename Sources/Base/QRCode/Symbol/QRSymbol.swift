@@ -2,7 +2,7 @@
 public struct QRSymbol: Equatable, Sendable {
     /// Its size class.
     public let version: QRVersion
-    /// How much damage it survives.
+    /// Its level of error correction.
     public let level: ErrorCorrectionLevel
     /// The pattern that was laid over its codewords.
     public let mask: MaskPattern

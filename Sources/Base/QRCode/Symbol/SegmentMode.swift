@@ -1,4 +1,4 @@
-/// How the characters of a segment become bits (ISO/IEC 18004, table 2).
+/// The encoding of the characters of a segment as bits (ISO/IEC 18004, table 2).
 enum SegmentMode: Int, Sendable {
     /// Three digits in ten bits.
     case numeric = 0b0001
