@@ -1,12 +1,12 @@
 internal import Bytes
 internal import Identity
 
-/// What a node says about itself to the members of one network: who it is, where it can be dialled, and that it is one.
+/// A node's signed announcement to the members of one network: its identity, its addresses and its membership.
 ///
 /// Beacons and knocks carry it, sealed in different ways. The peer key signs all of it for one network and one of the
 /// two, so that no part can be copied into another. Layout: `docs/spec/discovery.md`, section 3.
 struct Announcement: Equatable, Sendable {
-    /// What carries it, which its signature is bound to.
+    /// The datagram that carries the announcement; the signature is bound to it.
     enum Carrier: CaseIterable, Sendable {
         case beacon
         case knock
@@ -25,7 +25,7 @@ struct Announcement: Equatable, Sendable {
         case malformed
     }
 
-    /// How many bytes every announcement has: it is padded with zeros, so that its length tells nothing.
+    /// The length of every announcement: it is padded with zeros, so that its length tells nothing.
     static let byteCount = 384
     /// Addresses in one announcement: eight of IPv6 fit.
     static let maximumAddressCount = 8
@@ -47,7 +47,7 @@ struct Announcement: Equatable, Sendable {
     let isGoodbye: Bool
     /// The sender's membership.
     let token: AccessToken
-    /// Where to dial it, scopes left out; an unspecified IP stands for the source of the datagram.
+    /// The addresses to dial, without scopes; an unspecified IP means the source of the datagram.
     let addresses: [SocketAddress]
     let signature: Ed25519Signature
     /// Everything that is signed but label and network.

@@ -7,7 +7,7 @@ internal import Identity
 /// A beacon is a nonce, ChaCha20-Poly1305 of the announcement, and its tag. To everybody else it is random bytes: no
 /// byte of it says which network or node it is of, nor that it is a beacon at all.
 struct BeaconKey: Sendable {
-    /// How many bytes every beacon has.
+    /// The length of every beacon.
     static let byteCount = nonceByteCount + Announcement.byteCount + 16
     static let nonceByteCount = 12
     private static let keyLabel = DomainLabel("runar/beacon-key/v1")
@@ -49,7 +49,7 @@ struct BeaconKey: Sendable {
     }
 }
 
-/// Nonces that nobody can foresee or trace to one another: HMAC-SHA256 of a count under a key of this process start.
+/// Unpredictable, unlinkable nonces: HMAC-SHA256 of a count under a key of this process start.
 struct NonceSource: Sendable {
     private let key: SymmetricKey
     private let instance: InstanceId

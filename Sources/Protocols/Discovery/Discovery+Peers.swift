@@ -3,7 +3,7 @@ internal import OrderedCollections
 
 // Who is there: what follows from an announcement that was proved, and from silence.
 extension Discovery {
-    /// How long a peer's last counters are remembered: longer than an announcement can be played back.
+    /// The time for which a peer's last counters are remembered: longer than an announcement can be played back.
     private static let memory = Duration.seconds(7200)
     /// The longest time without a look at what can be forgotten.
     private static let longestSweepPause = Duration.seconds(600)

@@ -1,7 +1,7 @@
 internal import Identity
 internal import OrderedCollections
 
-// What comes from the link: anything, from anybody. The order of the checks is that of their cost.
+// Datagrams from the link: any content from any sender. The checks are ordered by their cost.
 extension Discovery {
     /// An announcement that was opened, and how it came.
     struct Heard {
@@ -11,7 +11,7 @@ extension Discovery {
         let source: SocketAddress
     }
 
-    /// How long a peer that says nothing new is believed without looking at its signature again.
+    /// The time for which an announcement without news is accepted without verifying its signature again.
     private static let believedFor = Duration.seconds(2)
 
     mutating func receive(
@@ -146,7 +146,7 @@ extension Discovery {
         }
     }
 
-    /// What addresses mean in a datagram from `source`.
+    /// Returns the addresses to which the named ones resolve in a datagram from `source`.
     func meaning(of named: [SocketAddress], from source: SocketAddress) -> [SocketAddress] {
         let sender = source.unmapped
         let isThisMachine =

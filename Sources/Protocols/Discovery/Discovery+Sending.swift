@@ -27,7 +27,7 @@ extension Discovery {
         self.networks[network]?.schedule.burst(burst, at: now.monotonic, using: &self.random)
     }
 
-    /// Falls silent without a goodbye, or lets others hear of this node again.
+    /// Stops announcing without a goodbye, or resumes it with a burst.
     mutating func setQuiet(_ isQuiet: Bool, _ now: NodeTime) {
         self.isQuiet = isQuiet
         guard !isQuiet else { return }
@@ -72,7 +72,7 @@ extension Discovery {
         }
     }
 
-    /// What this node says of itself; nil if its key refuses to sign.
+    /// Returns this node's next announcement; nil if its key refuses to sign.
     private mutating func announcement(
         in network: NetworkId,
         isGoodbye: Bool,

@@ -5,9 +5,9 @@ internal import OrderedCollections
 /// Finding the members of one's networks on the local network, as a value free of I/O.
 ///
 /// A node announces itself in each of its networks: under a key from the member secret if it knows that (a *beacon*),
-/// else sealed to the network's rendezvous key (a *knock*). Whoever opens an announcement, and finds that the network
-/// made its sender a member and that its key signed, has evidence of a member and knows where to dial it. That admits
-/// nobody; who is dialled proves itself in the connection. To others all of it is random bytes.
+/// else sealed to the network's rendezvous key (a *knock*). A receiver that opens an announcement, and finds that the
+/// network made its sender a member and that its key signed, has evidence of a member and knows where to dial it. That
+/// admits no peer; the dialled peer proves itself in the connection. To others all of it is random bytes.
 ///
 /// ```
 /// started ──▶ a burst, then every 10 s ± 2 s             multicast ──▶  all on the link
@@ -16,10 +16,10 @@ internal import OrderedCollections
 /// stopping ──▶ goodbye                                    silent for 30 s ──▶ peerLost
 /// ```
 ///
-/// What comes from the link is bounded in work and memory (``SourceBudget``, ``Limits``). The driver feeds `Input`s with
-/// the time and carries out the `Effect`s it appends, in order. Formats and times: `docs/spec/discovery.md`.
+/// Datagrams from the link are bounded in work and memory (``SourceBudget``, ``Limits``). The driver feeds `Input`s
+/// with the time and applies the `Effect`s it appends, in order. Formats and times: `docs/spec/discovery.md`.
 package struct Discovery: Sendable {
-    /// What discovery must know to start.
+    /// The configuration that discovery starts with.
     package struct Configuration: Sendable {
         /// Signs as the device; its public key is the device's.
         package var signer: any Signer
@@ -49,7 +49,7 @@ package struct Discovery: Sendable {
         }
     }
 
-    /// How signatures are checked and knocks are sealed; simulations put cheaper work of equal length here.
+    /// The functions that verify signatures and seal knocks; simulations put cheaper work of equal length here.
     package struct Verifier: Sendable {
         package var token: @Sendable (AccessToken) -> Bool
         package var signature: @Sendable (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
@@ -76,9 +76,9 @@ package struct Discovery: Sendable {
     var random: SeededGenerator
     var nonces: NonceSource
     var networks: OrderedDictionary<NetworkId, NetworkState> = [:]
-    /// Of the last announcement that was sent, whatever the network, so that leaving and joining again goes on.
+    /// The counter of the last announcement that was sent in any network, so that leaving and joining again goes on.
     var counter: UInt64 = 0
-    /// Where this node can be dialled.
+    /// The addresses at which others can dial this node.
     var addresses: [SocketAddress] = []
     /// Between `started` and `stopping`.
     var isRunning = false

@@ -11,9 +11,9 @@ struct HeardBoot: Sendable {
     private(set) var wallSeconds: UInt64
     private(set) var isGoodbye: Bool
     private(set) var signature: Ed25519Signature
-    /// What the last announcement names.
+    /// The addresses in the last announcement, as it names them.
     private(set) var named: [SocketAddress]
-    /// What that means here.
+    /// The addresses to which ``named`` resolves here.
     private(set) var addresses: [SocketAddress]
     private var sources: [IPAddress]
     let firstHeard: Duration
@@ -92,7 +92,7 @@ struct HeardPeer: Sendable {
     /// Whether any boot is there.
     var isLive: Bool { boots.contains(where: \.isLive) }
 
-    /// Where the live boots can be dialled, the last one heard first.
+    /// The addresses of the live boots, the last one heard first.
     var addresses: [SocketAddress] {
         var found: [SocketAddress] = []
         for boot in boots where boot.isLive {

@@ -1,7 +1,7 @@
 package import Identity
 
 extension Discovery {
-    /// What can happen to discovery.
+    /// An event that discovery reacts to.
     package enum Input: Sendable {
         /// Datagrams can be sent and received from now on.
         case started
@@ -11,15 +11,15 @@ extension Discovery {
         case networkAdded(AccessToken, MemberSecrets)
         /// This device is a member but has no secret, or one that may be outdated: knock until `networkAdded` comes.
         case networkKnown(AccessToken, RendezvousKey)
-        /// This device is no member any more: say goodbye.
+        /// This device is no longer a member: say goodbye.
         case networkRemoved(NetworkId)
-        /// Where others can dial this node; an address without IP stands for the source of the datagram.
+        /// The addresses at which others can dial this node; one without IP means the source of the datagram.
         case addressesChanged([SocketAddress])
         /// A datagram came; a link-local source names the interface in its scope.
         case datagramReceived([UInt8], from: SocketAddress)
-        /// A peer is no member any more, for good.
+        /// The peer's membership was revoked; this is final.
         case memberRevoked(PeerId, NetworkId)
-        /// Whether this node only listens: nothing is said until others are to hear of it again.
+        /// Whether this node only listens: it announces nothing until this is false again.
         case quietChanged(Bool)
         /// The time of the last `wake` effect came.
         case timeReached

@@ -8,7 +8,7 @@ internal import Identity
 /// encapsulated key under the rendezvous key, so that members know their own knocks at the price of a hash: what a
 /// stranger sends costs no agreement of keys. Nothing in it is the same twice.
 enum Knock {
-    /// How many bytes every knock has.
+    /// The length of every knock.
     static let byteCount = tagByteCount + RendezvousKey.sealingByteCount + Announcement.byteCount
     private static let tagByteCount = 16
     private static let encapsulatedByteCount = 32

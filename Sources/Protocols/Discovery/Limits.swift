@@ -7,9 +7,9 @@ extension Discovery {
         package var intervalSpread: Duration
         /// A peer of which nothing was heard for so long is lost: three beacons did not arrive.
         package var timeToLive: Duration
-        /// When the beacons of a start are sent: more than one, because multicast gets lost.
+        /// The times of a start's beacons: more than one, because multicast gets lost.
         package var burst: [Duration] = [.zero, .milliseconds(50), .milliseconds(150), .milliseconds(350)]
-        /// How far a peer's clock may be off: only a bound on what can be replayed to a node that just started.
+        /// The tolerated clock difference: only a bound on what can be replayed to a node that just started.
         package var clockToleranceSeconds: UInt64 = 3600
         /// Networks at a time: each costs a trial decryption for each datagram and secret.
         package var networks = 64

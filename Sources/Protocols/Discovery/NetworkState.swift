@@ -2,7 +2,7 @@ internal import Bytes
 internal import Identity
 internal import OrderedCollections
 
-/// What comes out of one member secret.
+/// The keys that are derived from one member secret.
 struct SecretKeys: Sendable {
     let beacon: BeaconKey
     let rendezvous: RendezvousKeyPair
@@ -26,11 +26,11 @@ struct NetworkState: Sendable {
     var schedule: Schedule
     /// Members that were heard, those that are gone but still remembered included.
     var peers: OrderedDictionary<PeerId, HeardPeer> = [:]
-    /// Who is no member any more.
+    /// Former members; their announcements are refused.
     var revoked: Set<PeerId> = []
-    /// How many of ``peers`` are there.
+    /// The number of live ``peers``.
     var liveCount = 0
-    /// When to look for peers that fell silent.
+    /// The time of the next check for peers that fell silent.
     var sweep: Duration?
 
     init(_ token: AccessToken, schedule: Schedule) {

@@ -1,20 +1,21 @@
 internal import Bytes
 
-/// When the announcements of one network are sent.
+/// The times of the announcements of one network.
 ///
-/// A burst at the start, a regular one every interval, and answers to who has just come. One datagram says the same to
-/// everybody, so answers that fall together are one; with more peers they spread over a longer time, until the regular
+/// A burst at the start, a regular one every interval, and answers to new peers. One datagram says the same to all
+/// receivers, so answers that fall together are one; with more peers they spread over a longer time, until the regular
 /// announcement is as good.
 struct Schedule: Sendable {
-    /// When an answer and its repetitions begin, in halves of the spread: more than one, because multicast gets lost.
+    /// The start times of an answer and its repetitions, in halves of the spread: more than one, because multicast gets
+    /// lost.
     private static let answerSteps = [0, 3, 8, 16]
     /// The shortest spread of answers: short enough for a person, long enough that few answers collide.
     private static let shortestSpread = Duration.milliseconds(100)
-    /// How much each peer adds to it: all of them together send 250 answers a second at most.
+    /// The time that each peer adds to it: all of them together send 250 answers a second at most.
     private static let spreadPerPeer = Duration.milliseconds(4)
-    /// How far the datagrams of a burst are moved by chance: nodes that start together do not send together.
+    /// The random delay of a burst's datagrams: nodes that start together do not send together.
     private static let burstJitter = Duration.milliseconds(20)
-    /// What falls due so soon after a datagram is the same as it.
+    /// The time after a datagram within which a further one is merged with it.
     private static let shortestGap = Duration.milliseconds(25)
     /// Extra announcements that can be planned; more would fall together.
     private static let maximumPlanned = 32
@@ -36,7 +37,7 @@ struct Schedule: Sendable {
         advance(past: now, using: &random)
     }
 
-    /// When the next announcement is due.
+    /// The time at which the next announcement is due.
     var next: Duration { planned.first.map { min($0, regular) } ?? regular }
 
     /// Plans several announcements from `now` on.
@@ -46,7 +47,7 @@ struct Schedule: Sendable {
         }
     }
 
-    /// Plans answers to a peer that was first heard at `now`, when so many are known.
+    /// Plans answers to a peer that was first heard at `now`, with `peerCount` known peers.
     mutating func answer(peerCount: Int, at now: Duration, using random: inout SeededGenerator) {
         let spread = max(Self.shortestSpread, Self.spreadPerPeer * peerCount)
         for halves in Self.answerSteps {

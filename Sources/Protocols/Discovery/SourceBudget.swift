@@ -2,11 +2,11 @@ internal import Identity
 
 /// Bounds the work that datagrams can cause, for each source and for all of them.
 ///
-/// Anybody on the link can send anything, under any source address. So each source has its own share, unknown sources
-/// have one share together, and known ones, of which a verified announcement came lately, another: a flood by strangers
-/// does not touch members, and one member's flood is that member's own.
+/// Any device on the link can send anything, under any source address. So each source has its own share, unknown
+/// sources have one share together, and known ones, from which a verified announcement came lately, another: a flood
+/// from unknown sources does not affect members, and one member's flood is charged to that member alone.
 struct SourceBudget: Sendable {
-    /// What costs something.
+    /// The kinds of work that a datagram can cause.
     enum Work: Int, CaseIterable, Sendable {
         /// Trying a key on a datagram: about a microsecond.
         case trial
@@ -34,7 +34,7 @@ struct SourceBudget: Sendable {
         }
     }
 
-    /// How long a source stays known after a verified announcement: longer than any of its silences.
+    /// The time for which a source stays known after a verified announcement: longer than any of its silences.
     private static let knownFor = Duration.seconds(300)
     /// Unknown sources remembered, twice over: a flood under many addresses is bounded by the shared allowance.
     private static let strangerLimit = 512
@@ -74,7 +74,7 @@ struct SourceBudget: Sendable {
     private var strangersShare = Allowances()
     private var knownShare = Allowances()
 
-    /// How many sources are remembered.
+    /// The number of sources that are remembered.
     var count: Int { strangers.count + known.count }
 
     /// Whether there is room for more of `work` for this source.
@@ -114,7 +114,7 @@ struct SourceBudget: Sendable {
         return (strangers[key] ?? known[key] ?? Source(), false)
     }
 
-    /// What counts as one source: whoever has an IPv6 network has all of its addresses.
+    /// Returns the key that identifies a source: the /64 of an IPv6 address, because its owner has all addresses in it.
     private static func key(of source: SocketAddress) -> IPAddress {
         switch source.ip.withoutScope.unmapped {
         case .v6(let high, _, _) where !source.isLinkLocal: .v6(high: high, low: 0, scope: 0)
@@ -133,7 +133,7 @@ struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.limit = limit
     }
 
-    /// How many entries there are, those counted twice that are in both generations.
+    /// The number of entries; one that is in both generations counts twice.
     var count: Int { young.count + old.count }
 
     subscript(key: Key) -> Value? {
