@@ -1,7 +1,7 @@
 package import Identity
 
 extension Kademlia {
-    /// What can happen to one network's table.
+    /// An event that one network's table reacts to.
     package enum Input: Sendable {
         /// The peer is admitted in this network on a connection; others may dial it at the addresses (perhaps none).
         case memberUp(PeerId, [SocketAddress])
@@ -21,7 +21,7 @@ extension Kademlia {
         case tokenChanged(AccessToken)
         /// The application asks.
         case requested(RequestId, Request, RequestPolicy)
-        /// The application no longer waits; nothing is said about the request any more.
+        /// The application no longer waits; no further effect of the request follows.
         case cancelled(RequestId)
         /// Records that were persisted in an earlier run; they were verified before.
         case recordsLoaded([Record])
@@ -36,7 +36,7 @@ extension Kademlia {
         /// Send a message on an admitted connection to the peer; dial it at these addresses first if there is none.
         ///
         /// The node answers with `memberUp` or `unreachable` when it had to dial. Without addresses, and without a
-        /// connection, the message is dropped: nobody waits for it any more.
+        /// connection, the message is dropped: its sender no longer waits for it.
         case send(PeerId, [SocketAddress], [UInt8])
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)

@@ -20,7 +20,7 @@ public enum KademliaError: Error, Hashable, Sendable {
     case clockDiffers
     /// This node has no valid token of the network.
     case notAMember
-    /// So many requests are under way already.
+    /// This node has `limit` requests under way already.
     case tooManyRequests(limit: Int)
     /// The node stops.
     case stopped

@@ -7,8 +7,8 @@ extension Kademlia {
         package var bucketSize = 20
         /// Questions of one lookup that may be unanswered at a time; go-libp2p measured 10 as better than the paper's 3.
         package var parallelism = 10
-        /// The same of questions that need a dial first: all of the nearest of each path at once, because each takes three
-        /// round trips.
+        /// Pending queries of one lookup that need a dial first: all of the nearest of each path at once, because each
+        /// takes three round trips.
         package var dialParallelism = 48
         /// Paths of one lookup that share no node, so that liars on one of them deceive only that one (S/Kademlia).
         package var disjointPaths = 3
@@ -31,11 +31,11 @@ extension Kademlia {
         package var keyByteCount = Record.keyByteLimit
         /// A value, in bytes.
         package var valueByteCount = Record.valueByteLimit
-        /// How far ahead a record may expire.
+        /// The longest time from now until a record may expire.
         package var lifetimeSeconds: UInt64 = 7 * 86_400
         /// The lifetime of values that their writer renews as long as it takes part; shorter ones end when they were to.
         package var lastingSeconds: UInt64 = 6 * 86_400
-        /// How far ahead of this node's clock a version may lie, and how much clocks may differ in judging expiry.
+        /// The tolerated clock difference, for the version and for the latest expiry of a record.
         package var clockToleranceSeconds: UInt64 = 3600
         /// Records held, of all members.
         package var records = 65_536
@@ -50,9 +50,9 @@ extension Kademlia {
         package var greetedBeyondNeighbours = 12
         /// Locations that are reserved for a conditional write at a time.
         package var reservations = 256
-        /// The same for one member, so that none can keep all others from writing.
+        /// Locations that one member reserves concurrently, so that none can keep all others from writing.
         package var reservationsPerMember = 32
-        /// Values up to so many bytes come with the first answer; longer ones are fetched from one holder.
+        /// Values up to this length come with the first answer; longer ones are fetched from one holder.
         package var inlineByteCount = 4096
         /// Writers of one key that are held.
         package var writersPerKey = 256

@@ -6,7 +6,7 @@ extension Lookup {
         case heard
         /// Asked, and not late yet.
         case asked
-        /// Late: somebody else is asked in its place.
+        /// Late: another candidate is queried in its place.
         case slow
         /// So late that the search may end without it.
         case overdue
@@ -28,32 +28,32 @@ extension Lookup {
         let path: UInt8
         /// Steps from this node.
         var hops: UInt8
-        /// How many answers named it, this node's table being one of them.
+        /// The number of answers that named it, this node's table being one of them.
         var mentions: UInt16
         /// Whether it is of this node's own table.
         let isOwn: Bool
         var isConnected: Bool
         var state: State
 
-        /// Whether somebody must vouch for it.
+        /// Whether an introducer must vouch for it.
         var needsPatron: Bool { !self.isConnected && !self.isOwn }
     }
 
     /// The rest of what is known of a candidate.
     struct Acquaintance: Sendable {
         var contact: Contact
-        /// How many answers gave each of the contact's addresses, the most trusted ones first.
+        /// The number of answers that gave each of the contact's addresses, the most trusted ones first.
         var addressMentions: [UInt8]
         /// The numbers of the first candidates that named it; none if it is of this node's own table.
         var introducers: [Int32]
-        /// How the contacts did that it named itself: asked, answered, failed.
+        /// The results of the contacts that it named: queried, answered, failed.
         var waiting: Int32 = 0
         var good: Int32 = 0
         var bad: Int32 = 0
 
-        /// How many of its contacts may be tried, and fail: some on credit, and more for each that answered.
+        /// The number of its contacts that may be tried, and fail: some on credit, and more for each that answered.
         var budget: Int32 { 4 + 3 * self.good }
-        /// How many more may be tried now.
+        /// The number of its contacts that may be tried now.
         var trust: Int32 { self.budget - self.bad - self.waiting }
     }
 

@@ -11,11 +11,11 @@ internal import Identity
 /// counts among the nearest, and if its answer comes after all it counts again.
 struct Lookup: Sendable {
     struct Shape: Sendable {
-        /// How many nearest ones are wanted.
+        /// The number of nearest members to find.
         var count: Int
         /// Questions to connected nodes that are unanswered at a time.
         var parallelism: Int
-        /// The same to nodes that must be dialled first, which takes three times as long.
+        /// Pending queries to nodes that must be dialled first, which takes three times as long.
         var dials: Int
         var paths: Int
         /// Candidates remembered.
@@ -39,7 +39,7 @@ struct Lookup: Sendable {
     /// Sorted by distance.
     private(set) var candidates: [Candidate] = []
     private var acquaintances: [Acquaintance] = []
-    /// Those that were asked before further addresses of theirs became known.
+    /// Candidates that were queried before further addresses of theirs became known.
     private var redials: [PeerId] = []
     private var isFirstStep = true
     private(set) var questions = 0
@@ -51,7 +51,7 @@ struct Lookup: Sendable {
         self.shape = shape
     }
 
-    /// Each path asks for its own nearest so many.
+    /// The number of its own nearest candidates that each path queries.
     private var pathWindow: Int { (self.shape.count + self.shape.paths - 1) / self.shape.paths + 3 }
 
     /// The share of one path in something.
@@ -192,7 +192,7 @@ struct Lookup: Sendable {
     /// Goes on to more of the nearest.
     mutating func widen(to count: Int) { self.shape.count = max(self.shape.count, count) }
 
-    /// How many candidates that count are no farther from the target than this, by the first word of the distance.
+    /// Returns the number of candidates that count and have a first distance word of at most `distance`.
     func count(within distance: UInt64) -> Int {
         var count = 0
         for candidate in self.candidates {
@@ -204,7 +204,7 @@ struct Lookup: Sendable {
 
     // MARK: - What to do
 
-    /// Whom to ask now; each is returned once.
+    /// Returns the contacts to query now, each of them once.
     mutating func next() -> [Contact] {
         var chosen: [Contact] = []
         let dials = self.isFirstStep ? 1 : self.share(self.shape.dials)
@@ -227,7 +227,7 @@ struct Lookup: Sendable {
         return chosen
     }
 
-    /// Those that are being asked and of which further addresses are known by now; each is returned once.
+    /// Returns the pending candidates that have further addresses by now, each of them once.
     mutating func takeRedials() -> [Contact] {
         guard !self.redials.isEmpty else { return [] }
         defer { self.redials = [] }
@@ -273,7 +273,7 @@ struct Lookup: Sendable {
         }
     }
 
-    /// How one matters that does.
+    /// The role of a candidate in the lookup.
     private struct Matter {
         /// Whether it is among the nearest of all, not only of its path or in reserve.
         let isNear: Bool
@@ -313,7 +313,7 @@ struct Lookup: Sendable {
         }
     }
 
-    /// Of the nearest that are not known to be gone, how many there are and how many have answered.
+    /// The number of nearest candidates that are not known to be gone, and of those that have answered.
     var nearHopeful: (count: Int, answered: Int) {
         var (count, answered) = (0, 0)
         for candidate in self.candidates where !self.isOut(candidate) {
@@ -326,21 +326,21 @@ struct Lookup: Sendable {
 
     /// Whether a late one is passed over once three quarters of the nearest have answered and few of them name it.
     ///
-    /// Those near the target know each other, so whom they do not name is gone or an invention.
+    /// Nodes near the target know each other, so a candidate that they do not name is gone or an invention.
     private func isGivenUp(_ candidate: Candidate, _ answered: Int) -> Bool {
         candidate.state == .slow && !self.shape.isPatient && answered * 4 >= self.shape.count * 3
             && Int(candidate.mentions) * 3 < answered
     }
 
-    /// Whether, once three quarters of the nearest have answered, so many name a late one that it can do without an
-    /// answer: as many as half of the nearest, and a quarter of all, which is more than there should be liars.
+    /// Whether enough nodes name a late one, once three quarters of the nearest have answered, that it can do without
+    /// an answer: as many as half of the nearest, and a quarter of all, which is more than there should be liars.
     private func isVouchedFor(_ candidate: Candidate, _ answered: Int) -> Bool {
         let mentions = Int(candidate.mentions)
         return !self.shape.isPatient && answered * 4 >= self.shape.count * 3 && mentions * 2 >= answered
             && mentions * 4 >= self.answers
     }
 
-    /// Whether nobody who matters is left to ask or to wait for.
+    /// Whether no candidate that matters is left to query or to wait for.
     var isFinished: Bool {
         var scope = Scope(self)
         let answered = self.nearHopeful.answered

@@ -1,6 +1,6 @@
 package import Identity
 
-/// What two members' tables say to each other: a question under a number, or the answer to it.
+/// A message between two members' tables: a question under a number, or the answer to it.
 ///
 /// The layout is in `docs/spec/dht.md`. A message travels in a frame that names the network, on a connection on which
 /// both are admitted, so it names neither network nor sender.
@@ -20,7 +20,7 @@ package struct Message: Hashable, Sendable {
     }
 
     package enum Question: Hashable, Sendable {
-        /// Who is nearest to the target?
+        /// Asks for the peers nearest to the target.
         case findPeers(target: Bytes32)
         /// Which records lie at the location, and who is nearest to it?
         case findRecords(location: Bytes32, Selection, inlineLimit: Int)
@@ -57,7 +57,7 @@ package struct Message: Hashable, Sendable {
         case one(PeerId)
     }
 
-    /// What must hold for a reservation.
+    /// The precondition of a reservation.
     package enum Condition: Hashable, Sendable {
         case absent
         case version(UInt64)
@@ -85,7 +85,7 @@ package struct Message: Hashable, Sendable {
         }
     }
 
-    /// What became of a record that was to be stored.
+    /// The result of a request to store a record.
     package enum StoreVerdict: UInt8, Hashable, Sendable, CaseIterable {
         /// It is kept now, or was already.
         case kept = 0

@@ -6,7 +6,7 @@ package enum RecordProblem: Error, Hashable, Sendable {
     case expired(at: UInt64)
     /// It expires later than any record may.
     case expiresTooLate
-    /// Its version lies in the future: the writer's clock is wrong, or it tries to be the newest for ever.
+    /// Its version lies in the future: the writer's clock is wrong, or it tries to remain the newest permanently.
     case versionInFuture
     /// Its writer has been revoked.
     case revokedWriter
@@ -17,7 +17,7 @@ package enum RecordProblem: Error, Hashable, Sendable {
 }
 
 extension RecordProblem {
-    /// Whether an honest node may have sent the record all the same, because clocks and knowledge differ.
+    /// Whether an honest node may have sent the record nevertheless, because clocks and knowledge differ.
     package var mayBeHonest: Bool {
         switch self {
         case .expired, .expiresTooLate, .versionInFuture, .revokedWriter: true

@@ -59,7 +59,7 @@ extension Record.Head {
     /// The bytes of a head beside its key.
     private static let fixedByteCount = 1 + 1 + 2 + 32 + MembershipProof.byteCount + 8 + 8 + 4 + 32 + 64
 
-    /// How long the binary form is.
+    /// The length of the binary form.
     package var byteCount: Int { Self.fixedByteCount + self.key.count }
 
     func write(to writer: inout ByteWriter) {

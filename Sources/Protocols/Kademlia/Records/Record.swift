@@ -2,10 +2,10 @@ internal import Bytes
 internal import Crypto
 package import Identity
 
-/// What one member has written under a key: a value, or the word that it deleted it (a tombstone).
+/// The signed entry of one member under a key: a value, or the mark that the member deleted it (a tombstone).
 ///
-/// The writer signs, so a record may come from anybody; the writer's membership stands in it, so a quota per member
-/// cannot be evaded with made-up writers. Members can read values. Layout and signed bytes: `docs/spec/dht.md`.
+/// The writer signs, so any node may pass a record on; the record contains the writer's membership, so a quota per
+/// member cannot be evaded with made-up writers. Members can read values. Layout and signed bytes: `docs/spec/dht.md`.
 package struct Record: Hashable, Sendable {
     /// The longest key, in bytes; the shortest is one.
     package static let keyByteLimit = 1024
@@ -78,14 +78,14 @@ package struct Record: Hashable, Sendable {
         self.value = value
     }
 
-    /// Where the records under a key lie: SHA-256 over the label, the network and the key.
+    /// Returns the location of the records under a key: SHA-256 over the label, the network and the key.
     package static func location(of key: [UInt8], in network: NetworkId) -> Bytes32 {
         Head.hash(of: self.locationLabel.message(network.bytes, key))
     }
 
-    /// What the hash of a location is for.
+    /// The domain label of the hash of a location.
     package static let locationLabel = DomainLabel("runar/dht-location/v1")
-    /// What the writer's signature is for.
+    /// The domain label of the writer's signature.
     package static let label = DomainLabel("runar/dht-record/v1")
 }
 
@@ -98,7 +98,7 @@ extension Record {
     package var isTombstone: Bool { self.head.isTombstone }
     package var revision: Revision { self.head.revision }
 
-    /// What the record counts against a quota: its bytes on the wire.
+    /// The bytes that the record counts against a quota: its length on the wire.
     package var byteCount: Int { self.head.byteCount + self.value.count }
 
     /// Versions are in microseconds since 1970.

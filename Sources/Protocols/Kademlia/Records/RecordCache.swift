@@ -3,9 +3,9 @@ internal import OrderedCollections
 
 /// The newest records that an application has read or written lately, so that it need not ask the network again.
 ///
-/// Of the records under one key the newest by ``Revision`` is kept; older ones never replace newer ones. A record
-/// answers until it is older here than ``maximumAge`` or has expired. When there is no room the one that was used least
-/// lately goes.
+/// The cache keeps the newest record under each key by ``Revision``; older ones never replace newer ones. A record
+/// answers until it is older here than ``maximumAge`` or has expired. Without room, the least recently used record is
+/// removed.
 package struct RecordCache: Sendable {
     private struct Entry: Sendable {
         var record: Record
@@ -18,7 +18,7 @@ package struct RecordCache: Sendable {
     package let countLimit: Int
     /// Bytes of records at most.
     package let byteLimit: Int
-    /// How long a record answers before the network is asked again.
+    /// The time for which a record answers before the network is asked again.
     package let maximumAge: Duration
 
     private var entries: OrderedDictionary<[UInt8], Entry> = [:]
@@ -32,7 +32,7 @@ package struct RecordCache: Sendable {
         self.maximumAge = maximumAge
     }
 
-    /// How many records are kept.
+    /// The number of records in the cache.
     package var count: Int { self.entries.count }
 
     /// The newest record under `key` that is known and fresh enough; a tombstone is no answer.

@@ -15,7 +15,7 @@ struct RecordStore: Sendable {
         let isOwn: Bool
         /// The first words of the ids of members that are known to hold this version.
         var holders: [UInt64] = []
-        /// When the holders are to be compared with the nearest members the next time.
+        /// The next time at which the holders are compared with the nearest members.
         var checkAt: Duration
 
         mutating func noteHolder(_ peer: PeerId) {
@@ -61,7 +61,7 @@ struct RecordStore: Sendable {
         return (low, low < self.places.count && self.places[low].location == location)
     }
 
-    /// What lies at a location, in the order of the writers.
+    /// Returns the records at a location, in the order of the writers.
     func held(at location: Bytes32) -> [Held] {
         let found = self.position(of: location)
         return found.isThere ? self.places[found.position].held : []
@@ -148,7 +148,7 @@ struct RecordStore: Sendable {
         self.usage[held.id.writer] = member.records == 0 ? nil : member
     }
 
-    /// Drops the values of records that have expired, and all of those of which nothing older can return any more.
+    /// Drops the values of expired records, and removes those of which no older version can return.
     ///
     /// Returns what need no longer be persisted.
     mutating func expire(at now: UInt64) -> [RecordId] {

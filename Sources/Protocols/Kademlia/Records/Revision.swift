@@ -1,10 +1,10 @@
 public import Identity
 
-/// What decides which of several records under a key is the newest: the version, and the writer where versions tie.
+/// The order of several records under a key: by version, and by writer where versions tie.
 public struct Revision: Hashable, Comparable, Sendable {
     /// Grows with every record of a writer.
     public var version: UInt64
-    /// Whose record it is.
+    /// The writer of the record.
     public var writer: PeerId
 
     package init(version: UInt64, writer: PeerId) {

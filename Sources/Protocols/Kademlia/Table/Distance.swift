@@ -1,6 +1,6 @@
 internal import Identity
 
-/// How far two ids are apart: their exclusive or, read as a number (Kademlia, section 2.1).
+/// The distance between two ids: their exclusive or, read as a number (Kademlia, section 2.1).
 struct Distance: Hashable, Comparable, Sendable {
     let first: UInt64
     let second: UInt64

@@ -3,7 +3,7 @@ internal import Identity
 /// The members that this node has met, sorted by distance from it.
 ///
 /// Kademlia's buckets (section 2.4) are stretches of that order: bucket *b* holds those that share exactly *b* leading
-/// bits with this node. Only peers that were admitted themselves get in, so nobody can fill a table with inventions.
+/// bits with this node. Only peers that were admitted themselves get in, so no peer can fill a table with inventions.
 /// The ``protected`` nearest ones always find a place, whatever their bucket holds, because a node must know all of its
 /// neighbourhood; each bucket has ``places`` for the others. A live old member keeps its place against a new one.
 struct RoutingTable: Sendable {
@@ -13,7 +13,7 @@ struct RoutingTable: Sendable {
         var isConnected: Bool
         /// Questions or dials in a row that came to nothing.
         var failures: UInt8 = 0
-        /// When it was connected last.
+        /// The last time at which it was connected.
         var lastSeen: Duration
         /// Since when it has been in the table.
         let since: Duration
@@ -24,7 +24,7 @@ struct RoutingTable: Sendable {
         var contact: Contact { Contact(peerId: self.peerId, addresses: self.addresses) }
     }
 
-    /// Whom this node was connected to within this time is probably still there.
+    /// The time within which a member that was connected is probably still reachable.
     static let freshFor = Duration.seconds(1800)
     /// An idle member that was not seen for so long gives its place to a newcomer.
     static let staleAfter = Duration.seconds(3600)
@@ -32,7 +32,7 @@ struct RoutingTable: Sendable {
     let local: Bytes32
     /// Places of a bucket.
     let places: Int
-    /// How many of the nearest are exempt from their buckets' bounds.
+    /// The number of nearest members that are exempt from their buckets' bounds.
     let protected: Int
     let peersPerAddressGroup: Int
     private(set) var entries: [Entry] = []
@@ -63,7 +63,7 @@ struct RoutingTable: Sendable {
         self.position(of: peer).map { self.entries[$0].addresses } ?? []
     }
 
-    /// Where the member stands, or would stand.
+    /// Returns the position at which the member is, or would be inserted.
     func insertionPosition(of peer: PeerId) -> Int {
         let key = peer.words.first ^ self.local.first
         var low = 0
@@ -210,7 +210,7 @@ extension RoutingTable {
         }
     }
 
-    /// Whom to give up: of an address group that takes too many places first, then a stale one, then the newest.
+    /// Returns the member to evict: first one of an overrepresented address group, then a stale one, then the newest.
     private func leastWorthy(in range: Range<Int>, at now: Duration) -> Int {
         let crowd = self.crowd(in: range)
         func worth(_ position: Int) -> (Int, Int, Duration) {
@@ -245,7 +245,7 @@ extension RoutingTable {
 }
 
 extension RoutingTable {
-    /// How many members at these positions are connected, and entered the table before a time if one is given.
+    /// Returns the number of connected members at these positions; with `time`, only of those that entered before it.
     func connectedCount(in positions: Range<Int>, before time: Duration? = nil) -> Int {
         var count = 0
         for position in positions where self.entries[position].isConnected {
@@ -265,14 +265,14 @@ extension RoutingTable {
         return nil
     }
 
-    /// How many live members at the first positions there are.
+    /// Returns the number of live members at the first positions.
     func aliveCount(before position: Int) -> Int {
         var count = 0
         for nearer in 0..<position where self.entries[nearer].isAlive { count += 1 }
         return count
     }
 
-    /// How many live members are nearer to `location` than this node, counted up to `limit`.
+    /// Returns the number of live members that are nearer to `location` than this node, counted up to `limit`.
     func countNearer(to location: Bytes32, limit: Int) -> Int {
         let shift = location.first ^ self.local.first
         let own = shift
