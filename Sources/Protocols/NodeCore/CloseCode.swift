@@ -24,7 +24,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case tooManyPeers = 0x109
     /// The stream names a network in which the two are not admitted.
     case networkNotShared = 0x10A
-    /// The receiver does not want the stream: nobody listens or the user said no.
+    /// The receiver does not want the stream: no task listens for it, or the user declined.
     case declined = 0x10B
     /// The receiver's bound was exceeded.
     case tooLarge = 0x10C
@@ -91,10 +91,10 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         }
     }
 
-    /// What may be told to the holder of a token with `problem`.
+    /// Creates the code that the holder of a token with `problem` receives.
     ///
-    /// Only somebody who proved the key that a genuine token names learns more than "not admitted"; a stranger must
-    /// not find out which networks this node knows.
+    /// Only a holder that proved the key that a genuine token names learns more than "not admitted"; an unauthenticated
+    /// connection must not find out which networks this node knows.
     init(telling problem: TokenProblem, toGenuineHolder isGenuine: Bool) {
         guard isGenuine else {
             self = .notAdmitted

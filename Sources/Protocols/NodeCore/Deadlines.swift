@@ -3,10 +3,10 @@ internal import Identity
 
 /// The monotonic times that a node waits for, the earliest first.
 ///
-/// An entry is not taken out when its cause goes away: whoever takes it asks whether it still holds. Each connection and
-/// each peer has one at a time, so few are stale.
+/// An entry is not removed when its cause goes away: the taker checks whether it still holds. Each connection and each
+/// peer has one at a time, so few are stale.
 struct Deadlines: Sendable {
-    /// What happens at a time.
+    /// The event that becomes due.
     enum Cause: Hashable, Sendable {
         /// The time for a hello, or for a join, is over.
         case connection(ConnectionId)

@@ -117,7 +117,7 @@ package struct RelaySide: Hashable, Sendable {
     package var channel: ChannelId
 }
 
-/// Who wants to join what, by which invitation.
+/// The request of a joiner that waits for consent: its invitation, its PeerId and the network.
 package struct JoinQuestion: Hashable, Sendable {
     package var invitation: Invitation.ID
     package var peer: PeerId
@@ -128,7 +128,7 @@ package struct JoinQuestion: Hashable, Sendable {
     package var isPreallowed: Bool
 }
 
-/// Why this node refused a peer; the exact reason stays here, the peer is told less (``CloseCode``).
+/// The exact reason for which this node refused a peer; it stays here, the peer receives less (``CloseCode``).
 package enum Refusal: Hashable, Sendable {
     /// It showed no token at all.
     case noToken

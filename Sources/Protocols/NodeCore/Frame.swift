@@ -26,11 +26,11 @@ package enum Frame: Hashable, Sendable {
     case revocationsKnown(index: UInt8, fingerprints: [UInt64])
     /// Revocations that the receiver lacks.
     case revocations(index: UInt8, [Revocation])
-    /// A member secret, to somebody who knows every revocation that the sender knows.
+    /// A member secret, for a receiver that has every revocation that the sender has.
     case memberSecret(index: UInt8, MemberSecret)
     /// Which member secret the sender has in use: none is epoch 0.
     case memberSecretKnown(index: UInt8, SecretStamp)
-    /// Asks whoever owns the network for a new token in place of this one.
+    /// Asks the owner of the network for a new token in place of this one.
     case renewalRequest(index: UInt8, AccessToken)
     /// The new token.
     case renewalGrant(index: UInt8, AccessToken)
@@ -40,7 +40,7 @@ package enum Frame: Hashable, Sendable {
     case events(index: UInt8, ArraySlice<UInt8>)
     /// A message about ways to peers.
     case reach(index: UInt8, [UInt8])
-    /// What the sender offers (`docs/spec/services.md`).
+    /// The services that the sender offers (`docs/spec/services.md`).
     case services(index: UInt8, ArraySlice<UInt8>)
     /// A message about mail (`docs/spec/mailbox.md`), which may be long: it is a part of the frame's bytes.
     case mailbox(index: UInt8, ArraySlice<UInt8>)

@@ -154,7 +154,7 @@ package enum ServiceInput: Sendable {
     case offered(NetworkId, [ServiceOffer])
 }
 
-/// What the owner of a network gives a joiner.
+/// The token and the metadata that the owner of a network grants a joiner.
 package struct JoinGrant: Hashable, Sendable {
     package var token: AccessToken
     package var metadata: NetworkMetadata
@@ -165,7 +165,7 @@ package struct JoinGrant: Hashable, Sendable {
     }
 }
 
-/// What the transport proved about a new connection.
+/// The facts that the transport proved about a new connection.
 package struct Link: Hashable, Sendable {
     package var peer: PeerId
     package var isDialler: Bool
@@ -179,7 +179,7 @@ package struct Link: Hashable, Sendable {
     package static let pathLabel = "EXPORTER-runar-path-v1"
     /// The label for the TLS exporter that binds a join to its connection.
     package static let exporterLabel = Invitation.exporterLabel
-    /// How many bytes are exported.
+    /// The number of exported bytes.
     package static let exporterByteCount = Invitation.exporterByteCount
 
     package init(

@@ -1,8 +1,8 @@
 internal import Identity
 
-// What a refused joiner is told, as a code.
+// The failure of a join, as a close code.
 extension JoinFailure {
-    /// What a code of the inviter's means to a joiner; nil when the connection just broke.
+    /// Creates the failure that a close code of the inviter means to a joiner; nil is a connection that just broke.
     init(_ code: CloseCode?) {
         switch code {
         case nil, .goodbye: self = .gone
@@ -18,7 +18,7 @@ extension JoinFailure {
         }
     }
 
-    /// What the inviter tells a joiner.
+    /// The close code that the inviter sends to a joiner.
     var code: CloseCode {
         switch self {
         case .expired: .invitationExpired

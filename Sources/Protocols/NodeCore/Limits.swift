@@ -1,19 +1,18 @@
 /// The bounds of a node, each with its reason.
 package struct Limits: Hashable, Sendable {
-    /// How long a peer is left alone after a person disconnected from it: long enough to do what that was for, and short
-    /// enough to forget about.
+    /// The duration of a manual disconnect from a peer: long enough for its purpose, and short enough to forget about.
     package var partingPause = Duration.seconds(600)
-    /// How long a connection may stay without an admission: a hello takes one round trip.
+    /// The time that a connection may stay without an admission: a hello takes one round trip.
     package var helloTimeout = Duration.seconds(5)
     /// Connections to peers at a time; a further one is closed with `tooManyPeers`.
     package var connections = 2048
-    /// Connections that are kept when nobody uses them; of more the least recently used are closed.
+    /// Connections that are kept without use; beyond them the least recently used are closed.
     package var keptConnections = 64
-    /// How long a connection too many is left alone after it was used.
+    /// The time after its last use for which a surplus connection is left alone.
     package var idlePause = Duration.seconds(30)
     /// Between two looks at connections that are too many.
     package var surplusLook = Duration.seconds(5)
-    /// How long a peer is not sought again after one of the two had no room for an idle connection.
+    /// The time for which a peer is not sought again after one of the two had no room for an idle connection.
     package var surplusPause = Duration.seconds(600)
     /// Accepted connections without an admission at a time, beside the connections to peers.
     package var strangers = 512
@@ -32,8 +31,8 @@ package struct Limits: Hashable, Sendable {
     package var comparisonsPerConnection = 512
     /// Requests for a new token that one connection may send at once, and one more each minute: each costs a signature.
     package var renewalsPerConnection = 4
-    /// How long a dial may take before others are asked to bring the two together, as RFC 8305, section 8, waits before
-    /// it tries another way.
+    /// The time that a dial may take before other members are asked to bring the two together, as RFC 8305, section 8,
+    /// waits before the next attempt.
     package var callDelay = Duration.milliseconds(250)
     /// Dials at a time; further ones wait their turn.
     package var dials = 64
@@ -47,11 +46,12 @@ package struct Limits: Hashable, Sendable {
     package var pendingMessageBytes = 16 << 20
     /// The first pause before dialling again; doubled with every failure.
     package var firstRetry = Duration.milliseconds(500)
-    /// How long a peer that could not be dialled, or did not stay, is not dialled for a message of a hash table.
+    /// The time for which a peer that could not be dialled, or did not stay, is not dialled for a message of a hash
+    /// table.
     package var failurePause = Duration.seconds(10)
     /// The longest pause between dials of a wanted peer.
     package var longestRetry = Duration.seconds(300)
-    /// The longest pause between dials of a peer that nobody asked for.
+    /// The longest pause between dials of a peer that is neither wanted nor an inviter.
     package var longestSearch = Duration.seconds(3600)
     /// A connection that was admitted for so long was a success: the next pause is short again.
     package var stableAfter = Duration.seconds(30)
@@ -67,11 +67,11 @@ package struct Limits: Hashable, Sendable {
     package var endedInvitations = 64
     /// Proofs that one connection may show at once, and one more each minute: each costs a hash for every invitation.
     package var joinsPerConnection = 8
-    /// How long the inviter's person may take to consent.
+    /// The time that the inviter's user may take to consent.
     package var joinPatience = Duration.seconds(120)
-    /// How much longer a joiner waits for the inviter, which says so when nobody consented in time.
+    /// The further time that a joiner waits for the inviter, which reports it when consent did not come in time.
     package var joinReplyPause = Duration.seconds(10)
-    /// How long a joiner tries to reach the inviter.
+    /// The time within which a joiner must reach the inviter.
     package var joinReach = Duration.seconds(30)
     /// Joins of this device that may be under way.
     package var joins = 8

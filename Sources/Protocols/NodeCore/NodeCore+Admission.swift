@@ -195,7 +195,7 @@ extension NodeCore {
         if !reply.proofs.isEmpty { self.learnInstance(hello.instance, hello.capabilities, on: id, now, &effects) }
     }
 
-    /// What the shower of a token is told when it is no good, or cannot be answered; see ``CloseCode``.
+    /// Returns the code that the peer receives when its token is no good, or cannot be answered; see ``CloseCode``.
     private mutating func judge(
         _ offer: Frame.Offer,
         of peer: PeerId,
@@ -207,7 +207,7 @@ extension NodeCore {
         if let problem = self.memberships.check(token, of: peer, now) {
             let isKnown = self.memberships[token.networkId] != nil
             effects.append(.peer(.refused(peer, isKnown ? token.networkId : nil, .token(problem))))
-            // Of a token with another problem nothing is told, whoever signed it.
+            // A token with another problem is refused without a reason, even if it is genuine.
             let isGenuine =
                 isKnown && problem.isToldToHolder && token.peerId == peer && self.configuration.verifier.token(token)
             return CloseCode(telling: problem, toGenuineHolder: isGenuine)
@@ -317,7 +317,7 @@ extension NodeCore {
             self.memberships.isGood(peering, in: network, now), self.hasRoomForPeer(on: id, now, &effects)
         else { return }
         let peer = state.link.peer
-        // Whoever is let in was wanted again, here or there.
+        // An admitted peer is wanted again, by this side or by the other.
         self.peers[peer]?.parting = nil
         let isNew = self.connections.route(among: self.peers[peer]?.connections ?? [], in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
@@ -347,7 +347,7 @@ extension NodeCore {
         self.tellReachOfLink(to: peer, in: network, now, &effects)
     }
 
-    /// Where others may dial a peer: where it answered, or where it came from, since a node has one socket for both.
+    /// Returns the addresses to dial a peer: where it answered or came from, since a node has one socket for both.
     private func addresses(of link: Link) -> [SocketAddress] {
         var known = link.address.isDialable ? [link.address] : []
         known += (self.peers[link.peer]?.addresses ?? []).filter { $0 != link.address }

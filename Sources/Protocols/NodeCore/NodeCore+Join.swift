@@ -26,8 +26,8 @@ extension NodeCore {
         let deadline = now.monotonic + limits.joinReach
         self.invitations.take(invitation, until: deadline)
         self.timers.arm(.join(inviter), at: deadline, &effects)
-        // What the invitation says is newer than any connection, which may lead to a process that is gone: it is asked only
-        // when nobody answers there, since an invitation is good for one question.
+        // The invitation's addresses are newer than any connection, which may lead to a process that is gone. The
+        // connection is asked only when no address is left to dial, since an invitation is good for one question.
         self.dialAnew(inviter, now, &effects)
         if self.peers[inviter]?.dial.state != .dialling { self.askOnConnection(to: inviter, now, &effects) }
     }
@@ -42,9 +42,9 @@ extension NodeCore {
         return true
     }
 
-    /// Why an invitation is not even tried.
+    /// Returns why an invitation is not even tried; nil if it is.
     ///
-    /// The inviter's clock decides about its end; only when the inviter would remember nothing any more, this one's does.
+    /// The inviter's clock decides whether it has expired; this node's does so only once the inviter has forgotten it.
     private func obstacle(to invitation: Invitation, _ now: NodeTime) -> JoinFailure? {
         if invitation.inviter == self.configuration.peerId { return .own }
         if self.invitations.taken[invitation.inviter] != nil { return .underWay }
@@ -127,7 +127,7 @@ extension NodeCore {
         self.failJoin(on: id, JoinFailure(code), now, &effects)
     }
 
-    /// The user does not want to join any more.
+    /// Abandons a join because the user no longer wants it.
     private mutating func abandonJoin(through inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.invitations.taken[inviter] != nil else { return }
         for id in self.peers[inviter]?.connections ?? [] {
@@ -179,7 +179,8 @@ extension NodeCore {
         self.timers.arm(.connection(id), at: deadline, &effects)
     }
 
-    /// Ends a join on a connection that stays, unless there is another; if nobody is admitted there, a hello must follow.
+    /// Ends a join on a connection that stays, unless there is another; without an admission there, a hello must
+    /// follow.
     mutating func endJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         if case .asked = state.join { self.forgetInvitation(of: state.link.peer) }

@@ -32,7 +32,7 @@ internal import Traversal
 /// Until then neither side accepts any other frame, nor any stream. Expiry or revocation ends the admission at once,
 /// and the connection with the last one.
 package struct NodeCore: Sendable {
-    /// What a node must know to start.
+    /// The configuration that a node starts with.
     package struct Configuration: Sendable {
         package var peerId: PeerId
         /// Signs as the device; its public key is the device's.
@@ -87,7 +87,7 @@ package struct NodeCore: Sendable {
         }
     }
 
-    /// How signatures are checked; simulations of many nodes put a cheaper check of equal length here.
+    /// The functions that verify signatures; simulations of many nodes put a cheaper check of equal length here.
     package struct Verifier: Sendable {
         package var token: @Sendable (AccessToken) -> Bool
         package var revocation: @Sendable (Revocation) -> Bool
@@ -337,7 +337,7 @@ extension NodeCore {
         self.peers[peer]?.networks.contains { self.memberships[$0] != nil } ?? false
     }
 
-    /// The bound for the next frame on a connection, in bytes: small until somebody is admitted.
+    /// Returns the bound for the next frame on a connection, in bytes: small until the peer is admitted.
     package func frameByteLimit(on id: ConnectionId) -> Int {
         self.connections[id]?.isAdmitted == true ? Frame.byteLimit : Frame.helloByteLimit
     }
@@ -372,7 +372,7 @@ extension NodeCore {
     }
 }
 
-/// Where to send something for a peer.
+/// The connection and the network by which something is sent to a peer.
 package struct Route: Hashable, Sendable {
     package let connection: ConnectionId
     package let network: NetworkId

@@ -9,7 +9,7 @@ internal import OrderedCollections
 struct PerNetwork<Value: HostedProtocol>: ProtocolRunner {
     private struct Entry: Sendable {
         var value: Value
-        /// When it wants to be woken.
+        /// The time of the next wake.
         var wakeAt: Duration?
     }
 

@@ -2,9 +2,9 @@ internal import Identity
 
 /// Which of a network's member secrets is meant, without saying what it is.
 package struct SecretStamp: Hashable, Sendable {
-    /// When it was made; 0 when there is none.
+    /// The time at which it was made; 0 without a secret.
     package var epoch: UInt64
-    /// The first eight bytes of its signature, by which secrets of one epoch are told apart.
+    /// The first eight bytes of its signature, which distinguish secrets of one epoch.
     package var mark: UInt64
 
     package init(epoch: UInt64, mark: UInt64) {

@@ -2,7 +2,7 @@ internal import Bytes
 
 /// The first two bytes of every stream: what it carries and in which network.
 package struct StreamHeader: Hashable, Sendable {
-    /// What a stream carries.
+    /// The content of a stream.
     package enum Kind: UInt8, Sendable {
         /// The connection's control frames; opened once, by the dialler, and its network index is 0 and unused.
         case hello = 0
