@@ -24,7 +24,7 @@ extension EventBatch {
     /// The bytes of a batch beside its topic and its content.
     private static let fixedByteCount = 32 + 16 + MembershipProof.byteCount + 8 + 4 + 8 + 2 + 4 + 64
 
-    /// How long the wire form is.
+    /// The length of the wire form.
     package var byteCount: Int { Self.fixedByteCount + self.topic.utf8.count + self.content.count }
 
     func write(to writer: inout ByteWriter) {
@@ -83,7 +83,7 @@ extension EventBatch {
         return writer.bytes
     }
 
-    /// How many events `content` holds; nil when it is not made of whole events of a legal length.
+    /// Returns the number of events in `content`; nil when it is not made of whole events of a legal length.
     package static func count(in content: [UInt8]) -> Int? {
         var (count, position) = (0, 0)
         while position < content.count {

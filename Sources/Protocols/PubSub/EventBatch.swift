@@ -4,7 +4,7 @@ package import Identity
 /// Events that one member published to one topic, one after another, under one signature.
 ///
 /// A publisher numbers its events from 1 at every start of its process, and the numbers of a batch follow each other.
-/// The publisher's membership stands in the batch, so that whoever gets it from a relay need ask nobody who wrote it.
+/// The batch contains the publisher's membership, so a receiver that gets it from a relay verifies it without a query.
 /// Layout and signed bytes: `docs/spec/events.md`.
 package struct EventBatch: Hashable, Sendable {
     /// The most bytes that the events of one batch have together, their lengths included.
@@ -15,7 +15,7 @@ package struct EventBatch: Hashable, Sendable {
     package static let eventLimit = 16 * 1024
     /// The longest topic, in bytes.
     package static let topicByteLimit = 512
-    /// What the publisher's signature is for.
+    /// The domain label of the publisher's signature.
     package static let label = DomainLabel("runar/event-batch/v1")
 
     package let stream: StreamId
@@ -23,9 +23,9 @@ package struct EventBatch: Hashable, Sendable {
     package let membership: MembershipProof
     /// The number of the first event.
     package let first: UInt64
-    /// How many events there are.
+    /// The number of events.
     package let count: Int
-    /// When it was published, by the publisher's clock, in seconds since 1970.
+    /// The time of publication, by the publisher's clock, in seconds since 1970.
     package let publishedSeconds: UInt64
     package let topic: String
     /// Each event as its length (a varint of RFC 9000, section 16) and its bytes.

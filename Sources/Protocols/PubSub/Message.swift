@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Identity
 
-/// What two members say to each other about events; the layout is in `docs/spec/events.md`.
+/// A message between two members about events; the layout is in `docs/spec/events.md`.
 ///
 /// A message travels in a frame that names the network, on a connection on which both are admitted, so it names neither
 /// network nor sender.
@@ -10,13 +10,13 @@ package enum Message: Hashable, Sendable {
     case neighbourRequest(isUrgent: Bool)
     /// Agrees or declines.
     case neighbourAnswer(isAgreed: Bool)
-    /// The sender is no neighbour any more.
+    /// The sender is no longer a neighbour.
     case neighbourEnd
-    /// A batch along the tree (Plumtree: Gossip), so many hops and milliseconds after it was published.
+    /// A batch along the tree (Plumtree: Gossip), with the hops and the milliseconds since it was published.
     case push(EventBatch, hops: UInt8, age: UInt32)
     /// A batch that was asked for.
     case answer(EventBatch, hops: UInt8, age: UInt32)
-    /// What the sender has of some streams (Plumtree: IHave).
+    /// The positions of some streams at the sender (Plumtree: IHave).
     case have([StreamState])
     /// Asks for what the receiver has of a stream from a number on; who grafts wants the next ones pushed, too.
     case want(StreamId, from: UInt64, isGraft: Bool)
@@ -26,7 +26,7 @@ package enum Message: Hashable, Sendable {
     /// The most streams in one message.
     package static let streamLimit = 256
 
-    /// How far a stream has come at the sender.
+    /// The position of a stream at the sender.
     package struct StreamState: Hashable, Sendable {
         package let stream: StreamId
         /// The number after that of the last event.

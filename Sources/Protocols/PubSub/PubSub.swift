@@ -5,15 +5,16 @@ internal import OrderedCollections
 /// The events of one network as a value, free of I/O.
 ///
 /// Every member gets every event of its network and keeps the newest for a while; who subscribed to what is decided
-/// where an event arrives. So subscribing asks nobody and nothing published afterwards is missed. Batches travel along
-/// a tree that repairs itself: João Leitão, José Pereira and Luís Rodrigues, *Epidemic Broadcast Trees* (2007,
-/// Plumtree). The driver feeds the value ``Input``s with the time and carries out the ``Effect``s it appends, in order.
+/// where an event arrives. So a subscription needs no request, and no event published afterwards is missed. Batches
+/// travel along a tree that repairs itself: João Leitão, José Pereira and Luís Rodrigues, *Epidemic Broadcast Trees*
+/// (2007, Plumtree). The driver feeds the value ``Input``s with the time and applies the ``Effect``s it appends, in
+/// order.
 ///
-/// Where it departs from the paper:
+/// Departures from the paper:
 /// * **Neighbours are chosen among the connections that the hash table keeps anyway**, a few at random, instead of by
 ///   the shuffled views of *HyParView* (2007): the table already finds members, and replaces those that went.
 /// * **A publisher's events are numbered**, so an announcement says how far a stream has come instead of naming each
-///   message, and whoever was away asks for everything from a number on.
+///   message, and a member that was away asks for everything from a number on.
 /// * **News are also told to a few members who are no neighbours**, some seconds long (anti-entropy), which reaches a
 ///   node whose neighbours all fell silent at once.
 ///
@@ -21,7 +22,7 @@ internal import OrderedCollections
 /// ``PeerBudgets``, the ``Streams`` and the rounds of ``AntiEntropy``. None of them sees the others except as an
 /// argument. Extensions say how an input of one moves the others, and append the effects.
 package struct PubSub: Sendable {
-    /// What is needed to start.
+    /// The configuration that the value starts with.
     package struct Configuration: Sendable {
         package var localPeerId: PeerId
         package var networkId: NetworkId
@@ -60,7 +61,7 @@ package struct PubSub: Sendable {
         }
     }
 
-    /// What can happen.
+    /// An input from the driver.
     package enum Input: Sendable {
         /// The peer is admitted in this network on a connection.
         case memberUp(PeerId)
@@ -74,7 +75,7 @@ package struct PubSub: Sendable {
         case messageReceived(from: PeerId, ArraySlice<UInt8>)
         /// This node's own token, at the start and whenever it was renewed.
         case tokenChanged(AccessToken)
-        /// The application publishes so many events (``EventBatch/content``) to a topic; all within the bounds.
+        /// The application publishes `count` events (``EventBatch/content``) to a topic; all within the bounds.
         case published(topic: String, content: [UInt8], count: Int)
         /// The time of the last `wake` effect came.
         case timeReached
