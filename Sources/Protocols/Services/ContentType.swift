@@ -1,10 +1,10 @@
-/// How the body of a request or a response is written.
+/// The encoding of the body of a request or a response.
 package enum ContentType: UInt8, Sendable, CaseIterable {
-    /// There is no body, or nobody says how it is written.
+    /// There is no body, or its encoding is not stated.
     case none = 0
     case json = 1
     case messagePack = 2
     case cbor = 3
-    /// Bytes that are nobody's business but the two ends'.
+    /// Bytes in a format that only the two ends know.
     case bytes = 4
 }

@@ -3,20 +3,20 @@ extension Services {
     package struct Limits: Hashable, Sendable {
         /// Between two announcements of this node: what changes meanwhile goes out together.
         package var announcementInterval = Duration.milliseconds(100)
-        /// So many announcements of a member may come at once, and one in each interval after that; whoever sends more
-        /// breaks the protocol.
+        /// The announcements that a member may send at once, and one more in each interval after that; further ones
+        /// break the protocol.
         package var announcementsAtOnce = 20
         /// The most members whose offers are kept; those of further ones are not heard of.
         package var peers = 2048
         /// The bytes of all offers that are kept, as announcements.
         package var offerBytes = 32 << 20
-        /// The paths whose providers are remembered; beyond so many they are found anew.
+        /// The paths with remembered providers; those of further paths are found anew.
         package var rememberedPaths = 1024
-        /// How long a record in the hash table says that a node offers a service.
+        /// The lifetime of the hash table record that announces a node's service.
         package var recordSeconds: UInt64 = 6 * 3600
-        /// When it is written again; one attempt in between may fail.
+        /// The interval at which it is written again; one attempt in between may fail.
         package var recordRenewal = Duration.seconds(2 * 3600)
-        /// When a record that could not be written is tried again.
+        /// The pause before a failed write of a record is tried again.
         package var recordRetry = Duration.seconds(60)
 
         package init() {}

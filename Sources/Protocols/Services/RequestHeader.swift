@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Identity
 
-/// What a request says of itself before its body.
+/// The header of a request, before its body.
 package struct RequestHeader: Hashable, Sendable {
     /// One line of ``metadata``.
     package struct Field: Hashable, Sendable {
@@ -31,9 +31,9 @@ package struct RequestHeader: Hashable, Sendable {
     package var isIdempotent: Bool
     /// Whether the body is a sequence of items instead of the rest of the stream.
     package var streamsBody: Bool
-    /// What is left of the time for it.
+    /// The time that is left for the request.
     package var timeLimit: Duration
-    /// What only some handlers know what to do with, such as the `traceparent` of W3C Trace Context.
+    /// Fields that only some handlers understand, such as the `traceparent` of W3C Trace Context.
     package var metadata: [Field]
 
     package init(
@@ -64,7 +64,7 @@ extension RequestHeader {
     private static let idempotentFlag: UInt8 = 1
     private static let streamsFlag: UInt8 = 2
 
-    /// How many bytes the header takes behind its length.
+    /// The length of the header behind its length prefix.
     package var byteCount: Int {
         var count = 2 + ByteWriter.varintByteCount(self.timeLimit.wholeMilliseconds) + 1
         count += ByteWriter.textByteCount(self.path.text)

@@ -1,8 +1,8 @@
 internal import Bytes
 
-/// What a response says of itself before its body.
+/// The header of a response, before its body.
 package struct ResponseHeader: Hashable, Sendable {
-    /// How the request went.
+    /// The outcome of the request.
     package enum Status: Hashable, Sendable {
         /// The rest of the stream is the body.
         case ok
@@ -84,7 +84,7 @@ package enum ItemHead {
         return writer.bytes
     }
 
-    /// What the number before an item says.
+    /// Returns the length and the failure flag in the number before an item.
     package static func parts(_ number: UInt64) -> (byteCount: UInt64, isFailure: Bool) {
         (number >> 1, number & 1 == 1)
     }

@@ -1,11 +1,11 @@
 internal import Bytes
 internal import Identity
 
-/// How a request ended that did not succeed: what the requester hears, and what travels.
+/// The failure of a request, as the requester receives it and as it travels.
 package struct ServiceFailure: Error, Hashable, Sendable {
-    /// What went wrong, so that a program can tell.
+    /// The kind of failure, for programs.
     package enum Kind: UInt8, Sendable, CaseIterable {
-        /// Nobody in the network offers the service.
+        /// No member of the network offers the service.
         case noService = 1
         /// The service is there, without such an action.
         case noAction = 2
@@ -37,9 +37,9 @@ package struct ServiceFailure: Error, Hashable, Sendable {
     package var kind: Kind
     /// The handler's own number, or 0.
     package var code: Int32
-    /// What happened, in plain words.
+    /// A description of the failure, in plain words.
     package var message: String
-    /// Where it happened, for people who look for the cause.
+    /// The place of the failure, for people who look for the cause.
     package var context: String
 
     package init(kind: Kind, code: Int32 = 0, message: String = "", context: String = "") {
@@ -97,7 +97,7 @@ extension ServiceFailure {
         let number = try reader.readUInt8()
         guard number != 0 else { throw WireError.malformed("a failure of the kind 0") }
         let code = Int32(bitPattern: try reader.readUInt32())
-        // Whoever reads them in a log or on a terminal must not be steered by them.
+        // These texts must not control the log or the terminal that shows them.
         let message = PlainText.line(of: try reader.readText(limit: Self.messageByteLimit))
         let context = PlainText.line(of: try reader.readText(limit: Self.contextByteLimit))
         // A kind that a later version added says no more than that the handler failed.
@@ -116,7 +116,7 @@ extension ServiceFailure {
         self = try WireError.reading(bytes) { try ServiceFailure(reading: &$0) }
     }
 
-    /// The first characters of `text` that have so many bytes together.
+    /// Returns the longest prefix of `text` that has at most `limit` bytes and splits no Unicode scalar.
     private static func cut(_ text: String, _ limit: Int) -> Substring {
         guard text.utf8.count > limit else { return text[...] }
         var end = text.utf8.index(text.startIndex, offsetBy: limit)

@@ -27,7 +27,7 @@ package struct ServiceOffer: Hashable, Sendable {
 
 /// An action of a service.
 package struct ActionOffer: Hashable, Sendable {
-    /// What follows the service in a path, such as `users/{id}`: a path or a pattern.
+    /// The part of a path behind the service, such as `users/{id}`: a path or a pattern.
     package var name: String
     /// Whether it may be carried out twice without harm.
     package var isIdempotent: Bool

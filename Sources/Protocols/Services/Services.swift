@@ -2,17 +2,17 @@ internal import Bytes
 package import Identity
 internal import OrderedCollections
 
-/// Who offers which services in one network, as a value free of I/O.
+/// The services of one network and their providers, as a value free of I/O.
 ///
-/// A node tells every member that it is connected to what it offers, all of it and again with each change, so that a
-/// requester knows beforehand whom to ask, and can tell a service that nobody has from one that pauses. Requests
-/// themselves do not pass here: the driver asks ``route(_:excluding:)`` and opens a stream to whom it names. The driver feeds the
-/// value ``Input``s with the time and carries out the ``Effect``s it appends, in order.
+/// A node announces its whole offer to every connected member, and again with each change, so that a requester knows
+/// the providers in advance, and can tell a service without any provider from one that pauses. Requests themselves do
+/// not pass here: the driver asks ``route(_:excluding:)`` and opens a stream to the provider that it names. The driver
+/// feeds the value ``Input``s with the time and applies the ``Effect``s it appends, in order.
 ///
 /// It is composed of values that own their state: the ``AdmittedMembers`` and the ``MemberOffers``, the
 /// ``ProviderRotation`` over these, the ``OwnAnnouncement`` and a ``RecordRepublisher``.
 package struct Services: Sendable {
-    /// What can happen.
+    /// An input from the driver.
     package enum Input: Sendable {
         /// The peer is admitted in this network on a connection.
         case memberUp(PeerId)
@@ -51,7 +51,7 @@ package struct Services: Sendable {
         case changed(PeerId)
     }
 
-    /// Whom to ask.
+    /// A peer to send a request to.
     package struct Provider: Hashable, Sendable {
         package let peer: PeerId
         /// Whether it says that the action may be carried out twice without harm.

@@ -55,7 +55,7 @@ extension ByteWriter {
         self.write(utf8: text)
     }
 
-    /// How many bytes ``writeText(_:)`` takes.
+    /// Returns the number of bytes that ``writeText(_:)`` writes.
     static func textByteCount(_ text: some StringProtocol) -> Int {
         let count = text.utf8.count
         return self.varintByteCount(UInt64(count)) + count
