@@ -9,7 +9,7 @@ package struct CallId: Hashable, Sendable {
     }
 }
 
-/// Sixteen bytes that only the two sides of a call, and whoever brought them together, know.
+/// Sixteen bytes that only the two sides of a call and its coordinator know.
 package struct CallKey: Hashable, Sendable {
     package static let byteCount = 16
 
@@ -33,9 +33,9 @@ extension CallKey: CustomStringConvertible, CustomDebugStringConvertible, Custom
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What both ends of a connection derive from it, and by which they know each other where the path is lost.
+/// The secret that both ends derive from their connection, and by which they recognise each other after a path is lost.
 package struct PathKey: Hashable, Sendable {
-    /// How many bytes of keying material a path key takes.
+    /// The bytes of keying material that a path key takes.
     package static let byteCount = CallId.byteCount + CallKey.byteCount
 
     package let id: CallId
@@ -55,13 +55,13 @@ package struct PathKey: Hashable, Sendable {
     }
 }
 
-/// How a node's NAT chooses the outer port, in the words of RFC 4787, section 4.1.
+/// The way in which a node's NAT chooses the outer port, in the words of RFC 4787, section 4.1.
 package enum MappingBehaviour: UInt8, Hashable, Sendable {
     /// Too few have said what they see.
     case unknown = 0
-    /// The same one for every destination, or there is no NAT.
+    /// The outer port is the same for every destination, or there is no NAT.
     case endpointIndependent = 1
-    /// Another one for another destination.
+    /// The outer port differs by destination.
     case endpointDependent = 2
 }
 
@@ -75,7 +75,7 @@ package enum CallFailure: Hashable, Sendable {
     case busy
     /// A peer has too many calls.
     case refused
-    /// The peer answered, but no way led there, and nobody relays.
+    /// The peer answered, but no direct path works and no member relays.
     case unreachable
 
     /// The failure in words, after a colon or a semicolon.

@@ -11,7 +11,7 @@ extension Reach {
         case rung(by: PeerId)
         /// The two were brought together, and the coordinator sees the peer there; perhaps it also relays.
         case introduced(by: PeerId, observed: SocketAddress?, isRelayed: Bool)
-        /// How the two NATs choose ports.
+        /// The mapping behaviour of the two NATs.
         case mappings(own: MappingBehaviour, peer: MappingBehaviour)
         /// An address was tried.
         case tried(SocketAddress, AddressKind)
@@ -25,7 +25,7 @@ extension Reach {
         case searched(ownPorts: Bool)
         /// A connection is made there.
         case dialled(SocketAddress)
-        /// The connection's path does not answer any more.
+        /// The connection's path no longer answers.
         case suspected
         /// The connection moves to the relay.
         case fellBack(over: PeerId)
@@ -37,7 +37,7 @@ extension Reach {
         case failed(CallFailure)
     }
 
-    /// How an address of a peer got known.
+    /// The source from which an address of a peer is known.
     package enum AddressKind: Hashable, Sendable {
         /// The coordinator sees it.
         case observed
@@ -51,7 +51,7 @@ extension Reach {
 
     /// Why an address of a peer is not tried.
     package enum Implausibility: Hashable, Sendable {
-        /// Nobody can have it: no port, a group, this machine, one link only.
+        /// An address that no peer can have: no port, a group, this machine, one link only.
         case junk
         /// It is this device's.
         case own

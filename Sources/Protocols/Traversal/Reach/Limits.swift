@@ -9,15 +9,15 @@ extension Reach {
         package var calls = 64
         /// Peers that are asked to help with one call, one after another.
         package var coordinatorsPerCall = 8
-        /// How long one of them may take before the next one is asked, too.
+        /// The time that one of them may take before the next one is asked, too.
         package var answerPatience = Duration.seconds(1)
-        /// When a call that nobody answered is given up, and one that was answered but brought no connection.
+        /// The time after which a call ends that was not answered, or that brought no connection.
         package var callPatience = Duration.seconds(10)
-        /// What a peer may ask of this node as coordinator, and have it rung as callee: so many calls at once.
+        /// Calls at once for which a peer may use this node as coordinator, or ring it as callee.
         package var callsBurst = 16
-        /// And one more each time that this has passed.
+        /// The time after which such a peer may use one more.
         package var callInterval = Duration.seconds(2)
-        /// How often a peer is called again after its calls failed.
+        /// The first pause before a peer is called again after its calls failed; each failure doubles it.
         package var retryPause = Duration.seconds(2)
 
         // MARK: Candidates and probes
@@ -26,9 +26,9 @@ extension Reach {
         package var candidates = 16
         /// Addresses more that a peer's own requests may add to a call.
         package var reflexiveCandidates = 8
-        /// How often each address is probed.
+        /// The interval of the probes to one address.
         package var probeInterval = Duration.milliseconds(100)
-        /// For how long.
+        /// The time for which an address is probed.
         package var punchTime = Duration.seconds(5)
         /// Probes in a minute to an address that no other member observed for the peer, over all calls.
         package var unobservedProbes = 10
@@ -50,27 +50,27 @@ extension Reach {
         /// Addresses for which they are counted: more than two coordinators can have probed in the time that a bucket
         /// takes to be full again.
         package var countedTargets = 4096
-        /// How long the first address that works waits for a better one.
+        /// The time for which the first address that works waits for a better one.
         package var choiceTime = Duration.milliseconds(50)
-        /// How long a call waits for a direct way before it takes the one over the relay.
+        /// The time for which a call waits for a direct path before it takes the one over the relay.
         package var relayDelay = Duration.milliseconds(250)
-        /// How long a chosen address may take to become the connection's before the relay is used.
+        /// The time that a chosen address may take to become the connection's before the relay is used.
         package var moveTime = Duration.seconds(2)
         /// Requests that wait for their answer, in all.
         package var transactions = 4096
-        /// How long they do.
+        /// The time for which they wait.
         package var transactionTime = Duration.seconds(3)
-        /// Answers to a peer's requests in one call: so many at once.
+        /// Answers at once to a peer's requests in one call.
         package var answersBurst = 64
         /// And in the long run.
         package var answersPerSecond = 250
 
-        /// How long whoever finds out whom its NAT lets in waits for a stranger's probe.
+        /// The time for which the test of a NAT's filtering waits for a probe from an unknown address.
         package var filteringPatience = Duration.seconds(2)
 
         // MARK: Birthday search
 
-        /// When it begins, after the punching did.
+        /// The time from the start of the hole punching to that of the search.
         package var searchDelay = Duration.seconds(2)
         /// The pause before it is tried again while the peer has not proved over a relay that it is a member.
         package var searchRetry = Duration.seconds(1)
@@ -80,19 +80,19 @@ extension Reach {
         package var searchProbesPerRound = 512
         package var searchRounds = 2
         package var searchProbesPerSecond = 100
-        /// How long the last probes have to be answered.
+        /// The time for which the last probes may be answered.
         package var searchLinger = Duration.seconds(1)
 
         // MARK: Connections
 
-        /// When a connection that was suspected or whose network changed probes its last address.
+        /// The times at which a connection probes its last address after a suspicion or a network change.
         package var pathProbes: [Duration] = [
             .zero, .milliseconds(50), .milliseconds(100), .milliseconds(200), .milliseconds(400), .milliseconds(800),
             .milliseconds(1600),
         ]
-        /// When a connection over a relay is tried to be made direct, after it began.
+        /// The times from the start of a connection over a relay at which a direct path is tried.
         package var upgradeDelays: [Duration] = [.seconds(10), .seconds(30), .seconds(60)]
-        /// And how often from then on.
+        /// The interval of further attempts.
         package var upgradeInterval = Duration.seconds(300)
 
         // MARK: Relaying

@@ -2,7 +2,7 @@ internal import Bytes
 package import Identity
 
 extension Reach {
-    /// What two members say to each other about reaching a third; the layout is in `docs/spec/traversal.md`.
+    /// A message between two members about reaching a third; the layout is in `docs/spec/traversal.md`.
     ///
     /// A message travels in a frame that names the network, on a connection on which both are admitted.
     package enum Message: Hashable, Sendable {
@@ -10,7 +10,7 @@ extension Reach {
         case observed(SocketAddress)
         /// From the caller: bring me together with the target.
         case call(CallId, target: PeerId, CallKey, Offer)
-        /// To the callee: somebody calls.
+        /// To the callee: the caller wants a connection.
         case ring(CallId, from: PeerId, CallKey, Offer, Introduction)
         /// From the callee: it is there.
         case answer(CallId, Offer)
@@ -20,11 +20,11 @@ extension Reach {
         case answered(CallId, Offer, Introduction)
         /// To the caller: it came to nothing.
         case failed(CallId, Refusal)
-        /// The call, or the channel that came with it, is used no more; whoever helped tells the other side.
+        /// The call, or the channel that came with it, has ended; the coordinator notifies the other side.
         case hangUp(CallId)
-        /// To a member: have somebody send me a probe who is none of these, with whom I am connected.
+        /// To a member: let a peer probe me that is none of these, to which I am connected.
         case tryMe(CallId, CallKey, known: [PeerId])
-        /// To somebody whom the asker does not know: send a probe there.
+        /// To a peer that the asker does not know: send a probe there.
         case tryThat(CallId, CallKey, SocketAddress)
         /// To the asker: this one was asked to send it, or there is none.
         case tried(CallId, by: PeerId?)
@@ -41,7 +41,7 @@ extension Reach {
         }
     }
 
-    /// Where a side of a call might be found, by its own account.
+    /// The addresses at which a side of a call might be found, by its own account.
     package struct Offer: Hashable, Sendable {
         /// The most addresses in one.
         package static let limit = 16
@@ -56,9 +56,9 @@ extension Reach {
         }
     }
 
-    /// What the coordinator adds about one side for the other.
+    /// The coordinator's view of one side, for the other.
     package struct Introduction: Hashable, Sendable {
-        /// Where it sees that side; nil when it does so over somebody else only.
+        /// The address at which it sees that side; nil when it does so over a relay only.
         package var observed: SocketAddress?
         /// The receiver's end of a channel to that side.
         package var channel: ChannelId?
@@ -69,7 +69,7 @@ extension Reach {
         }
     }
 
-    /// What is said of a call that comes to nothing.
+    /// The reason for which a call failed.
     package enum Refusal: UInt8, Hashable, Sendable {
         /// The target is not connected to whom was asked.
         case notConnected = 1

@@ -50,7 +50,7 @@ struct OwnAddresses: Sendable {
         return found.filter { self.isUsable($0.address) }
     }
 
-    /// How this node's NAT chooses ports.
+    /// Returns the mapping behaviour of this node's NAT.
     ///
     /// Two that see the same outer address from different places prove it; that is remembered while the network is the
     /// same. From a single one it is a guess: a NAT that kept this node's port most likely keeps it for everybody, one
@@ -106,7 +106,7 @@ struct OwnAddresses: Sendable {
         )
     }
 
-    /// Whether an address could be one at which somebody else is found.
+    /// Whether an address could be one at which another node is found.
     ///
     /// Loopback addresses are, where this node itself is on the loopback interface alone.
     func isUsable(_ address: SocketAddress) -> Bool {

@@ -50,8 +50,8 @@ extension Reach {
         return nil
     }
 
-    /// Who could know the peer: those that can relay first, then whoever is nearest to it, because the hash table
-    /// makes members near to each other connected.
+    /// Returns the coordinators to ask: those that can relay first, then those nearest to the peer, because the hash
+    /// table connects members near to each other.
     private func coordinators(for peer: PeerId, _ network: NetworkId) -> [PeerId] {
         let target = peer.bytes
         let known = self.peers.states.compactMap { other, state -> (isPoor: Int, distance: [UInt8], PeerId)? in
@@ -128,7 +128,7 @@ extension Reach {
         guard self.sessions.isOutgoing(id), let session = self.sessions[id], session.network == network,
             session.coordinators.asked.contains(coordinator)
         else {
-            // A late answer: whoever relays need not.
+            // A late answer: the coordinator need not relay.
             return effects.append(.send(coordinator, network, Message.hangUp(id).bytes))
         }
         self.sessions[id]?.coordinators.answered(by: coordinator)
@@ -151,7 +151,7 @@ extension Reach {
             if session.isCall { self.retrySoon(session.peer, now) }
             return
         }
-        // A relay may pass nothing on; whoever is left may do better.
+        // A relay may pass nothing on; the remaining coordinators may do better.
         if session.introductions.first != nil, !session.coordinators.remaining.isEmpty {
             let rest = Array(session.coordinators.remaining.reversed())
             if self.call(session.peer, session.network, over: rest, now, &effects) == nil {
@@ -238,7 +238,7 @@ extension Reach {
         self.end(id, now, &effects)
     }
 
-    /// Some channels lead nowhere any more.
+    /// Closes the channels that are lost, and suspects the connections over them.
     mutating func loseChannels(
         _ now: Duration,
         _ effects: inout [Effect],

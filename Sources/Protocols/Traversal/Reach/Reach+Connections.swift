@@ -3,7 +3,7 @@ internal import OrderedCollections
 
 // Connections that there are: made over a relay and moved to a direct way, or back when that one dies.
 extension Reach {
-    /// How often the pause between calls for a lost path is doubled.
+    /// The number of times that the pause between calls for a lost path is doubled.
     private static let doublings = 6
 
     mutating func connected(
@@ -80,8 +80,8 @@ extension Reach {
         effects.append(.send(peer, network, Message.observed(address).bytes))
     }
 
-    /// Has a datagram of the connection go to where the peer still is: if this node's NAT has forgotten the connection,
-    /// only such a datagram shows the peer where this node is now.
+    /// Sends the peer its observed address again: if this node's NAT has forgotten the connection, only a datagram of
+    /// the connection shows the peer where this node is now.
     mutating func tellAgain(_ peer: PeerId, _ effects: inout [Effect]) {
         guard let state = self.peers[peer] else { return }
         self.peers[peer]?.told = nil

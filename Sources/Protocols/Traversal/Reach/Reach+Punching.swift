@@ -3,7 +3,7 @@ internal import OrderedCollections
 
 // From when two sides know of each other until datagrams pass: what is tried, when, and what is taken.
 extension Reach {
-    /// Somebody calls, over a peer.
+    /// Handles a call that a coordinator announces.
     mutating func rung(
         _ key: PathKey,
         _ caller: PeerId,

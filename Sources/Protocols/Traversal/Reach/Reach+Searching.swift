@@ -73,7 +73,7 @@ extension Reach {
         }
         var kept: OrderedSet<UInt16> = []
         if self.peers[session.peer] != nil {
-            // Whoever dialled chose; the other side does not know which port that was.
+            // The dialler chose the port; the other side does not know which one that was.
             kept = session.choice.way.map { OrderedSet([$0.port].compactMap { $0 }) } ?? session.search.hits
         }
         for port in kept { self.keep(port, for: session.peer) }

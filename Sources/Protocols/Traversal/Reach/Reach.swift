@@ -2,7 +2,7 @@ package import Bytes
 package import Identity
 internal import OrderedCollections
 
-/// How a node reaches peers that cannot simply be dialled, as a value, free of I/O.
+/// The search for paths to peers that cannot simply be dialled, as a value, free of I/O.
 ///
 /// Two devices behind NATs are brought together by a peer to which both are connected, the *coordinator*: it tells each
 /// where it sees the other, and both send until their NATs let the datagrams pass (Ford, Srisuresh and Kegel,
@@ -21,7 +21,7 @@ internal import OrderedCollections
 /// The driver feeds the value ``Input``s with the time and carries out the ``Effect``s it appends, in order. One value
 /// serves all networks of a node, since peers share one connection for all of them.
 package struct Reach: Sendable {
-    /// What is needed to start.
+    /// The configuration that the value starts with.
     package struct Configuration: Sendable {
         package var localPeerId: PeerId
         /// 32 random bytes, drawn anew at every process start and used for nothing else: the keys of calls and the ids
@@ -39,11 +39,11 @@ package struct Reach: Sendable {
         }
     }
 
-    /// What is known of a connection.
+    /// The facts about a connection.
     package struct Link: Hashable, Sendable {
         /// Whether this node dialled it: then it is the one that moves it to another path.
         package var isDialler: Bool
-        /// Where the peer is; ``ChannelId/address`` when a relay leads there.
+        /// The peer's address; ``ChannelId/address`` when a relay leads there.
         package var remote: SocketAddress
         package var pathKey: PathKey
 
@@ -54,7 +54,7 @@ package struct Reach: Sendable {
         }
     }
 
-    /// What can happen.
+    /// An input from the driver.
     package enum Input: Sendable {
         /// The peer is admitted in the network on this connection, which takes the place of an earlier one.
         case connected(PeerId, NetworkId, Link)
@@ -75,11 +75,12 @@ package struct Reach: Sendable {
         case addressObserved(SocketAddress, by: SocketAddress)
         /// The node wants a connection, and dialling the addresses that it knows does not lead there.
         case sought(PeerId, NetworkId)
-        /// The same, but over a relay even where a direct way works; it becomes direct later, as every relayed connection.
+        /// The node wants a connection over a relay even where a direct path works; like any relayed one it becomes
+        /// direct later.
         case soughtOverRelay(PeerId, NetworkId)
         /// The node no longer wants a connection.
         case abandoned(PeerId)
-        /// What a `dial` effect asked for did not bring a connection.
+        /// A `dial` effect did not bring a connection.
         case dialFailed(PeerId)
         /// A message of an admitted peer in this network.
         case messageReceived(from: PeerId, NetworkId, [UInt8])
@@ -113,7 +114,7 @@ package struct Reach: Sendable {
         case direct(PeerId, SocketAddress, port: UInt16?)
         /// Move the connection to the channel: its path is dead.
         case fallBack(PeerId, ChannelId)
-        /// What was sought cannot be had now.
+        /// No connection to the sought peer is possible now.
         case failed(PeerId, NetworkId, CallFailure)
 
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.

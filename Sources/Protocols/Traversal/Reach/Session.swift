@@ -3,7 +3,7 @@ internal import OrderedCollections
 
 /// An effort to find a direct way to a peer: of a call over a coordinator, or of a connection that lost its path.
 struct Session: Sendable {
-    /// What it belongs to.
+    /// The call or connection that it belongs to.
     enum Purpose: Hashable, Sendable {
         /// This node calls.
         case outgoing

@@ -6,10 +6,10 @@ package import Identity
 /// then it is asked to answer from places to which nothing was sent yet, and only then anything is sent to those, which
 /// opens filters. Silence of the filters is believed only if the server's second address was heard at all.
 package struct NATDiscovery: Sendable {
-    /// What can happen.
+    /// An input from the driver.
     package typealias Input = STUNTransaction.Input
 
-    /// What the driver must do next.
+    /// An action for the driver.
     package enum Effect: Hashable, Sendable {
         case send([UInt8], to: SocketAddress)
         /// Feed `timeReached` at this time; replaces an earlier wake.
@@ -22,15 +22,15 @@ package struct NATDiscovery: Sendable {
 
     /// The questions (RFC 5780 numbers them in each section from I to III).
     private enum Question: Int, CaseIterable {
-        /// Where do you see me?
+        /// A request for the mapped address.
         case plain
-        /// The same, answered from your other address and other port.
+        /// A request that asks for an answer from the server's other address and other port.
         case otherSource
-        /// The same, answered from your other port.
+        /// A request that asks for an answer from the server's other port.
         case otherSourcePort
-        /// Where does your other address see me?
+        /// A request to the server's other address.
         case otherAddress
-        /// Where does your other address see me at its other port?
+        /// A request to the server's other address and other port.
         case otherAddressAndPort
     }
 
@@ -105,7 +105,7 @@ package struct NATDiscovery: Sendable {
     }
 
     private mutating func goOn(after answer: STUNAnswer, _ now: Duration, _ effects: inout [Effect]) {
-        // Whoever is let in from elsewhere is let in from the other port, too.
+        // A filter that lets the other address in lets the other port in, too.
         if self.isAnswered(.otherSource) { self.running.removeAll { $0.question == .otherSourcePort } }
         guard self.running.isEmpty else { return }
         if self.outcomes[Question.otherSource.rawValue] == nil {

@@ -1,6 +1,6 @@
 package import Identity
 
-/// What a NAT does with what leaves from one of our ports (RFC 4787, section 4.1).
+/// The mapping of datagrams that leave from one of our ports (RFC 4787, section 4.1).
 package enum NATMapping: Hashable, Sendable {
     /// The server sees one of our own addresses: there is no NAT in between.
     case notTranslated
@@ -13,13 +13,13 @@ package enum NATMapping: Hashable, Sendable {
     case unknown(NATDoubt)
 }
 
-/// Whom a NAT or firewall lets in to one of our ports (RFC 4787, section 5).
+/// The filtering of datagrams that come to one of our ports (RFC 4787, section 5).
 package enum NATFiltering: Hashable, Sendable {
-    /// Everybody.
+    /// Datagrams from any source pass.
     case endpointIndependent
-    /// Whoever has an address that was sent to.
+    /// Datagrams pass from any address that was sent to.
     case addressDependent
-    /// Only exactly those that were sent to.
+    /// Datagrams pass only from exactly those addresses and ports that were sent to.
     case addressAndPortDependent
     case unknown(NATDoubt)
 }
@@ -36,7 +36,7 @@ package enum NATDoubt: Hashable, Sendable {
     case changeRefused
 }
 
-/// What the world sees of a port of this device.
+/// The outside view of a port of this device.
 package struct NATReport: Hashable, Sendable {
     /// The address and port that the server saw.
     package var publicAddress: SocketAddress

@@ -1,6 +1,6 @@
 package import Identity
 
-/// What a STUN message says, apart from its integrity and fingerprint.
+/// The content of a STUN message, apart from its integrity and fingerprint.
 package enum STUNAttribute: Hashable, Sendable {
     /// MAPPED-ADDRESS, which routers that rewrite addresses in payloads spoil.
     case mappedAddress(SocketAddress)
@@ -23,11 +23,12 @@ package enum STUNAttribute: Hashable, Sendable {
     /// Whatever else.
     case other(type: UInt16, [UInt8])
 
-    /// Whoever does not know an attribute below this one must not answer as if it were not there.
+    /// The first optional type: a receiver that does not know an attribute below it must not answer as if it were not
+    /// there.
     static let firstOptionalType: UInt16 = 0x8000
 
-    /// Attributes that are known and change nothing, because nobody is asked for a name here and answers go nowhere but
-    /// to where their request came from: REALM, NONCE, RESPONSE-PORT.
+    /// Attributes that are known and change nothing, because no server here asks for a name and answers go only to
+    /// where their request came from: REALM, NONCE, RESPONSE-PORT.
     static let understoodTypes: [UInt16] = [0x0014, 0x0015, 0x0027]
 }
 
@@ -35,7 +36,7 @@ package enum STUNAttribute: Hashable, Sendable {
 package struct STUNErrorCode: Hashable, Sendable {
     /// 300 to 699.
     package let code: UInt16
-    /// For people, in the words of whoever refused.
+    /// For people, in the words of the server.
     package let reason: String
 
     /// Nil unless the code is from 300 to 699.
@@ -54,7 +55,7 @@ package struct STUNErrorCode: Hashable, Sendable {
     static let unknownAttribute = STUNErrorCode(known: 420, "Unknown Attribute")
 }
 
-/// What shall be different about the place from which an answer comes.
+/// The changes to the address from which an answer comes.
 package struct STUNChange: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
@@ -72,7 +73,7 @@ package enum STUNError: Error, Hashable, Sendable, CustomStringConvertible {
     case notSTUN
     /// More than a datagram may carry.
     case tooLong(byteCount: Int)
-    /// Lengths or values that nobody writes who follows the standard.
+    /// Lengths or values that no sender writes that follows the standard.
     case malformed(String)
     /// The checksum does not fit: something else that looks like STUN, or damaged.
     case wrongFingerprint

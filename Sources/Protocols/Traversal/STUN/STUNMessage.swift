@@ -3,9 +3,9 @@ package import Identity
 
 /// A message of STUN (RFC 8489): a question of what the outside sees, and its answer.
 ///
-/// How it travels, and with it every check of what arrives, is ``STUNPacket``.
+/// ``STUNPacket`` encodes messages, and checks everything that arrives.
 package struct STUNMessage: Hashable, Sendable {
-    /// What a message is in its transaction.
+    /// The role of a message in its transaction.
     package enum Class: UInt8, Hashable, Sendable {
         case request = 0
         case indication = 1
@@ -49,7 +49,7 @@ extension STUNMessage {
         return plain
     }
 
-    /// Whom the sender names itself to whoever shares a key with it.
+    /// The sender's name for a receiver that shares a key with it.
     package var username: [UInt8]? {
         self.first { if case .username(let name) = $0 { name } else { nil } }
     }
@@ -87,7 +87,7 @@ extension STUNMessage {
     }
 }
 
-/// What tells one transaction from every other: 96 bits that nobody can guess.
+/// The id of a transaction: 96 bits that an attacker cannot guess.
 package struct STUNTransactionId: Hashable, Sendable {
     package static let byteCount = 12
     package let bytes: [UInt8]
@@ -98,7 +98,7 @@ package struct STUNTransactionId: Hashable, Sendable {
         self.bytes = Array(bytes)
     }
 
-    /// Draws one; from the system's generator, since whoever guesses it can forge an answer.
+    /// Draws an id; `random` must be the system's generator, since an attacker that guesses the id can forge an answer.
     package init(using random: inout some RandomNumberGenerator) {
         self.bytes = (0..<Self.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }

@@ -30,7 +30,7 @@ package struct STUNPacket: Hashable, Sendable {
         let code: ArraySlice<UInt8>
     }
 
-    /// What it says, without whatever came after an integrity attribute (RFC 8489, section 14.5).
+    /// The message, without anything that came after an integrity attribute (RFC 8489, section 14.5).
     package private(set) var message: STUNMessage
     /// Whether it has a fingerprint, which is right then.
     package private(set) var hasFingerprint = false
@@ -97,7 +97,7 @@ package struct STUNPacket: Hashable, Sendable {
         guard reader.isAtEnd else { throw STUNError.malformed("more than \(Self.attributeLimit) attributes") }
     }
 
-    /// Whether somebody who knows `key` made it, header and attributes; compared in constant time.
+    /// Whether a holder of `key` made it, header and attributes; compared in constant time.
     ///
     /// A code that was cut is good only if `leastByteCount` allows it: both sides must have agreed on that.
     package func isAuthentic(

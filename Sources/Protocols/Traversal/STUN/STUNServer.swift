@@ -1,19 +1,19 @@
 package import Identity
 
-/// The side of STUN that answers: it tells whoever asks from where the question came.
+/// The answering side of STUN: it tells a client the source of its question.
 ///
-/// It keeps nothing of those who ask but how much it answered them of late. Since the source of a datagram can be
-/// forged, an answer could hit somebody who never asked: so no answer is longer than ``replyFactor`` times its question,
-/// none goes to another address or port than the question names as its source, and there are only so many for one
-/// source and in all.
+/// It remembers of its clients only how much it answered them of late. Since the source of a datagram can be forged, an
+/// answer could hit a host that never asked: so no answer is longer than ``replyFactor`` times its question, none goes
+/// to another address or port than the question names as its source, and the answers for one source and in all are
+/// limited.
 package struct STUNServer: Sendable {
-    /// How much is answered.
+    /// The bounds of the answers.
     package struct Limits: Sendable {
         /// For one IPv4 address or one /64 of IPv6; finding out the kind of a NAT takes about ten.
         package var perSource: Rate
         /// For everybody together.
         package var total: Rate
-        /// The sources that are remembered; whoever asks after so many others starts anew.
+        /// The sources that are remembered; a source that asks after this many others starts anew.
         package var sourceLimit: Int
 
         package init(
@@ -35,7 +35,7 @@ package struct STUNServer: Sendable {
         case samePort
         /// One is IPv4 and the other IPv6.
         case differentFamilies
-        /// One stands for all addresses, so that nobody can be told which it is.
+        /// One is the unspecified address, so that no client can be referred to it.
         case unspecified
     }
 
@@ -47,12 +47,12 @@ package struct STUNServer: Sendable {
         package let to: SocketAddress
     }
 
-    /// How many times as long as the question an answer may be.
+    /// The largest ratio of the lengths of an answer and its question.
     package static let replyFactor = 3
     /// The unknown attributes that are named in a refusal.
     private static let namedUnknownLimit = 8
 
-    /// Where it is asked.
+    /// The address at which it is asked.
     package let primary: SocketAddress
     /// Its second address and port, with which the filters of a NAT can be found out (RFC 5780).
     package let other: SocketAddress?
@@ -88,7 +88,7 @@ package struct STUNServer: Sendable {
         ]
     }
 
-    /// How many sources are remembered.
+    /// The number of sources that are remembered.
     package var rememberedSources: Int { self.sources.count + self.olderSources.count }
 
     /// The answer to a datagram that came to one of ``places``, if it gets one.
@@ -163,7 +163,7 @@ package struct STUNServer: Sendable {
         return isAllowed
     }
 
-    /// What counts as one source: whoever has one IPv6 address of a /64 has them all.
+    /// Returns the key that identifies a source: the /64 of an IPv6 address, because its owner has all addresses in it.
     private static func key(of ip: IPAddress) -> IPAddress {
         guard case .v6(let high, _, _) = ip else { return ip }
         return .v6(high: high, low: 0, scope: 0)

@@ -2,15 +2,15 @@ package import Identity
 
 /// One question to a STUN server, repeated until there is an answer or the patience ends (RFC 8489, section 6.2.1).
 ///
-/// It belongs to whoever asks: the driver feeds it what came from the network and the time, and carries out the effects.
+/// Its owner feeds it the datagrams from the network and the time, and applies the effects.
 package struct STUNTransaction: Sendable {
-    /// How often a question is sent, and how long is waited.
+    /// The repetitions of a question, and the waits.
     package struct Schedule: Hashable, Sendable {
         /// The time between the first question and the second (RTO); each wait is twice the one before.
         package let firstWait: Duration
-        /// How often the question is sent (Rc).
+        /// The number of times that the question is sent (Rc).
         package let questionLimit: Int
-        /// How many first waits are waited after the last question (Rm).
+        /// The wait after the last question, in first waits (Rm).
         package let lastWaits: Int
 
         package init(firstWait: Duration = .milliseconds(500), questionLimit: Int = 7, lastWaits: Int = 16) {
@@ -26,7 +26,7 @@ package struct STUNTransaction: Sendable {
         package static let brief = Schedule(questionLimit: 5, lastWaits: 4)
     }
 
-    /// What can happen.
+    /// An input from the driver.
     package enum Input: Sendable {
         /// Ask now.
         case started
@@ -36,7 +36,7 @@ package struct STUNTransaction: Sendable {
         case timeReached
     }
 
-    /// What the driver must do next.
+    /// An action for the driver.
     package enum Effect: Hashable, Sendable {
         case send([UInt8], to: SocketAddress)
         /// Feed `timeReached` at this time; replaces an earlier wake.
@@ -45,13 +45,13 @@ package struct STUNTransaction: Sendable {
         case finish(Outcome)
     }
 
-    /// How it ended.
+    /// The result of the transaction.
     package enum Outcome: Hashable, Sendable {
         case answered(STUNAnswer)
         case failed(STUNFailure)
     }
 
-    /// Where the question goes.
+    /// The address to which the question goes.
     package let server: SocketAddress
     /// From where the answer must come.
     package let source: SocketAddress
@@ -130,9 +130,9 @@ package struct STUNTransaction: Sendable {
     }
 }
 
-/// What a STUN server answered.
+/// The answer of a STUN server.
 package struct STUNAnswer: Hashable, Sendable {
-    /// Where it sees us.
+    /// The address at which the server sees this device.
     package let mappedAddress: SocketAddress
     /// Its other address and port, if it has both.
     package let otherAddress: SocketAddress?
@@ -151,7 +151,7 @@ package enum STUNFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case refused(STUNErrorCode)
     /// The answer says something that must be understood and is not.
     case notUnderstood([UInt16])
-    /// The answer names no address at which anybody could be.
+    /// The answer names no address that a host could have.
     case noAddress
 
     package var description: String {
