@@ -2,7 +2,7 @@ internal import Concurrency
 
 /// Hands every element to any number of listeners, each with a bounded buffer.
 package final class Broadcaster<Element: Sendable>: Sendable {
-    /// What became of an element.
+    /// The result of sending an element.
     package enum Delivery: Hashable, Sendable {
         case delivered
         case nobodyListens
@@ -52,7 +52,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         self.listen { $0 }
     }
 
-    /// The same with each element in another form.
+    /// Returns a stream like that of ``listen()``, with each element transformed.
     package func listen<Output: Sendable>(
         as transform: @escaping @Sendable (Element) -> Output
     ) -> AsyncStream<Output> {
@@ -98,7 +98,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         })
     }
 
-    /// How many listen.
+    /// The number of listeners.
     package var listenerCount: Int { self.state.withLock { $0.listeners.count } }
 
     @discardableResult

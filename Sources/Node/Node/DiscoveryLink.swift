@@ -5,7 +5,7 @@ package import Platform
 ///
 /// The real one is ``Platform/MulticastSocket``; tests put an ``InMemoryLink`` here.
 package protocol DiscoveryLink: AnyObject, Sendable {
-    /// What was heard, our own datagrams among it, for one reader.
+    /// The received datagrams, our own among them, for one reader.
     ///
     /// A reader that is too slow loses datagrams. Ends when the link is closed.
     var datagrams: AsyncStream<MulticastDatagram> { get }
@@ -25,7 +25,7 @@ package protocol DiscoveryLink: AnyObject, Sendable {
 
     /// Ends both streams and gives the port back.
     ///
-    /// What was given to ``send(_:)`` before is still sent.
+    /// Datagrams that were given to ``send(_:)`` before are still sent.
     func close() async
 }
 

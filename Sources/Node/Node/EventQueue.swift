@@ -18,7 +18,7 @@ final class EventQueue: Sendable {
             self.content = ByteWriter(capacity: byteCapacity)
         }
 
-        /// Whether one more event of so many bytes goes into the same batch.
+        /// Whether one more event of `byteCount` bytes goes into the same batch.
         func hasRoom(for byteCount: Int, _ topic: String, _ network: NetworkId) -> Bool {
             self.count < EventBatch.eventLimit && self.topic == topic && self.network == network
                 && self.content.count + byteCount + EventQueue.lengthBytes <= EventQueue.batchBytes
@@ -49,11 +49,11 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// A batch that has so many bytes is full; longer events have one of their own.
+    /// The length at which a batch is full; longer events have one of their own.
     private static let batchBytes = 256 * 1024
-    /// What the length of an event takes at most.
+    /// The longest length prefix of an event.
     private static let lengthBytes = 4
-    /// Publishers wait while so much does.
+    /// The number of queued bytes from which on publishers wait.
     private static let byteLimit = 1 << 20
 
     /// Says that there is something to send.

@@ -4,7 +4,7 @@ internal import Platform
 
 /// A file that a peer wants to send.
 public struct FileOffer: Hashable, Sendable {
-    /// Who offers it; nil in an offer of our own.
+    /// The peer that offers it.
     public let peer: PeerId
     /// The network in which it is offered.
     public let network: NetworkId
@@ -16,7 +16,7 @@ public struct FileOffer: Hashable, Sendable {
     public let sha256: [UInt8]
 }
 
-/// How far a file has come.
+/// The progress of a file transfer.
 public struct FileProgress: Hashable, Sendable {
     /// The other side.
     public let peer: PeerId
@@ -26,7 +26,7 @@ public struct FileProgress: Hashable, Sendable {
     public let transferred: UInt64
     /// The size of the whole file, in bytes.
     public let total: UInt64
-    /// Where the file lies once it is complete; nil before, and on the sending side.
+    /// The path of the complete file; nil before, and on the sending side.
     public let path: String?
 }
 

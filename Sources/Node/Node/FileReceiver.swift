@@ -1,4 +1,4 @@
-/// Decides about offered files and hears of their progress.
+/// Decides about offered files and receives their progress.
 public struct FileReceiver: Sendable {
     /// Returns the directory to put the file into, or nil to decline; must return soon when its task is cancelled.
     public var decide: @Sendable (FileOffer) async -> String?

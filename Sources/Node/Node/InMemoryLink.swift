@@ -3,7 +3,7 @@ internal import Concurrency
 package import Identity
 package import Platform
 
-/// A local network inside the process: whoever is plugged in hears everybody, except for what chance takes.
+/// A local network inside the process: every plugged-in machine hears all others, apart from random losses.
 package final class InMemoryLocalNetwork: Sendable {
     private struct State: Sendable {
         var links: [Plug] = []
@@ -36,7 +36,7 @@ package final class InMemoryLocalNetwork: Sendable {
         return link
     }
 
-    /// Pulls a machine's plug, or puts it back: meanwhile it hears nobody and nobody hears it.
+    /// Pulls a machine's plug, or puts it back: unplugged, it neither hears other machines nor is heard by them.
     package func setPlugged(_ isPlugged: Bool, _ link: InMemoryLink) {
         self.state.withLock { state in
             for index in state.links.indices where state.links[index].link === link {
@@ -72,7 +72,7 @@ package final class InMemoryLink: DiscoveryLink {
     private let addresses: AsyncStream<[SocketAddress]>.Continuation
     private let source: Locked<SocketAddress>
 
-    /// What waits for a slow reader, as with sockets.
+    /// The number of datagrams that wait for a slow reader, as with sockets.
     private static let capacity = 256
     private static let port: UInt16 = 4242
 

@@ -1,6 +1,6 @@
 internal import Concurrency
 
-/// How many bytes of the bodies that a peer sends on a connection are kept while they are not whole, bounded.
+/// A bound on the bytes of incomplete bodies that a peer sends on a connection.
 ///
 /// A stream that waits for more holds what it has collected. What does not fit is refused: left unread it would use up
 /// the connection's flow control, and the streams that could be finished would stand still with it.
@@ -15,7 +15,7 @@ final class Inbox: Sendable {
     /// The bytes that are kept now.
     var heldBytes: Int { self.held.withLock { $0 } }
 
-    /// What one stream holds of an inbox, until nobody has the share any more.
+    /// The bytes of an inbox that one stream holds, until its last reference is released.
     final class Share: Sendable {
         private let inbox: Inbox
         private let count = Locked(0)
@@ -28,7 +28,7 @@ final class Inbox: Sendable {
             self.hold(0)
         }
 
-        /// Holds so many bytes from now on, in place of those before; false, and none, when there is no room.
+        /// Holds `newCount` bytes from now on, in place of those before; false, and none, when there is no room.
         @discardableResult
         func hold(_ newCount: Int) -> Bool {
             self.count.withLock { count in

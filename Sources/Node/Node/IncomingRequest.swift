@@ -10,7 +10,7 @@ internal import Transport
 /// request, when the time is over, and when the connection ends. A request without a response at the end of that task is
 /// answered with a failure.
 package final class IncomingRequest: Sendable {
-    /// How far the response has come.
+    /// The progress of the response.
     private enum Phase: Sendable {
         /// Nothing was written.
         case unanswered
@@ -34,7 +34,7 @@ package final class IncomingRequest: Sendable {
     package let peer: PeerId
     package let network: NetworkId
     package let header: RequestHeader
-    /// When its time is over, by the monotonic clock of the node.
+    /// The time at which it times out, by the monotonic clock of the node.
     package let deadline: Duration
     private let stream: any Stream
     private let end: RequestEnd

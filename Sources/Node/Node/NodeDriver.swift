@@ -50,7 +50,7 @@ package final class NodeDriver: Sendable {
         case peer(PeerId, NetworkId, SocketAddress?)
         case revokedHere(NetworkId)
         case joinGranted(JoinGrant)
-        /// A joiner to whom the owner consented beforehand.
+        /// A joiner to which the owner consented when it made the invitation.
         case joinAllowed(JoinRequest)
         /// Secrets, which belong in the key storage.
         case memberSecrets(MemberSecrets)

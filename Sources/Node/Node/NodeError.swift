@@ -18,7 +18,7 @@ public enum NodeError: Error, Hashable, Sendable {
     case timedOut(PeerId)
     /// The message is larger than a message may be; larger things go as files. Both in bytes.
     case tooLarge(limit: Int, found: Int)
-    /// Nobody listens on the peer.
+    /// The peer has no listener.
     case nobodyListens(PeerId)
     /// The peer, or a listener there, has no room for the message, though other listeners may have it; try again later.
     case receiverBusy(PeerId)

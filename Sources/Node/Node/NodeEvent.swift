@@ -1,12 +1,12 @@
 public import Identity
 
-/// What a running node tells its owner.
+/// An event of a running node, for its owner.
 public enum NodeEvent: Hashable, Sendable {
     /// A peer and this node are admitted to each other.
     case peerJoined(PeerId, NetworkId)
     /// A peer's last admission in the network ended; the reason is nil when the connection just broke.
     case peerLeft(PeerId, NetworkId, reason: String?)
-    /// This node refused a peer. The exact reason stays here; the peer is told less.
+    /// This node refused a peer. The exact reason stays here; the peer receives less.
     case refused(PeerId, NetworkId?, reason: String)
     /// A peer refused this node.
     case refusedByPeer(PeerId, NetworkId?, reason: String)
@@ -24,9 +24,9 @@ public enum NodeEvent: Hashable, Sendable {
     case joinGranted(NetworkMetadata)
     /// A join of this device through this inviter came to nothing.
     case joinFailed(PeerId, NetworkId, reason: JoinFailure)
-    /// A joiner that waited for consent does so no more: it went away, nobody answered in time, or it was declined.
+    /// A joiner no longer waits for consent: it went away, the user did not answer in time, or it was declined.
     case joinRequestEnded(PeerId, NetworkId, reason: JoinFailure)
-    /// An invitation of this device ended before anybody joined by it.
+    /// An invitation of this device ended before a peer joined by it.
     case invitationEnded(Invitation.ID, NetworkId, reason: JoinFailure)
     /// This machine's clock is behind a time that the owner of a network signed; it no longer decides about expiry.
     case clockBehind(NetworkId, seconds: UInt64)
@@ -36,13 +36,13 @@ public enum NodeEvent: Hashable, Sendable {
     case peerLost(PeerId, NetworkId)
     /// A connected peer's packets travel another way now.
     case pathChanged(PeerId, PeerPath)
-    /// Whether there is nobody in the network with whom to exchange events.
+    /// Whether the network has no peer with which to exchange events.
     case eventsIsolated(NetworkId, Bool)
     /// A connected peer offers other services than before, or they pause or run again.
     case servicesChanged(PeerId, NetworkId)
-    /// This device's token was renewed, until so many seconds since 1970; nil for ever.
+    /// This device's token was renewed until a time in seconds since 1970; nil is a token that does not expire.
     case tokenRenewed(NetworkId, expirationSeconds: UInt64?)
-    /// This device's token ends in so many seconds; told from seven days before, once a day.
+    /// This device's token expires in `seconds`; reported from seven days before, once a day.
     case tokenExpiring(NetworkId, seconds: UInt64)
 }
 
@@ -50,7 +50,7 @@ public enum NodeEvent: Hashable, Sendable {
 public struct JoinRequest: Hashable, Sendable {
     /// By which invitation it comes.
     public let invitation: Invitation.ID
-    /// Who wants to join.
+    /// The peer that wants to join.
     public let peer: PeerId
     /// Which network.
     public let network: NetworkId

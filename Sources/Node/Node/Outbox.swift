@@ -46,7 +46,7 @@ final class Outbox: Sendable {
         }
     }
 
-    /// How many bytes wait.
+    /// The number of bytes that wait.
     var waitingBytes: Int { self.counts.withLock { $0.waiting } }
 
     /// Whether publishers wait for the peer.
@@ -55,7 +55,7 @@ final class Outbox: Sendable {
     /// Whether the peer can take no events.
     var isCongested: Bool { self.waitingBytes > Self.congestion }
 
-    /// How many bytes were written so far.
+    /// The number of bytes that were written so far.
     var writtenBytes: Int { self.counts.withLock { $0.written } }
 
     /// Returns when every frame has arrived after ``finish()``, when no further frame will, or when the caller is cancelled.

@@ -6,9 +6,9 @@ internal import Transport
 
 /// A request of this node that is under way: its stream, and what was read of the response.
 ///
-/// One task may send while another one receives. Letting go of it gives the request up.
+/// One task may send while another one receives. Releasing the object cancels the request.
 package final class OutgoingRequest: Sendable {
-    /// How far the response has come.
+    /// The progress of the response.
     private enum Phase: Sendable {
         /// Nothing was read.
         case awaiting
@@ -74,7 +74,7 @@ package final class OutgoingRequest: Sendable {
         _ = try await self.write(header.bytes(after: prefix, body: body), finish: !header.streamsBody)
     }
 
-    /// Writes, and returns whether the provider reads on: one that does not may have answered all the same.
+    /// Writes, and returns whether the provider reads on: one that does not may have answered nevertheless.
     private func write(_ bytes: [UInt8], finish: Bool) async throws -> Bool {
         try await self.translating {
             do {
@@ -96,8 +96,8 @@ package final class OutgoingRequest: Sendable {
 
     /// Sends one item of a streamed body, waiting while the provider is slow.
     ///
-    /// - Throws: ``ServiceFailure``, of the kind `cancelled` when the provider reads no more, whose answer can be read
-    ///   all the same; ``NodeError``; `CancellationError` when cancelled.
+    /// - Throws: ``ServiceFailure``, of the kind `cancelled` when the provider reads no more; its answer can still be
+    ///   read; ``NodeError``; `CancellationError` when cancelled.
     package func send(_ item: [UInt8]) async throws {
         guard item.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
         try await self.write(part: ItemHead.bytes(item), finish: false)

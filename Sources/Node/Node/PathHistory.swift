@@ -3,13 +3,13 @@ internal import NodeCore
 internal import OrderedCollections
 package import Traversal
 
-/// What was tried lately to reach peers, bounded.
+/// The recent attempts to reach peers, bounded.
 package struct PathHistory: Sendable {
     /// Something that happened on the way to a peer.
     package enum Event: Hashable, Sendable {
         /// An address of the peer was dialled.
         case dialled(SocketAddress)
-        /// Nobody with the peer's key answered there.
+        /// No node with the peer's key answered there.
         case notReached(SocketAddress, reason: String)
         /// The peer answered there.
         case reached(SocketAddress)

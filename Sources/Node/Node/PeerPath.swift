@@ -1,8 +1,8 @@
 public import Identity
 
-/// How a connected peer's packets travel.
+/// The path of a connected peer's packets.
 public enum PeerPath: Hashable, Sendable {
-    /// Straight to this address, with nobody but routers between.
+    /// Straight to this address, with only routers between.
     case direct(SocketAddress)
     /// Over another member, which passes on what it cannot read; nil while it is not known which one.
     case relayed(over: PeerId?)
@@ -14,7 +14,7 @@ extension PeerPath {
         if case .relayed = self { true } else { false }
     }
 
-    /// Where packets go directly.
+    /// The address to which packets go directly.
     public var address: SocketAddress? {
         if case .direct(let address) = self { address } else { nil }
     }

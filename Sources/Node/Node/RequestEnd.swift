@@ -8,7 +8,7 @@ final class RequestEnd: Sendable {
     enum Cause: Sendable {
         /// The time was over.
         case overdue
-        /// The stream broke, or whoever is across gave it up.
+        /// The stream broke, or the other side cancelled it.
         case stopped(TransportError)
     }
 

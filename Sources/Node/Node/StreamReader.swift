@@ -15,7 +15,7 @@ struct StreamReader {
     private var buffer: [UInt8] = []
     private var position = 0
     private(set) var isAtEnd = false
-    /// Where units that are not whole yet are counted; nil where nothing larger than one read is collected.
+    /// The count of the bytes of incomplete units; nil if no unit larger than one read is collected.
     private var share: Inbox.Share?
 
     init(_ stream: any Stream) {

@@ -12,7 +12,7 @@ public enum LogSubsystem: String, CaseIterable, Codable, Hashable, Sendable {
     case messages
     /// Requests and those who answer them.
     case services
-    /// What is kept over restarts.
+    /// State that is kept over restarts.
     case storage
     /// Starts and stops, sleep and wake.
     case lifecycle

@@ -9,7 +9,7 @@ package import Tracing
 package struct RequestTracing: Sendable {
     private let tracer: any Tracer
 
-    /// Traces with `tracer`, or with that of the process; nil where nobody traces, so that nothing is done in vain.
+    /// Traces with `tracer`, or with that of the process; nil without a tracer, so that no work is wasted.
     package init?(_ tracer: (any Tracer)? = nil) {
         let tracer = tracer ?? InstrumentationSystem.tracer
         guard !(tracer is NoOpTracer) else { return nil }

@@ -44,7 +44,7 @@ final class Level: Sendable {
     }
 }
 
-/// Adds up what happens in each second, for whoever wants to know how much it was.
+/// Adds up the amounts of each second.
 struct SecondSum: Sendable {
     private var start: Duration
     private var sum: Int
@@ -65,7 +65,7 @@ struct SecondSum: Sendable {
         return self.sum
     }
 
-    /// What there was in the second under way.
+    /// The sum of the second under way.
     var total: Int { self.sum }
 }
 

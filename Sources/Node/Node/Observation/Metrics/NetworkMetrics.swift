@@ -2,7 +2,7 @@ internal import Concurrency
 public import CoreMetrics
 public import Identity
 
-/// What happens between this device and the peers of one network, measured by the mobile specification's instruments.
+/// The metrics between this device and the peers of one network, by the mobile specification's instruments.
 ///
 /// The names are in ``RunarMetric``; every series is labelled `network` with the beginning of the network's id.
 public final class NetworkMetrics: Sendable {
@@ -34,7 +34,7 @@ public final class NetworkMetrics: Sendable {
         self.init(networkId: networkId, factory: factory) { start.duration(to: .now) }
     }
 
-    /// The same by another clock.
+    /// Creates the metrics of a network, with another clock.
     package init(networkId: NetworkId, factory: any MetricsFactory, now: @escaping @Sendable () -> Duration) {
         let labels = [("network", networkId.short)]
         self.now = now
@@ -111,7 +111,7 @@ public final class NetworkMetrics: Sendable {
         return count
     }
 
-    /// Says that the node left the network or stopped: nobody is there any more.
+    /// Records that the node left the network or stopped: no peer is there any longer.
     public func recordEnd() {
         let state = self.state.withLock { state in
             defer { state = State() }

@@ -13,7 +13,7 @@ package final class NodeMetrics: Sendable {
     /// Since when members of a network are looked for on the local network without one being heard.
     private let searches = Locked<[NetworkId: Duration]>([:])
 
-    /// Makes them, or returns nil where nobody collects, so that nothing is measured in vain.
+    /// Creates the instruments, or returns nil without a collector, so that no measurement is wasted.
     package init?(factory: any MetricsFactory, now: @escaping @Sendable () -> Duration) {
         guard !(factory is NOOPMetricsHandler) else { return nil }
         self.p2p = P2PMetrics(factory: factory)
@@ -21,7 +21,7 @@ package final class NodeMetrics: Sendable {
         self.now = now
     }
 
-    /// Those of a network; every network that is asked for is one of this device's, so they are few.
+    /// Returns the metrics of a network; callers ask only for networks of this device, so they are few.
     package func of(_ network: NetworkId) -> NetworkMetrics {
         self.networks.withLock { networks in
             if let metrics = networks[network] { return metrics }
@@ -90,7 +90,7 @@ package final class NodeMetrics: Sendable {
         self.of(network).recordDiscovery(success: true, duration: self.seconds(since: start))
     }
 
-    /// Nobody is looked for there any more.
+    /// Ends the search for members there.
     func noteSearchEnd() {
         let open = self.searches.withLock { searches in
             defer { searches = [:] }

@@ -1,6 +1,6 @@
 public import CoreMetrics
 
-/// What a node does, measured by the mobile specification's instruments.
+/// The metrics of a node, by the mobile specification's instruments.
 ///
 /// The names are in ``RunarMetric``. A gauge moves by differences, so that the nodes of one process add up where they
 /// share a factory.
@@ -20,7 +20,7 @@ public final class P2PMetrics: Sendable {
         self.tokens = TokenInstruments(factory)
     }
 
-    /// Counts a connection that came about, or one that was tried in vain.
+    /// Counts a connection that came about, or a failed attempt.
     public func recordConnection(success: Bool) {
         self.connections.total.increment()
         if success {

@@ -1,4 +1,4 @@
-/// What a node measures: the mobile specification's instruments under the names that a collector shows.
+/// The metrics of a node: the mobile specification's instruments under the names that a collector shows.
 ///
 /// Counters end in `_total`, and every other name in its unit, as Prometheus advises.
 public enum RunarMetric: String, CaseIterable, Sendable {
@@ -28,7 +28,7 @@ public enum RunarMetric: String, CaseIterable, Sendable {
     case discoverySuccesses = "runar_discovery_successes_total"
     case discoveryTime = "runar_discovery_time_seconds"
 
-    /// What is measured, in words for a collector.
+    /// The description of the metric, in words for a collector.
     public var explanation: String {
         switch self {
         case .activeConnections: "Connections to peers at this moment."
@@ -56,7 +56,7 @@ public enum RunarMetric: String, CaseIterable, Sendable {
         }
     }
 
-    /// The explanation of each name, for whoever writes them out.
+    /// The explanation of each name, for exporters.
     public static let explanations: [String: String] = Dictionary(
         uniqueKeysWithValues: Self.allCases.map { ($0.rawValue, $0.explanation) }
     )
