@@ -20,12 +20,12 @@
 /// the idle timeout); disks that fail; homes and receipts of mail. What was under way when a partition begins still
 /// arrives. Signatures are keyed hashes unless the scenario asks for real ones.
 public struct Simulation: Sendable {
-    /// What is simulated.
+    /// The scenario that is simulated.
     public let scenario: Scenario
-    /// What decides everything that the scenario leaves to chance.
+    /// The seed of everything that the scenario leaves to chance.
     public let seed: UInt64
 
-    /// Events between two looks at the time and at whoever wants to know how far it is.
+    /// The number of events between two progress reports.
     private static let eventsPerReport = 4096
 
     /// Prepares a run of `scenario`, with another number of nodes if one is given.
@@ -59,7 +59,7 @@ public struct Simulation: Sendable {
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 public struct SimulationProgress: Sendable, Hashable {
     /// The virtual time that has passed.
     public let virtual: Duration

@@ -1,10 +1,10 @@
-/// What came out of a run.
+/// The results of a run.
 public struct SimulationReport: Sendable, Codable, Hashable {
-    /// How many frames of a kind were sent, and their bytes without the packets around them.
+    /// The number of frames of a kind that were sent, and their bytes without the packets around them.
     public struct Traffic: Sendable, Codable, Hashable {
-        /// How many.
+        /// The number of frames.
         public let messages: Int
-        /// How many bytes they have together.
+        /// The number of their bytes together.
         public let bytes: Int
     }
 
@@ -16,7 +16,7 @@ public struct SimulationReport: Sendable, Codable, Hashable {
         public let relation: String
         /// The bound.
         public let bound: Double
-        /// What came out; nil if the run has no such figure.
+        /// The value of the figure; nil if the run has no such figure.
         public let value: Double?
         /// Whether the bound was kept.
         public let isMet: Bool
@@ -26,13 +26,13 @@ public struct SimulationReport: Sendable, Codable, Hashable {
     public let scenario: String
     /// The seed of the run.
     public let seed: UInt64
-    /// How many nodes there were at the beginning.
+    /// The number of nodes at the beginning.
     public let nodes: Int
     /// Equal for two runs exactly if the same happened in the same order.
     public let digest: String
-    /// How much time passed for the nodes.
+    /// The time that passed for the nodes.
     public let virtualSeconds: Double
-    /// How long the run took.
+    /// The time that the run took.
     public let realSeconds: Double
     /// Frames of all kinds.
     public let messages: Int
@@ -40,9 +40,9 @@ public struct SimulationReport: Sendable, Codable, Hashable {
     public let bytes: Int
     /// Frames by the type byte that the specifications give them.
     public let traffic: [String: Traffic]
-    /// What was measured; the unit is last in each name.
+    /// The measured figures; the unit is last in each name.
     public let figures: [String: Double]
-    /// What the scenario asked for.
+    /// The expectations of the scenario.
     public let expectations: [Expectation]
     /// Whether every expectation was met.
     public let ok: Bool

@@ -11,6 +11,6 @@ extension Duration {
         return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
     }
 
-    /// The same as a number of milliseconds, for figures.
+    /// Returns a number of nanoseconds in milliseconds, for figures.
     static func milliseconds(ofNanoseconds nanoseconds: Int64) -> Double { Double(nanoseconds) / 1e6 }
 }

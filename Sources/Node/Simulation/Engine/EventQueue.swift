@@ -1,8 +1,8 @@
 internal import NodeCore
 
-/// What happens at one moment to one node, small enough to be moved about in a heap.
+/// An event at one moment at one node, small enough to be moved about in a heap.
 struct Event {
-    /// What happens; the other fields mean something else for each.
+    /// The kind of an event; the other fields mean something else for each.
     enum Kind: UInt8 {
         /// A packet of control frames arrives: on the connection in `slot` of `stamp`, its frames in `payload`.
         case frame
@@ -12,7 +12,7 @@ struct Event {
         case dialledUp
         /// A connection ends at this node; `payload` is its code, or ``noCode``.
         case down
-        /// The first flight of the dial in `slot` reaches whoever is there.
+        /// The first flight of the dial in `slot` reaches the node at that address, if one runs there.
         case dialArrived
         /// The dial in `slot` gives up one address.
         case dialFailed

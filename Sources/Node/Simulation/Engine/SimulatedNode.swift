@@ -10,15 +10,15 @@ struct SimulatedNode {
     var wallOffset: Int64
     /// Whether the device is on, and has a core.
     var isRunning = false
-    /// How often it was started or stopped; events for an older generation are void.
+    /// The number of its starts and stops; events for an older generation are void.
     var generation: UInt32 = 0
     /// The wake that counts.
     var wakeGeneration: UInt32 = 0
     /// The slots of its connections, in no order that matters.
     var links: [UInt32] = []
-    /// When it was started last.
+    /// The time of its last start.
     var startedAt: Int64 = 0
-    /// Whether anybody was admitted since.
+    /// Whether a peer was admitted since.
     var isAdmitted = false
     /// Whether it lies in the hash table.
     var isHostile = false
@@ -35,7 +35,7 @@ struct SimulatedNode {
         case cutOff(firstContact: Int64?)
     }
 
-    /// What survives a stop.
+    /// The state that survives a stop.
     struct Disk {
         /// The most peers that are kept, the latest first.
         static let peerLimit = 64
@@ -53,7 +53,7 @@ struct SimulatedNode {
             if self.peers.count > Self.peerLimit { self.peers.removeLast() }
         }
 
-        /// What a core is told when it starts.
+        /// Returns the revocations that a core receives when it starts.
         func revocationSet(of network: NetworkId) -> RevocationSet {
             var set = RevocationSet(networkId: network)
             do throws(IdentityError) {
@@ -108,7 +108,7 @@ enum SimulatedAddress {
         return inverse & (1 << hostBits - 1)
     }()
 
-    /// Where node number `number` is.
+    /// Returns the address of node number `number`.
     static func of(_ number: Int) -> SocketAddress {
         let host = UInt32(truncatingIfNeeded: number + 1) &* self.spread & (1 << self.hostBits - 1)
         return SocketAddress(.v4(10 << self.hostBits | host), port: self.port)

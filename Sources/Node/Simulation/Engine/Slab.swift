@@ -3,7 +3,7 @@ struct Slab<Value> {
     private var values: [Value?] = []
     private var free: [UInt32] = []
 
-    /// How many values there are.
+    /// The number of values.
     var count: Int { self.values.count - self.free.count }
 
     mutating func insert(_ value: Value) -> UInt32 {

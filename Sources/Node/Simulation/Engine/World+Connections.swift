@@ -115,7 +115,7 @@ extension World {
         self.apply(.connection(.up(id, link)), to: node)
     }
 
-    /// What TLS would export: the same at both ends, another on each connection.
+    /// Returns the bytes that TLS would export: equal at both ends, different on each connection.
     private static func exporter(_ stamp: UInt32) -> [UInt8] {
         var random = SeededGenerator(seed: UInt64(stamp), name: "exporter")
         return random.bytes(Link.exporterByteCount)

@@ -18,7 +18,7 @@ extension World {
         self.conspiracy.members = MemberIndex(members.map { (self.nodes[$0].peerId, $0) })
     }
 
-    /// Makes hostile nodes whose ids leave only so much room for honest ones among the nearest of a location.
+    /// Makes `count` hostile nodes that are among the ``MemberIndex/holderCount`` nearest of a location.
     private mutating func besiege(_ location: Bytes32, by count: Int) throws(IdentityError) {
         let honest = self.nodes.indices.filter { !self.nodes[$0].isHostile }
         let index = MemberIndex(honest.map { (self.nodes[$0].peerId, $0) })

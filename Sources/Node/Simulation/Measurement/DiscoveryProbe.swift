@@ -1,4 +1,4 @@
-/// How long nodes of a local network take to hear each other.
+/// The times that nodes of a local network take to hear each other.
 struct DiscoveryProbe {
     /// Per ordered pair, from the later start.
     var samples = Samples()

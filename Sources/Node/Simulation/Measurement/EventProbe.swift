@@ -1,7 +1,7 @@
 internal import NodeCore
 internal import PubSub
 
-/// How events spread.
+/// The spread of events.
 struct EventProbe {
     /// An event that counts.
     private struct Published {
@@ -15,7 +15,7 @@ struct EventProbe {
         var lastAt: Int64 = 0
     }
 
-    /// The node from which all come that do not come from anybody.
+    /// The node that publishes all events that do not come from random nodes.
     var publisher: Int?
     /// Events that nodes gave up.
     var gaps = 0

@@ -1,14 +1,14 @@
 internal import Identity
 internal import NodeCore
 
-/// How long nodes take from their start to their first admission.
+/// The times that nodes take from their start to their first admission.
 struct AdmissionProbe {
     var samples = Samples()
     /// Refusals by either side.
     var refusals = 0
 }
 
-/// How long revocations take to be known.
+/// The times that revocations take to be known.
 struct RevocationProbe {
     private struct Case {
         let victim: PeerId
@@ -40,8 +40,8 @@ struct RevocationProbe {
         return self.cases[index].time
     }
 
-    /// How many pairs of a revocation and a node there are in which the node does not know it, and in how many of them a
-    /// node still admits the victim.
+    /// Returns the number of pairs of a revocation and a running node in which the node does not know it, and of those
+    /// in which the node still admits the victim.
     func gaps(in nodes: Population) -> (ignorant: Int, admitting: Int) {
         var gaps = (ignorant: 0, admitting: 0)
         for revocation in self.cases {

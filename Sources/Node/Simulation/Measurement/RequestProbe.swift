@@ -1,6 +1,6 @@
 internal import Kademlia
 
-/// What requests to the hash table cost and whether they came out right.
+/// The costs of requests to the hash table, and the correctness of their results.
 struct RequestProbe {
     /// One kind of request.
     struct Kind {
@@ -10,9 +10,9 @@ struct RequestProbe {
         private var questions = Samples()
         private var correct = 0
         private var finished = 0
-        /// How often each failure was the end.
+        /// The number of requests that ended with each failure.
         private var failures: [String: Int] = [:]
-        /// Whose node stopped meanwhile.
+        /// The number of requests that their node abandoned because it stopped.
         fileprivate(set) var abandoned = 0
 
         var isUsed: Bool { self.finished + self.abandoned > 0 }
@@ -49,7 +49,7 @@ struct RequestProbe {
     private var lookups = Kind()
     /// Other nodes at which a record stood when its put was done.
     private var holders = Samples()
-    /// How many of the true nearest a lookup found.
+    /// The number of the true nearest that a lookup found.
     private var overlap = Samples()
     /// Reads that found nothing, and those that found something old.
     private var missing = 0

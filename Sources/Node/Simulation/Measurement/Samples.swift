@@ -1,4 +1,4 @@
-/// What was measured: durations in nanoseconds, or numbers of something.
+/// The measured values: durations in nanoseconds, or numbers of something.
 struct Samples {
     private var values: [Int64] = []
     private var isSorted = true

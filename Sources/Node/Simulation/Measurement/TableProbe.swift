@@ -2,7 +2,7 @@ internal import Identity
 internal import Kademlia
 internal import NodeCore
 
-/// How well tables know their neighbourhoods, and how many nodes hold each record.
+/// The completeness of tables in their neighbourhoods, and the number of nodes that hold each record.
 struct TableProbe {
     var tables = 0
     var knowingAll = 0
@@ -15,7 +15,7 @@ struct TableProbe {
     /// Records that no running node holds, at the last look.
     var lost = 0
     var records = 0
-    /// Of the nearest running nodes, how many hold the newest version.
+    /// The number of the nearest running nodes that hold the newest version.
     var holders = Samples()
 
     func add(to figures: inout Figures) {

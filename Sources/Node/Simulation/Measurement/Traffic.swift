@@ -1,4 +1,4 @@
-/// How many frames of each kind were sent, and how many bytes they have with their length, without packets around them.
+/// The number of frames of each kind that were sent, and their bytes with their length, without packets around them.
 struct Traffic {
     struct Count {
         var messages = 0

@@ -1,4 +1,4 @@
-/// How long one way between two nodes takes, computed from the seed whenever it is asked for: ten thousand nodes have
+/// The one-way latency between two nodes, computed from the seed whenever it is asked for: ten thousand nodes have
 /// fifty million pairs.
 struct LatencyMap {
     private let seed: UInt64

@@ -2,12 +2,12 @@ internal import Transport
 
 /// Local networks of neighbouring nodes, in which datagrams to the discovery group reach all, with losses.
 struct LocalNetworkModel: Sendable, Hashable {
-    /// How many nodes one has; the last one may have fewer.
+    /// The number of nodes in one network; the last network may have fewer.
     var size: Int
     var link: LinkModel
     var knows = Knowledge.secret
 
-    /// What nodes know of their network before their first start, beside their token.
+    /// The knowledge that nodes have of their network before their first start, in addition to their token.
     enum Knowledge: String, Sendable, CaseIterable {
         /// The member secret, as after an earlier admission.
         case secret

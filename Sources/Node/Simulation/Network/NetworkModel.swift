@@ -1,8 +1,8 @@
-/// How the simulated network treats what nodes send.
+/// The behaviour of the simulated network.
 struct NetworkModel: Sendable, Hashable {
-    /// How long a round trip between two nodes takes; each pair has its own, which stays.
+    /// The round-trip time between two nodes; each pair has its own, which stays.
     enum RoundTrip: Sendable, Hashable {
-        /// The same for all.
+        /// One time for all pairs.
         case fixed(Duration)
         /// Evenly spread between two bounds.
         case uniform(Duration, Duration)
@@ -17,9 +17,9 @@ struct NetworkModel: Sendable, Hashable {
     var loss = 0.0
     /// The share of pairs whose two directions are not alike: one takes three quarters of the round trip.
     var asymmetry = 0.0
-    /// How long a dial waits for an answer.
+    /// The time for which a dial waits for an answer.
     var dialTimeout = Duration.seconds(10)
-    /// How long a connection survives silence.
+    /// The time for which a connection survives silence.
     var idleTimeout = Duration.seconds(30)
     /// The local networks; nil if datagrams to groups reach no node.
     var local: LocalNetworkModel?

@@ -9,11 +9,11 @@ struct Way {
 
 /// A cut between the nodes that are marked as cut off and all others.
 struct Partition {
-    /// When it ends, in nanoseconds; before the beginning when there was none.
+    /// The time at which it ends, in nanoseconds; before the beginning when there was none.
     var end: Int64 = -1
-    /// How long it lasts in all.
+    /// The length of the whole partition.
     var lasting: Int64 = 0
-    /// Whether what those cut off send arrives all the same.
+    /// Whether datagrams from the nodes that are cut off still arrive.
     var isOneWay = false
 
     /// Whether something that is sent at `time` does not get through before the end.

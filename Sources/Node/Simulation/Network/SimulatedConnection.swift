@@ -2,13 +2,13 @@ internal import NodeCore
 
 /// A connection between two nodes; what is sent on it arrives in order.
 struct SimulatedConnection {
-    /// How far an end is.
+    /// The state of an end.
     enum Stage: UInt8 {
         /// The core there does not know of the connection yet. May become `up` or `down`.
         case pending
         /// The core there uses it. May become `down`.
         case up
-        /// Nothing that comes to this end matters any more.
+        /// Everything that arrives at this end is dropped.
         case down
     }
 
@@ -18,7 +18,7 @@ struct SimulatedConnection {
         /// The node's generation when the connection was made.
         let generation: UInt32
         var stage = Stage.pending
-        /// When the last thing that was sent to this end arrives.
+        /// The time at which the last thing that was sent to this end arrives.
         var lastArrival: Int64 = 0
         /// The last packet to this end, when it was sent and how long it is; it takes in what is sent at that moment.
         var lastPacket: UInt32 = 0
@@ -57,7 +57,7 @@ extension ConnectionId {
 
 /// Frames that travel together, because one node sent them on one connection at one moment.
 struct SimulatedPacket {
-    /// Frames beyond so many bytes go in the next packet; a longer one has a packet of its own.
+    /// The length from which on further frames go in the next packet; a longer frame has a packet of its own.
     static let byteLimit = 1200
 
     let first: [UInt8]

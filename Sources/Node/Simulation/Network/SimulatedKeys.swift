@@ -2,8 +2,8 @@ internal import Bytes
 internal import Identity
 internal import NodeCore
 
-/// Signs with a hash that anybody can compute who knows the public key: as long as an Ed25519 signature and a thousand
-/// times quicker, for runs in which nobody forges.
+/// Signs with a hash of the public key, which any node could forge: as long as an Ed25519 signature and a thousand
+/// times quicker, for runs in which no node forges.
 struct HashSigner: Signer {
     let publicKey: Ed25519PublicKey
 
@@ -80,7 +80,7 @@ struct SimulatedKeys {
         try MemberSecret.create(networkId: self.networkId, signer: self.network, epoch: epoch, generating: &random)
     }
 
-    /// How the nodes check signatures.
+    /// The verifier that the nodes check signatures with.
     var verifier: NodeCore.Verifier {
         guard self.signatures == .hashed else { return NodeCore.Verifier() }
         return NodeCore.Verifier(

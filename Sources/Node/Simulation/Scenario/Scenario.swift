@@ -1,4 +1,4 @@
-/// What is simulated: the nodes, the network between them, what happens when, and what must come out.
+/// A simulated scenario: the nodes, the network between them, the steps and their times, and the expected results.
 ///
 /// A scenario is a data file; `docs/simulation.md` explains its fields. Those that come with this library are in
 /// ``library``.
@@ -9,13 +9,13 @@ public struct Scenario: Sendable, Hashable {
     /// The longest file of a scenario, in bytes.
     public static let byteLimit = 256 * 1024
 
-    /// What it is called, in lower case with hyphens.
+    /// The name, in lower case with hyphens.
     public let name: String
-    /// What it shows, in a sentence.
+    /// The purpose, in a sentence.
     public let summary: String
-    /// How many nodes there are, unless a run says otherwise.
+    /// The number of nodes, unless a run sets another one.
     public var nodeCount: Int
-    /// How much virtual time passes.
+    /// The virtual time of the run.
     public internal(set) var duration: Duration
 
     var signatures = Signatures.hashed
@@ -44,11 +44,11 @@ extension Scenario {
         }
     }
 
-    /// How signatures are made and checked.
+    /// The signature scheme of the nodes.
     enum Signatures: String, Sendable, CaseIterable {
-        /// By keyed hashes of equal length, which anybody could forge: for big runs of honest nodes.
+        /// Keyed hashes of equal length, which any node could forge: for big runs of honest nodes.
         case hashed
-        /// By Ed25519.
+        /// Ed25519.
         case real
     }
 
@@ -61,7 +61,7 @@ extension Scenario {
     /// Which members a node knows by address before it is started for the first time.
     struct Contacts: Sendable, Hashable {
         enum Pattern: String, Sendable, CaseIterable {
-            /// Nobody.
+            /// None.
             case none
             /// The nodes of the following numbers, the first one after the last one.
             case ring
@@ -81,7 +81,7 @@ extension Scenario {
         var share = 0.0
         /// Keys around which further hostile nodes gather.
         var besiegedKeys = 0
-        /// How many of the nearest nodes of such a key are hostile.
+        /// The number of hostile nodes among those nearest to such a key.
         var besiegers = 16
     }
 
@@ -91,13 +91,13 @@ extension Scenario {
         var action: Action
     }
 
-    /// What can be done.
+    /// An action of a step.
     enum Action: Sendable, Hashable {
         /// Starts nodes that never ran, one after the other, evenly spread over the time; nil is all that are left.
         case start(count: Int?, over: Duration)
         /// Cuts a share of the nodes off from the others; `isOneWay` lets what they send pass.
         case partition(share: Double, lasting: Duration, isOneWay: Bool)
-        /// The owner of the network revokes so many nodes.
+        /// The owner of the network revokes `count` nodes.
         case revoke(count: Int)
         /// Moves the wall clocks of a share of the nodes.
         case clockJump(share: Double, by: Duration, isBackwards: Bool)
@@ -121,13 +121,13 @@ extension Scenario {
         case measure(Measure, every: Duration, lasting: Duration)
     }
 
-    /// So many requests, evenly spread over a time, each by a random running node.
+    /// A number of requests, evenly spread over a time, each by a random running node.
     struct Work: Sendable, Hashable {
         var count: Int
         var over: Duration
     }
 
-    /// How events are published.
+    /// The way in which events are published.
     struct Publishing: Sendable, Hashable {
         var work: Work
         var byteCount: Int
@@ -137,14 +137,14 @@ extension Scenario {
         var isWarmUp: Bool
     }
 
-    /// When a read has read enough.
+    /// The condition under which a read is complete.
     enum Reading: String, Sendable, CaseIterable {
         case first
         case agreeing
         case everyone
     }
 
-    /// What is compared with what is true.
+    /// The state that is compared with the truth.
     enum Measure: String, Sendable, CaseIterable {
         /// Which of the nodes nearest to each node its table knows.
         case tables
@@ -154,9 +154,9 @@ extension Scenario {
 
     /// The sessions and absences of nodes.
     struct Churn: Sendable, Hashable {
-        /// How long a node stays.
+        /// The time for which a node stays.
         var sessions: Quantiles
-        /// How long at least one that comes back is away.
+        /// The shortest time for which a node that comes back is away.
         var absences: Quantiles
         /// The share of departed nodes that come back, with their id and what they had stored.
         var returning: Double

@@ -6,12 +6,12 @@ public enum ScenarioError: Error, Hashable, Sendable {
     case unreadable(reason: String)
     /// A field is missing, unknown or not what it must be; the path leads to it.
     case invalid(path: String, reason: String)
-    /// There cannot be so many nodes.
+    /// The number of nodes is not allowed.
     case nodeCount(Int, allowed: ClosedRange<Int>)
 }
 
 extension ScenarioError: CustomStringConvertible {
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .unknown(let name, let known):

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Identity
 
-/// The fields of one object of a scenario; a field that nobody asks for is a mistake.
+/// The fields of one object of a scenario; a field that the parser does not ask for is a mistake.
 struct ScenarioFields {
     /// A scenario of a thousand steps fits well.
     static let limits = JSONLimits(byteCount: Scenario.byteLimit, fieldCount: 4096, depth: 12)
@@ -37,7 +37,7 @@ struct ScenarioFields {
         return self.fields.first { $0.name == name }?.value
     }
 
-    /// Refuses fields that nobody asked for.
+    /// Refuses fields that the parser did not ask for.
     func finish() throws(ScenarioError) {
         guard let unknown = self.names.first(where: { !self.asked.contains($0) }) else { return }
         let known = self.asked.sorted().joined(separator: ", ")
