@@ -3,16 +3,16 @@ package import CoreMetrics
 
 /// Keeps what instruments measure, and writes it out in the text format of Prometheus, version 0.0.4.
 ///
-/// Handlers of one name and the same labels are one series, however often they are asked for. A name that stands for
-/// one kind of instrument stands for no other, and there is room for ``seriesLimit`` series: what does not fit is
-/// measured for nobody.
+/// Handlers of one name and the same labels are one series, however often they are asked for. A name has one kind of
+/// instrument, and there is room for ``seriesLimit`` series: a handler that does not fit measures, but is not written
+/// out.
 package final class MetricsRegistry: MetricsFactory {
     /// More series than any collector wants from one process.
     package static let seriesLimit = 4096
     /// The content type of ``text()``.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// What is known of one name.
+    /// The series of one name, and their kind.
     private struct Family: Sendable {
         let kind: Series.Kind
         var series: [SeriesLabels: Series] = [:]

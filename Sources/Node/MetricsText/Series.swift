@@ -3,7 +3,7 @@ internal import CoreMetrics
 
 /// One series: what one instrument with its labels has measured.
 final class Series: Sendable {
-    /// What kind of instrument it is.
+    /// The kind of the instrument.
     enum Kind: Hashable, Sendable {
         case counter
         case gauge
@@ -37,7 +37,7 @@ final class Series: Sendable {
     private struct Value: Sendable {
         /// The total of a counter, the height of a gauge, the sum of a histogram.
         var number = 0.0
-        /// How much fell into each bucket, and beyond all.
+        /// The number of values in each bucket, and beyond all.
         var counts: [UInt64] = []
     }
 
@@ -94,7 +94,7 @@ final class Series: Sendable {
 extension Series: CounterHandler, FloatingPointCounterHandler {
     func increment(by amount: Int64) { self.change { $0 += Double(max(0, amount)) } }
 
-    /// Of a counter or a gauge.
+    /// Adds to a counter or a gauge.
     func increment(by amount: Double) {
         guard amount.isFinite, self.kind == .gauge || amount > 0 else { return }
         self.change { $0 += amount }
