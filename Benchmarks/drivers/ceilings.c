@@ -125,7 +125,7 @@ static void measure_bulk(const char *kind, double limit) {
         messages[i].msg_hdr.msg_iovlen = 1;
     }
     /* A window, as a transport has one, so that loss does not flatter the sender. The kernel counts about twice the
-     * payload against the buffer; what is lost all the same is written off when nothing arrives any more. */
+     * payload against the buffer; lost datagrams are written off when nothing arrives for 5 ms. */
     int window = buffer;
     socklen_t length = sizeof window;
     getsockopt(receiver, SOL_SOCKET, SO_RCVBUF, &window, &length);

@@ -42,7 +42,7 @@ def serve():
     endpoint = f"quic/127.0.0.1:{port}"
     tls = {"root_ca_certificate": authority, "listen_certificate": public, "listen_private_key": key}
     node = session(listen=endpoint, tls=tls)
-    # Held until the end: they stop when they are let go of.
+    # Held until the end: they stop when they are released.
     kept = [
         node.declare_subscriber("bench/events", zenoh.handlers.FifoChannel(QUEUE)),
         node.declare_queryable("bench/done", lambda query: query.reply("bench/done", b"")),

@@ -4,7 +4,7 @@ internal import QRCorpus
 
 /// Reading of QR codes: the pictures, what they say, and what our reader makes of them.
 enum CodeSide {
-    /// What is known of a picture, and what was read in it.
+    /// The known facts about a picture, and the text that was read in it.
     private struct Entry: Encodable {
         let file: String
         let distortion: String

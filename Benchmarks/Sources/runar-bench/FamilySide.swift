@@ -7,7 +7,7 @@ enum FamilySide {
     /// Long enough for a family of twenty processes on two cores.
     private static let patience = Duration.seconds(60)
 
-    /// A member that knows the server's address alone, stores so many records and then does nothing.
+    /// Runs a member that knows only the server's address, stores RECORDS records and then does nothing.
     static func serve(_ words: ArraySlice<String>) async throws {
         let words = Array(words)
         guard words.count == 4, let others = Int(words[2]), let records = Int(words[3]) else {
@@ -52,7 +52,7 @@ enum FamilySide {
         return times
     }
 
-    /// Returns once so many others are connected.
+    /// Returns once `count` others are connected.
     private static func meet(_ count: Int, _ node: RunarNode, _ ticket: Ticket) async throws {
         let deadline = ContinuousClock.now + patience
         while (node.dhtStatus(networkId: ticket.networkId)?.connected ?? 0) < count {

@@ -55,7 +55,7 @@ enum NodeSide {
         }
     }
 
-    /// Nodes started beforehand; the clock runs from the dial until both sides have admitted each other.
+    /// Measures handshakes of nodes that run already: from the dial until both sides have admitted each other.
     private static func handshakes(_ order: Order, _ ticket: Ticket) async throws {
         let nodes = try await members(order.count, of: ticket)
         try await HandshakeTimer(count: order.count, inFlight: order.argument).measure { index in

@@ -14,7 +14,7 @@ enum Output {
         FileHandle.standardError.write(Data("runar-bench: \(text)\n".utf8))
     }
 
-    /// Ends at once: servers have tasks that nobody awaits at the end of a measurement.
+    /// Ends at once: servers have tasks that still run at the end of a measurement.
     static func exit(code: Int32) -> Never {
         Foundation.exit(code)
     }

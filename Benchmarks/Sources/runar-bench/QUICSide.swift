@@ -25,7 +25,8 @@ enum QUICSide {
         }
     }
 
-    /// Each handshake by an endpoint of its own, bound beforehand, as the other drivers do.
+    /// Measures handshakes, each by an endpoint of its own that is bound before the clock starts, as the other drivers
+    /// do.
     private static func handshakes(_ order: Order, with peer: PeerId, at address: SocketAddress) async throws {
         let endpoints = try (0..<order.count).map { _ in try endpoint() }
         try await HandshakeTimer(count: order.count, inFlight: order.argument).measure { index in

@@ -2,8 +2,8 @@ internal import Identity
 internal import QUIC
 internal import Transport
 
-/// What a relay costs: the same bytes directly and over a third endpoint, all in one process, each endpoint with a thread of
-/// its own.
+/// The cost of a relay: the same bytes directly and over a third endpoint, all in one process, each endpoint with a
+/// thread of its own.
 enum RelaySide {
     private static let chunk = 65_536
     private static let channels = (client: ChannelId(1), server: ChannelId(2))

@@ -1,4 +1,4 @@
-/// What `Benchmarks/bench.py` starts: Runar's side of each measurement.
+/// The program that `Benchmarks/bench.py` starts: Runar's side of each measurement.
 ///
 /// The commands and their results are those of the other drivers, so that one script runs them all:
 /// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node` and `service`, `local N` for N requests to a
@@ -52,7 +52,7 @@ enum RunarBench {
     }
 }
 
-/// What a client was told to do.
+/// The order to a client.
 struct Order {
     enum Operation: String {
         case bulk

@@ -5,7 +5,7 @@ internal import RunarNode
 enum ServiceSide {
     private static let warmUps = 300
     private static let action = "math/add"
-    /// How often a start is measured.
+    /// The number of starts that are measured.
     private static let rounds = 5
 
     struct Question: Codable, Sendable {
@@ -75,7 +75,7 @@ enum ServiceSide {
         await node.stop()
     }
 
-    /// From a home on disk to a node that is on the network, with so many records of a member in its store.
+    /// Measures the start from a data directory to a running node, with `records` records of a member in its store.
     static func start(records: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runar-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RunarNode
 
-/// What is published right after a subscription returned: how much of it never comes, counted and not timed.
+/// The loss of events that are published right after a subscription returned: counted and not timed.
 ///
 /// Each run is a subscription to a topic of its own and one event to it, over QUIC. An event to another topic follows,
 /// and since a publisher's events come in order, what has not come before that is lost.
@@ -63,7 +63,7 @@ enum SubscriptionSide {
         return count - received
     }
 
-    /// A network of which nobody but its owner's id is known.
+    /// Returns the ticket of a new network that has an owner's id and no member yet.
     private static func newNetwork() -> Ticket {
         let key = deriveNetworkKey(masterKey: generateMasterKey(), networkIndex: 0)
         return Ticket(peerId: PeerId(publicKey: key.publicKey), network: key)

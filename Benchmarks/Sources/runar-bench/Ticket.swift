@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RunarNode
 
-/// What the server tells its clients: its PeerId, and the key with which they sign tokens for themselves.
+/// The message of the server to its clients: its PeerId, and the key with which they sign tokens for themselves.
 struct Ticket {
     let peerId: PeerId
     let network: Ed25519KeyPair
@@ -24,7 +24,7 @@ struct Ticket {
 
     var networkId: NetworkId { NetworkId(publicKey: network.publicKey) }
 
-    /// A running node that is a member; without a hash table it talks to nobody but whom it is told to.
+    /// Returns a running node that is a member; without a hash table it contacts only the peers that it is ordered to.
     ///
     /// Its database is in the folder `state`, which is made, or in memory.
     func member(withHashTable: Bool = false, state folder: URL? = nil) async throws -> RunarNode {
