@@ -8,7 +8,7 @@ import RunarNode
 ///     chat phone                later
 @main
 struct Chat {
-    /// What travels.
+    /// A message on the wire.
     struct Line: Codable, Sendable {
         var from: String
         var text: String
@@ -31,7 +31,8 @@ struct Chat {
         await node.stop()
     }
 
-    /// What is typed, read on a thread of its own: tasks have as few threads as there are processors, and none to wait on.
+    /// The typed lines, read on a thread of its own: tasks have as few threads as there are processors, and none to
+    /// wait on.
     static var lines: AsyncStream<String> {
         AsyncStream { continuation in
             Thread {

@@ -42,7 +42,7 @@ struct Clipboard {
 
         init(_ reader: String, _ writer: String) { (self.reader, self.writer) = (reader, writer) }
 
-        /// What was copied since the last look.
+        /// Returns the content that was copied since the last look.
         func copied() throws -> Data? {
             let found = try Clipboard.run(reader)
             defer { content = found }

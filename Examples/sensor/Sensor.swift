@@ -4,16 +4,16 @@ import RunarNode
 /// A sensor that streams its readings to dashboards on other devices, as fast as each of them reads.
 ///
 ///     sensor measure                 on the device with the sensor; it prints an invitation
-///     sensor show INVITATION [N]     on a device with a screen: a line for each of N readings, or for ever
+///     sensor show INVITATION [N]     on a device with a screen: a line for each reading, N at most
 @main
 struct Sensor {
-    /// What travels.
+    /// A reading on the wire.
     struct Reading: Codable, Sendable {
         var celsius: Double
         var at: Date
     }
 
-    /// What a dashboard asks for.
+    /// The request of a dashboard.
     struct Wish: Codable, Sendable {
         var everyMilliseconds: Int
     }

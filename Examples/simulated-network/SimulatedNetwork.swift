@@ -1,7 +1,7 @@
 import RunarNode
 import Simulation
 
-/// What an app built on its node: it brings a note to a peer, however long that peer is out of reach.
+/// An app on top of its node: it delivers a note to a peer, however long that peer is unreachable.
 struct Courier {
     let node: RunarNode
     let clock: any Clock<Duration>

@@ -14,7 +14,7 @@ struct TwoNodes {
         let token = try laptop.issueToken(for: phone.peerId, in: network.networkId, expiration: nil)
         try await phone.joinNetwork(networkId: network.networkId, accessToken: .fromQRString(token.qrString))
 
-        // What the laptop offers to every member of the network, and to nobody else.
+        // The service that the laptop offers, to members of the network only.
         let home = network.networkId.base64Encoded
         let math = RunarService(name: "Math", path: "math", version: "1.0.0", description: "adds numbers")
         math.networkId = home
