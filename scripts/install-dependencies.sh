@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # install-dependencies.sh [build|test|bench]: installs what is missing, says what it does, changes nothing otherwise.
 #
-# Each need is a check, not a package name: whoever brought the library by other means is left alone. Debian and Ubuntu
+# Each need is a check, not a package name: a library that came by other means is left alone. Debian and Ubuntu
 # get packages by apt, macOS by Homebrew. sudo is used only by a user who is not root, and only if something is missing.
 set -eu
 
