@@ -1,12 +1,12 @@
-/// What a browser says it can undo (RFC 9110, section 12.5.3).
+/// The field `Accept-Encoding` of a request (RFC 9110, section 12.5.3).
 package enum AcceptEncoding {
-    /// Whether `gzip` is admitted, and not less welcome than the bytes as they are.
+    /// Whether `gzip` is acceptable and its weight is at least that of `identity`.
     package static func admitsGzip(_ field: String?) -> Bool {
         var weights: [String: Int] = [:]
         for part in (field ?? "").split(separator: ",") {
             let words = part.split(separator: ";", omittingEmptySubsequences: false).map(trimmed)
             guard let coding = words.first, !coding.isEmpty else { continue }
-            // A weight that is none leaves nothing to rely on.
+            // A malformed weight counts as 0.
             let weight = words.count == 1 ? 1000 : words.count == 2 ? Self.weight(words[1]) ?? 0 : 0
             weights[coding == "x-gzip" ? "gzip" : coding] = weight
         }

@@ -5,8 +5,8 @@ internal import NIOCore
 
 /// A connection that was accepted and waits to be served.
 ///
-/// The server drops those that still wait when it is told to stop. A `NIOAsyncChannel` that is dropped without having
-/// been used ends the process, so one that nobody took is used here, for nothing, and closed.
+/// A server that stops drops the connections that still wait. A `NIOAsyncChannel` that is dropped unused traps, so
+/// `deinit` uses an unserved one once, only to close it.
 final class AcceptedConnection: ServerChildChannelValue {
     let channel: any Channel
     private let waiting: Locked<HTTP1Channel.Value?>
@@ -21,7 +21,7 @@ final class AcceptedConnection: ServerChildChannelValue {
         Task { try? await dropped.executeThenClose { _, _ in } }  // it may be closed already
     }
 
-    /// The channel, for whoever serves it; nil when it was taken before.
+    /// Returns the channel to the task that serves it; nil when it was taken before.
     fileprivate func take() -> HTTP1Channel.Value? {
         waiting.withLock { channel in
             defer { channel = nil }

@@ -1,18 +1,18 @@
 package import Identity
 
-/// Who may ask the console at all.
+/// The checks of `Host` and origin that a request passes before its token is looked at.
 ///
 /// Any program of this machine, and any page in a browser on it, can connect to a port of the loopback interface, and
 /// any device of the local network to a port that is open to it. So the address that a request names must be this
 /// machine's own, which stops names that an attacker points there (DNS rebinding), and a page of another origin is
 /// refused. What is not public also needs a token, which a browser never sends by itself: ``ConsoleSessions``.
 package struct AccessRules: Sendable {
-    /// What the rules look at.
+    /// The properties of a request that the rules check.
     package struct Request: Hashable, Sendable {
         /// The `Host` field.
         package var host: String?
         package var origin: String?
-        /// What the browser says of where the request comes from: `Sec-Fetch-Site`.
+        /// The `Sec-Fetch-Site` field, with which a browser relates the requesting page to this server.
         package var fetchSite: String?
         /// Our end of the connection that it came by.
         package var localAddress: SocketAddress?
@@ -30,7 +30,7 @@ package struct AccessRules: Sendable {
         }
     }
 
-    /// What becomes of a request.
+    /// The outcome of the check.
     package enum Verdict: Hashable, Sendable {
         case allowed
         /// It names another host, or none.
@@ -39,18 +39,18 @@ package struct AccessRules: Sendable {
         case foreignOrigin
     }
 
-    /// How a request may call the server.
+    /// The accepted values of `Host`.
     private enum Hosts {
         case names([String])
-        /// By the address that it came to, in numbers: a name could be pointed here by anybody.
+        /// The numeric address that the request was sent to; an attacker can point any name at this machine.
         case ownAddress
     }
 
-    /// Under which names a program of this machine may call it.
+    /// The values of `Host` that a program of this machine may use.
     private static let names = ["localhost", "127.0.0.1", "[::1]"]
-    /// From where a browser may send it: our own pages, or the person.
+    /// The accepted values of `Sec-Fetch-Site`: our own pages, or an address that the user entered.
     private static let ownSites = ["same-origin", "none"]
-    /// What a browser leaves out of an address with `https`.
+    /// The port that a browser omits from an `https` address.
     private static let standardPort = ":443"
 
     private let hosts: Hosts
@@ -96,9 +96,8 @@ package struct AccessRules: Sendable {
 package enum Neighbourhood {
     /// Whether `peer` belongs to the local network of a machine that has the addresses `own`.
     ///
-    /// Those are this machine, private and link-local addresses, and IPv6 addresses whose first 64 bits are those of
-    /// one of ours: a network's own part of an address. The space that providers share out among their customers
-    /// (RFC 6598) is none of it.
+    /// Included are this machine, private and link-local addresses, and IPv6 addresses that share a /64 prefix with
+    /// one of ours. The shared address space of providers (RFC 6598) is not included.
     package static func includes(_ peer: IPAddress, own: () -> [IPAddress]) -> Bool {
         let peer = peer.unmapped.withoutScope
         if peer.isLoopback || peer.isLinkLocal { return true }

@@ -14,7 +14,7 @@ internal import Platform
 /// Pages are for everybody who may ask at all (``AccessRules``) and say nothing of this node; every route needs a token
 /// (``ConsoleSessions``). At the Unix socket of the home there are routes only, and the kernel says who asks.
 package struct Console: Sendable {
-    /// Where a console is; with port 0 the system chooses one.
+    /// The address that a console listens on; with port 0 the system chooses the port.
     package enum Place: Sendable {
         /// At a Unix socket, for the processes of one user (the number is the kernel's) and without tokens or pages.
         case socket(path: String, user: UInt32)
@@ -33,14 +33,14 @@ package struct Console: Sendable {
         }
     }
 
-    /// How a console is set up.
+    /// The configuration of a console.
     package struct Configuration: Sendable {
         package var place: Place
         /// Whether any free port will do when this one is taken.
         package var mayMove = false
         package var sessions: ConsoleSessions
         package var routes: [ConsoleRoute]
-        /// Where files that come with requests are kept meanwhile.
+        /// The directory that holds uploaded files while their requests are answered.
         package var uploads: String
         /// Makes a new key and returns it, when the person signs out everywhere; nil if that cannot be kept.
         package var replaceKey: @Sendable () -> String? = { nil }
@@ -49,7 +49,7 @@ package struct Console: Sendable {
         /// A client that keeps the server waiting for so long is cut off.
         package var patience = Duration.seconds(30)
         package var logger: Logger
-        /// Who is let in over the network.
+        /// Whether a client at this address may connect over the network.
         package var isNear: @Sendable (IPAddress) -> Bool = { peer in
             Neighbourhood.includes(peer) { ThisMachine.addresses() }
         }
@@ -155,7 +155,7 @@ package struct Console: Sendable {
         }
     }
 
-    /// Lets nobody in any more before it cancels what is left.
+    /// Stops accepting connections, then cancels the open ones.
     private static func stop(_ serving: Task<Void, any Error>, on listener: (any Channel)?) {
         guard let listener else { return serving.cancel() }
         listener.closeFuture.whenComplete { _ in serving.cancel() }
@@ -163,7 +163,7 @@ package struct Console: Sendable {
     }
 }
 
-/// What the server knows of a connection.
+/// The context of a request: its channel and its body.
 struct ConsoleContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

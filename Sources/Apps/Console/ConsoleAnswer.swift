@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// What a route answers.
+/// The response of a route.
 package enum ConsoleAnswer: Sendable {
     /// A JSON text.
     case json([UInt8], status: Int = 200)
     /// A JSON text, and an action for when it was written or the client is gone: one that ends the server.
     case last([UInt8], then: @Sendable () -> Void)
     case text(String, contentType: String = "text/plain; charset=utf-8")
-    /// JSON texts, one on each line, as they come; the task is cancelled when nobody reads any more.
+    /// JSON texts, one per line, sent as they are produced; the task is cancelled when the client stops reading.
     case lines(@Sendable (ConsoleLines) async -> Void)
     /// Bytes to keep, under that name.
     case download([UInt8], name: String)
@@ -20,7 +20,7 @@ package enum ConsoleAnswer: Sendable {
     }
 }
 
-/// Where a route that answers with lines puts them.
+/// The writer that a route with a response of lines uses.
 package struct ConsoleLines: Sendable {
     private let put: @Sendable ([UInt8]) async -> Bool
 
@@ -38,7 +38,7 @@ package struct ConsoleFailure: Error, Hashable, Sendable {
     package var status: Int
     package var code: String
     package var message: String
-    /// What else is known of it, such as the name that is taken.
+    /// Further details, such as the name that is taken.
     package var context: [String: String]
     /// The exit code of a command that reports this, if there is one.
     package var exitCode: Int32?

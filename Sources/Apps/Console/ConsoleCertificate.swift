@@ -3,10 +3,10 @@ package import Certificates
 package import Identity
 package import Platform
 
-/// The certificate of the console for the local network, in a file of the home that nobody else may read.
+/// The certificate of the console for the local network, in a file of the data directory that only its owner may read.
 package enum ConsoleCertificate {
     package static let name = "console.tls.pem"
-    /// What is left of its life when another one is made.
+    /// The remaining validity at which the certificate is replaced.
     private static let renewalSeconds: UInt64 = 30 * 86_400
 
     /// The certificate in the file at `path`; where there is none, or one that ends within thirty days, a new one is

@@ -11,7 +11,7 @@ enum ConsoleResponse {
     private static let permissions = name("Permissions-Policy")
     private static let referrers = name("Referrer-Policy")
 
-    /// Scripts and styles come from this server alone, text never becomes markup, and nobody frames the pages.
+    /// The policy of pages: scripts and styles from this server only, no markup from text, no framing.
     private static let pagePolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
         manifest-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
@@ -32,7 +32,7 @@ enum ConsoleResponse {
         return Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.bytes)))
     }
 
-    /// What a route answers, other than lines.
+    /// Returns the HTTP response for an answer of a route, other than lines.
     ///
     /// - Throws: ``ConsoleFailure`` when a file cannot be read.
     static func answer(_ answer: ConsoleAnswer) throws(ConsoleFailure) -> Response {
@@ -90,7 +90,7 @@ enum ConsoleResponse {
         )
     }
 
-    /// The same answer on a connection that is closed behind it, because what the client still sends is not wanted.
+    /// Returns `response` so that the connection closes after it, because the rest of the request is not read.
     static func closing(_ response: Response, _ channel: any Channel) -> Response {
         var closing = response
         closing.headers[.connection] = "close"

@@ -1,6 +1,6 @@
-/// One thing that can be asked of the console: a method, a path with places for names, and who answers.
+/// A route of the console: a method, a path template and a handler.
 package struct ConsoleRoute: Sendable {
-    /// How it is asked for; reading is `get`, and nothing that is read changes.
+    /// The HTTP method; `get` changes nothing.
     package enum Method: String, Hashable, Sendable, CaseIterable {
         case get = "GET"
         case post = "POST"
@@ -9,7 +9,7 @@ package struct ConsoleRoute: Sendable {
         case delete = "DELETE"
     }
 
-    /// What comes with it, and how much of that is taken.
+    /// The kind of request body that the route accepts, and its size limit.
     package enum Body: Hashable, Sendable {
         case none
         /// A JSON text, which must be declared as one; none at all is taken for an empty object.
@@ -41,13 +41,13 @@ package struct ConsoleRoute: Sendable {
 
 /// A request that the rules let through.
 package struct ConsoleRequest: Sendable {
-    /// What stands in the places of the route's template, decoded.
+    /// The values of the template's placeholders, decoded.
     package var parameters: [String: String] = [:]
-    /// What stands behind the question mark, decoded; of a name that is there twice, the last.
+    /// The query parameters, decoded; the last value counts if a name is repeated.
     package var query: [String: String] = [:]
-    /// What came with it, for routes that take JSON or bytes.
+    /// The request body, for routes that take JSON or bytes.
     package var body: [UInt8] = []
-    /// Where what came with it lies, for routes that take a file; it is gone when the answer is over.
+    /// The file that holds the request body, for routes that take one; it is deleted after the response.
     package var file: ConsoleFile?
     /// The origin of the request.
     package var origin = Origin.thisMachine
@@ -64,7 +64,7 @@ package struct ConsoleRequest: Sendable {
 
     package init() {}
 
-    /// What stands in a place of the template; empty if the template has no such place.
+    /// The value of a placeholder; empty if the template has no such placeholder.
     package subscript(name: String) -> String { parameters[name] ?? "" }
 }
 

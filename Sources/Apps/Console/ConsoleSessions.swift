@@ -3,14 +3,14 @@ internal import Concurrency
 internal import Crypto
 package import Platform
 
-/// Who has shown to be the person of this node.
+/// The sessions of the node's user.
 ///
-/// The command shows it once, by a secret that the node made for it and that a browser turns into a token; the token
-/// is what every request carries from then on. It says itself how long it holds and is signed with the key of the
-/// console, so nothing has to be remembered: it outlives the node, and a new key ends all at once. The key itself is
-/// taken as a token too, for programs.
+/// The command obtains a one-time secret from the node, and a browser exchanges it for a token that every later
+/// request carries. A token contains its expiry time and is authenticated with the console's key, so the node stores no
+/// sessions: tokens survive a restart, and a new key invalidates all of them. Programs may use the key itself as a
+/// token.
 package final class ConsoleSessions: Sendable {
-    /// What a browser keeps.
+    /// The token that a browser stores.
     package struct Session: Codable, Hashable, Sendable {
         package let token: String
         /// Seconds since 1970.
@@ -22,11 +22,11 @@ package final class ConsoleSessions: Sendable {
         let secret: String
     }
 
-    /// How long a secret waits for the browser.
+    /// The lifetime of an unused secret.
     package static let secretLife = Duration.seconds(60)
-    /// How long a token holds; a page that is used renews it.
+    /// The lifetime of a token; a page that is in use renews it.
     package static let tokenLifeSeconds: UInt64 = 30 * 24 * 60 * 60
-    /// Secrets that wait at a time: a person opens one page after another.
+    /// The maximum number of unused secrets; the oldest one is dropped.
     private static let secretLimit = 8
     private static let secretByteCount = 32
     private static let idByteCount = 16
@@ -36,7 +36,7 @@ package final class ConsoleSessions: Sendable {
 
     private struct State {
         var key: [UInt8]
-        /// Secrets that nobody has used, and until when they hold.
+        /// The unused secrets and their expiry times.
         var secrets: [(bytes: [UInt8], until: Duration)] = []
     }
 
@@ -63,7 +63,7 @@ package final class ConsoleSessions: Sendable {
         return Base64URL.encode(bytes)
     }
 
-    /// The token for a secret, which is used up by it; nil if there is no such secret any more.
+    /// Exchanges a secret for a token; nil if the secret is unknown, used or expired.
     package func exchange(_ secret: String) -> Session? {
         guard let bytes = try? Base64URL.decode(secret) else { return nil }  // what is no text of ours is no secret
         let now = clocks.monotonic()
@@ -99,13 +99,13 @@ package final class ConsoleSessions: Sendable {
         return Session(token: Base64URL.encode(writer.bytes + code), expires: expires)
     }
 
-    /// Takes another key: no token and no secret of before holds any more, and what is open ends.
+    /// Replaces the key: invalidates all tokens and secrets, and ends the open streams.
     package func replaceKey(_ key: String) {
         state.withLock { $0 = State(key: Array(key.utf8)) }
         streams.endAll()
     }
 
-    /// Whether an `Authorization` field shows that it is the person; an empty key admits nobody.
+    /// Whether an `Authorization` field carries the key or a valid token; always false while the key is empty.
     package func admits(_ authorization: String?) -> Bool {
         guard let authorization, authorization.lowercased().hasPrefix(Self.scheme) else { return false }
         let text = authorization.utf8.dropFirst(Self.scheme.utf8.count)

@@ -3,13 +3,13 @@ internal import HummingbirdCore
 internal import NIOCore
 internal import Platform
 
-/// What comes with a request, taken within bounds.
+/// The body of a request, read within limits of size and time.
 ///
-/// Whoever takes too long to send it is cut off: the connection closes, and reading ends with an error.
+/// If a client takes too long to send it, the connection closes and reading throws.
 ///
-/// The one task that answers the request uses it, hence `@unchecked Sendable`.
+/// Only the task that answers the request uses it, hence `@unchecked Sendable`.
 final class IncomingBody: @unchecked Sendable {
-    /// What is read and thrown away of a request that is refused, so that its sender sees the answer.
+    /// The number of bytes of a refused request that are read and discarded, so that the client sees the response.
     private static let discardByteLimit = 16 << 20
 
     private var iterator: RequestBody.AsyncIterator

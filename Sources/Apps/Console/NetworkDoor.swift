@@ -4,11 +4,11 @@ internal import Logging
 internal import NIOCore
 internal import NIOTLS
 
-/// Stands before TLS on connections from the network: lets nobody in from further away, and nobody who does not come
-/// through the handshake in time.
+/// The connection filter of the network server: closes connections from outside the local network and those whose
+/// TLS handshake does not finish in time.
 ///
-/// It stands in front so that a stranger's bytes are never looked at, and closes without TLS's farewell. The state is
-/// touched on the channel's event loop only.
+/// It precedes TLS in the pipeline, so that bytes from outside are never parsed, and closes without `close_notify`. The
+/// state is used on the channel's event loop only.
 final class NetworkDoor: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 

@@ -15,10 +15,11 @@ enum OutgoingBody {
         let taken: Promise<Bool>
     }
 
-    /// The lines that `course` writes, until it ends, the client goes away or one of the lists of `streams` is ended.
+    /// Returns a body of the lines that `course` writes, until it ends, the client disconnects or a list of `streams`
+    /// is ended.
     ///
-    /// The course is cancelled then, and its last line is not waited for. Once the lists know of it, `isWanted` is asked
-    /// whether they were ended just before.
+    /// The course is cancelled then without waiting for its last line. `isWanted` is called once the lists contain the
+    /// stream, and tells whether they were ended before that.
     static func lines(
         _ course: @escaping @Sendable (ConsoleLines) async -> Void,
         for channel: any Channel,
@@ -56,7 +57,7 @@ enum OutgoingBody {
             }
             var failure: (any Error)?
             for await line in lines {
-                // What nobody reads any more is still taken, so that nobody waits for it.
+                // After a failure the remaining lines are drained, so that no writer waits for its line.
                 guard failure == nil else {
                     line.taken.fulfil(false)
                     continue
@@ -75,7 +76,7 @@ enum OutgoingBody {
         }
     }
 
-    /// What is in a file, and how much that is.
+    /// Returns a body that sends the content of a file.
     ///
     /// - Throws: ``ConsoleFailure`` when it cannot be read.
     static func file(_ path: String) throws(ConsoleFailure) -> ResponseBody {
@@ -97,7 +98,7 @@ enum OutgoingBody {
     }
 }
 
-/// Closes a file when nobody sends it any more.
+/// An open file, closed when the body that sends it is released.
 private final class OpenFile: Sendable {
     let descriptor: Int32
     private let files: SystemFileSystem

@@ -3,7 +3,7 @@ internal import Concurrency
 internal import ConsolePages
 internal import Crypto
 
-/// The files of the console: what a browser gets before anybody has shown who they are.
+/// The files of the console, which a browser gets without a token.
 package struct PageTable: Sendable {
     /// A file.
     package struct Page: Hashable, Sendable {
@@ -18,9 +18,9 @@ package struct PageTable: Sendable {
     /// A file as it goes to a browser.
     struct Answer: Sendable {
         let bytes: [UInt8]
-        /// What the browser undoes, as in the field `Content-Encoding`; nil if the bytes are those of the file.
+        /// The value of `Content-Encoding`; nil if the bytes are those of the file.
         let coding: String?
-        /// Another one for each coding, because that is other bytes.
+        /// The value of `ETag`, which differs for each coding because the bytes differ.
         let tag: String
 
         /// Whether a browser has these bytes, by its field `If-None-Match`: a list of tags, which it may call weak.
@@ -30,7 +30,7 @@ package struct PageTable: Sendable {
         }
     }
 
-    /// What is at `/`.
+    /// The file at `/`.
     private static let first = "index.html"
     private static let types = [
         "html": "text/html; charset=utf-8",
@@ -44,10 +44,10 @@ package struct PageTable: Sendable {
 
     package let pages: [Page]
     private let byPath: [String: Int]
-    /// What was asked for, as gzip makes it, by the path; empty for what that does not make shorter.
+    /// The requested files after gzip, by path; empty for a file that gzip does not shorten.
     private let zipped = Locked<[String: [UInt8]]>([:])
 
-    /// Those that are in the program.
+    /// Creates the table from the files in the program.
     package init() {
         var count = 0
         let table = unsafe console_pages(&count)
@@ -88,7 +88,7 @@ package struct PageTable: Sendable {
     /// Nothing if that would not be shorter.
     private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: bytes.count) { room, count in
-            // Both places are as long as it is told, and it writes no more than there is room.
+            // Both buffers have the lengths passed, and `console_gzip` writes at most the length of the second.
             count = unsafe bytes.withUnsafeBufferPointer { source in
                 unsafe console_gzip(source.baseAddress, source.count, room.baseAddress, source.count)
             }
