@@ -117,7 +117,7 @@ export async function blob(path, body) {
   return answer.blob();
 }
 
-/// What collectors read; it stands beside the API.
+/// Fetches the Prometheus metrics, whose path is outside the API.
 export const metricsText = async () => (await request("GET", metricsPath)).text();
 
 /// A part of a path: ids and names may hold any character.
@@ -141,8 +141,8 @@ export async function stream(path, body, onLine, signal) {
   if (rest) taken(JSON.parse(rest), onLine);
 }
 
-/// The same for what lasts longer than a question. When the pages of this browser have too much of that under way, it
-/// fails and says so, or `waits`.
+/// Streams a long-lived response. If the pages of this browser have too many of them open, it throws, or with `waits`
+/// tries again until a place is free.
 export async function lasting(path, body, onLine, signal, { waits = false } = {}) {
   while (!await inPlace(() => stream(path, body, onLine, signal))) {
     if (!waits) throw new ApiError(0, "no-place", t.errors.noPlace);

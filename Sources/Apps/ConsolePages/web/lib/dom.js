@@ -32,8 +32,8 @@ function schedule(one) {
   queue.add(one);
 }
 
-// A press counts only where both its ends meet the same node. So while something is pressed, nothing is made anew: what
-// has changed meanwhile shows once it is let go, or after this time, as nobody tells of every end of a press.
+// A click needs press and release on the same node. So nothing is rendered during a press: changes appear after the
+// release, or after this time, because the browser does not report every release.
 const longestPress = 10_000;
 const tapDelay = 400;
 let pressed = null;
@@ -185,7 +185,7 @@ function live(body) {
   return place;
 }
 
-/// Where the focus goes when what had it is gone: to the words that say what is here now.
+/// Finds the heading or alert that takes the focus when the focused node was removed.
 function headingIn(shown) {
   for (const one of shown) {
     const found = one.matches?.("h1, h2, h3") ? one : one.querySelector?.("h1, h2, h3, [role=alert]");
@@ -202,7 +202,7 @@ export function focusOn(node) {
   else queueMicrotask(() => node.focus({ preventScroll: true }));
 }
 
-/// What stands on the page in place of a node that was made anew.
+/// Returns the node that replaced a node when it was rendered again.
 export function twinOf(node) {
   const name = nameOf(node);
   return name ? candidates([document.body]).find(one => nameOf(one) === name) : undefined;

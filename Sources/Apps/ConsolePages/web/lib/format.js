@@ -55,7 +55,7 @@ export const short = id => id.slice(0, 8);
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
 
-/// The same first letters, of an id in base64: eight letters of base32 are its first five bytes.
+/// Shortens an id in base64 to the eight letters that `short` gives: base32 of its first five bytes.
 export function shortOf(base64) {
   let bytes;
   try { bytes = atob(base64.slice(0, 8)); } catch { return short(base64); }
@@ -67,13 +67,13 @@ export function shortOf(base64) {
 // Characters without a look of their own, and those that turn the direction of what follows.
 const unseen = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
-/// A name that somebody else chose, short and without characters that hide what it says.
+/// Shortens a name that another person chose and replaces invisible and bidirectional control characters.
 export function clean(text, limit = 100) {
   const shown = text.slice(0, limit).replace(unseen, "\ufffd");
   return text.length > limit ? `${shown}…` : shown;
 }
 
-/// The same within a sentence, whose direction it does not change.
+/// Cleans a name and isolates its text direction, for use within a sentence.
 export const within = text => `\u2068${clean(text)}\u2069`;
 
 /// Ids stand in paths as base64url, without padding.

@@ -26,11 +26,11 @@ export const section = ({ title, actions, lead }, ...children) =>
 
 export const card = (...children) => h("div", { class: "card" }, children);
 
-/// A name that somebody else chose: it cannot change the direction of the text around it, nor hide what it says.
+/// A name that another person chose, without control characters and isolated from the direction of the text around it.
 export const bdi = (text, properties) => h("bdi", { dir: "auto", ...properties }, clean(text));
 
-/// `kind`: "" | primary | danger | quiet. `onPress` may be async: the button rests and shows so until it is done, and a
-/// failure is told. With `href` it is a link.
+/// `kind`: "" | primary | danger | quiet. `onPress` may be async: the button is busy until it is done, and a toast
+/// shows a failure. With `href` it is a link.
 export function button(text, options = {}) {
   const { kind = "", icon: name, onPress, href, type = "button", disabled, label, id, isWide } = options;
   const className = `button ${kind} ${isWide ? "wide" : ""}`.trim();
@@ -79,7 +79,7 @@ export const checkbox = (label, { checked, onChange, hint, name } = {}) =>
       onchange: event => onChange?.(event.target.checked) }),
     h("span", null, label, hint && h("span", { class: "hint" }, hint)));
 
-/// A form whose submission may be async. `error` (a signal) gets the words of a failure; without it they are told.
+/// A form whose submission may be async. `error` (a signal) gets the message of a failure; without it a toast shows it.
 export function form({ onSubmit, error, vaultError, class: className = "form", label }, ...children) {
   let busy = false;
   return h("form", { class: className, novalidate: true, "aria-label": label, onsubmit: async event => {
@@ -153,7 +153,7 @@ export const copyable = (text, label) => h("div", { class: "copyable" },
   h("code", { dir: "ltr" }, text), button(t.app.copy, { icon: "copy", label: `${t.app.copy}: ${label}`,
     onPress: () => copy(text) }));
 
-/// What a resource holds: `loaded(peers, value => …)` shows that it is fetched, why it could not be, or the value.
+/// Shows a resource: `loaded(peers, value => …)` is the loading state, the error, or the value.
 export function loaded(resource, body) {
   const value = computed(() => resource().value);
   return () => (value() !== undefined ? body(value()) : unloaded(resource));

@@ -1,7 +1,7 @@
 // The recovery phrase: asked for, shown, checked from paper, forgotten. And the way back from the words.
 //
 // `await showRecoveryPhrase()` is true when the person has typed two of the words from paper. The words are in this page
-// only while the dialog is open, and on the screen only while nobody looks away.
+// only while the dialog is open, and hidden when the person leaves it.
 
 import { h, signal, onEnd } from "./dom.js";
 import { get, isHere, post } from "./api.js";
@@ -12,7 +12,7 @@ import { t } from "../texts.js";
 
 const w = t.phrase;
 const asked = 2;
-/// What the node wants to be told where no passphrase opens its vault.
+/// The confirmation that the node requires if its vault has no passphrase.
 const confirmation = "show";
 
 /// `vault` is what opens the keys, as `/keys` says it; it is asked for if it is not given.

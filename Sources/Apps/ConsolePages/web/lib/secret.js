@@ -1,4 +1,4 @@
-// What is secret stays off the screen: fields that hide again, and how to notice that nobody looks any more.
+// Secrets on the screen: fields that hide again, and the detection that the person left.
 
 import { h, signal, onEnd } from "./dom.js";
 import { field, iconButton } from "./parts.js";

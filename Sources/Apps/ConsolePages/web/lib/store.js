@@ -50,13 +50,13 @@ export function resource(path, kinds = [], { every = 0 } = {}) {
   return Object.assign(read, {
     peek: state.peek,
     reload,
-    // Whoever removes what is fetched here does not want it to be asked for meanwhile.
+    // Stops the fetches while the caller removes the resource.
     pause: paused => { isPaused = paused; },
     set: value => { shown = null; state.set({ value, error: null, isLoading: false }); },
   });
 }
 
-/// Bursts of events become one call, so many milliseconds after the first (a number or a function).
+/// Turns a burst of events into one call, `milliseconds` (a number or a function) after the first.
 export function debounce(body, milliseconds) {
   let timer = null;
   return () => {

@@ -8,8 +8,8 @@ const { locks } = navigator;
 const turn = "runar.activity";
 const places = 4;
 
-/// Has `work(signal)` done in one page at a time: the one that was shown last, or another when that is closed or hidden.
-/// The work ends when its signal says so. Returns how to take the turn from a page that seems to have fallen asleep.
+/// Runs `work(signal)` in one page at a time: the one that was shown last, or another when that is closed or hidden.
+/// The work ends when its signal aborts. Returns a function that takes over from a page that seems to be suspended.
 export function takeTurns(work) {
   let waiting = null, working = null, insists = !document.hidden;
   const insist = () => {

@@ -7,7 +7,7 @@ const row = 36;
 const most = 40;
 
 /// Draws into `box`. `words`: `title`, `row(sharedBits)` (which part of the network it is), `describe(bucket)`.
-/// `show(table)` of the answer takes the node's report; rows without anybody are not in it.
+/// `show(table)` of the result draws the node's report, which has no empty buckets.
 export function bucketPicture(box, words) {
   const picture = svg("svg", { class: "buckets" });
   let table = null, width = 0;

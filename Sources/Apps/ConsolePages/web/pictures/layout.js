@@ -9,7 +9,7 @@ const roomFor = (width, isAllDirect) => (width < narrow
   : { inner: isAllDirect ? 14 : 10, outer: 12, behind: 4 });
 
 const byId = (a, b) => (a.peerId < b.peerId ? -1 : 1);
-/// Whom the person gave a name comes first.
+/// Sorts peers that the person has named first.
 const byName = (a, b) => Boolean(b.label) - Boolean(a.label) || byId(a, b);
 
 /// Sorts peers into the two rings.

@@ -9,8 +9,8 @@ const narrow = 560;
 const few = 8;
 
 /// Draws into `box`. `words` has `title`, `self`, `name(peer)`, `detail(peer)` and `describe(peer)`; `open(peer)` is
-/// the address of a peer's page, and `onHidden` is told for how many there is no room. `show(peers)` of the answer
-/// draws them, gliding from where they were; `retell()` asks for their words anew.
+/// the address of a peer's page, and `onHidden` gets the number of peers that do not fit. `show(peers)` of the result
+/// draws them, gliding from where they were; `retell()` updates their words.
 export function networkMap(box, { words, open, onHidden }) {
   const lines = svg("g");
   const nodes = svg("g");

@@ -21,7 +21,7 @@ export function mount(root) {
   const networks = resource("/networks", membershipKinds);
   root.append(page({ title: w.title, lead: w.lead, back: "/peers", backTitle: t.peers.title },
     loadedOnce(networks, value => {
-      // Who is connected changes while somebody types or scans, and changes nothing here.
+      // Connections change while the person types or scans; that must not render the form again.
       const members = computed(() => JSON.stringify(value().networks.filter(one => one.isMember)
         .map(({ networkId, name }) => ({ networkId, name }))));
       return () => content(JSON.parse(members()));
@@ -96,7 +96,7 @@ function own(list) {
     h("p", { class: "quiet" }, w.codeLasts));
 }
 
-/// Where another member can dial this device: on the local network first, then as others on the internet see it.
+/// Finds the addresses at which another member can dial this device: local ones first, then those seen from outside.
 async function findPlaces() {
   try {
     const [node, report] = await Promise.all([get("/node"), get("/doctor")]);

@@ -149,7 +149,7 @@ export function keepAtEnd(log, all) {
   effect(() => { all(); requestAnimationFrame(follow); });
 }
 
-/// What is in sight is read.
+/// Marks the conversation as read while it is visible.
 function inSight(peer, all) {
   const look = () => { if (!document.hidden) markRead(peer); };
   conversationInSight.set(peer);

@@ -53,7 +53,7 @@ const noNetwork = () => empty({ icon: "networks", title: w.noNetworkTitle, text:
 const shortText = 1500;
 const longestText = 200_000;
 
-/// A text that somebody else wrote, however long: its beginning, and the rest on demand.
+/// A text of any length that another person wrote: its beginning, and the rest on demand.
 export function longText(text, { mono = false, limit = shortText } = {}) {
   const kind = mono ? "said mono" : "said";
   if (text.length <= limit) return h("p", { class: kind, dir: "auto" }, text);

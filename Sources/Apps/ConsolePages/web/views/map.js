@@ -80,7 +80,7 @@ function mapCard(shown) {
     h("ul", { class: "legend" }, ["direct", "relayed", "away"].map(kind =>
       h("li", null, h("span", { class: `swatch is-${kind}` }), w[kind]))),
     h("details", { ontoggle: event => isOpen.set(event.target.open) }, h("summary", null, w.asTable),
-      // A long table is made only for whoever wants it.
+      // The table may be long and is rendered only while it is open.
       () => isOpen() && h("div", { class: "scroll-x", tabindex: 0, role: "region", "aria-label": w.mapTitle },
         h("table", null,
           h("thead", null, h("tr", null,

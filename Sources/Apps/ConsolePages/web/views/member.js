@@ -12,7 +12,7 @@ import { t } from "../texts.js";
 
 const w = t.member;
 
-/// How long a membership lasts; the empty choice has no end.
+/// The choices for the length of a membership; the empty value has no end.
 const lives = [["86400", t.lives.day], ["604800", t.lives.week], ["2592000", t.lives.month],
   ["31557600", t.lives.year], ["", t.lives.ever]];
 

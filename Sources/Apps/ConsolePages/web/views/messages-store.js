@@ -11,13 +11,13 @@ import { t } from "../texts.js";
 export const messages = signal([]);
 export const offers = signal([]);
 export const files = signal([]);
-/// Where the node puts files that arrive.
+/// The directory in which the node stores received files.
 export const filesDirectory = signal("");
 /// Transfers since the page was opened.
 export const transfers = signal([]);
-/// How many unread messages there are, by peer.
+/// The number of unread messages by peer.
 export const unread = signal(new Map());
-/// Whose conversation is in sight.
+/// The peer whose conversation is visible.
 export const conversationInSight = signal(null);
 export const messagesState = signal({ isLoaded: false, error: null });
 /// Called with each new message or file of a peer whose conversation is not in sight.
@@ -142,13 +142,13 @@ export async function removeFile(file) {
   files.update(list => list.filter(one => one.id !== file.id));
 }
 
-/// What the person says to a file that is offered.
+/// Accepts or declines an offered file.
 export async function answerOffer(offer, accept) {
   const others = list => list.filter(one => one.number !== offer.number);
   const begun = Date.now() - 1000;
   try { await post(`/offers/${offer.number}`, { accept }); } finally { offers.update(others); }
   if (!accept) return;
-  // A sender may have gone or changed its mind; nobody tells that.
+  // The sender may have disconnected or cancelled; no event reports that.
   setTimeout(() => {
     const isComing = transfers.peek().some(one => one.id === `in-${offer.peerId}-${offer.name}`)
       || files.peek().some(one => one.peerId === offer.peerId && one.at >= begun);

@@ -30,7 +30,7 @@ export function mount(root) {
   });
 }
 
-/// Of each peer the newest message or file, the newest first.
+/// Returns the newest message or file of each peer, the newest first.
 function newest() {
   const latest = new Map();
   for (const message of messages()) {

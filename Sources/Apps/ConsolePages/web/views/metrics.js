@@ -13,7 +13,7 @@ const w = t.metrics;
 export const title = titleOf("metrics");
 const every = 3000;
 
-/// What only a collector makes sense of.
+/// The metrics that only a collector can use; the page omits them.
 const left = new Set(["runar_peers_per_network"]);
 
 const parts = [
@@ -70,7 +70,7 @@ function partSection(one, nameOf) {
         series.count ? format(family, series.sum / series.count) : w.nothing, number(series.count)], nameOf));
 }
 
-/// Rows stay while their values change, so that what somebody reads or marks stays, too.
+/// Rows stay while their values change, so that the focus and a selection stay, too.
 const table = (columns, label, rows, values, nameOf) => h("div", { class: "table-card scroll-x", tabindex: 0,
   role: "region", "aria-label": `${label}: ${columns.at(-1)}`, hidden: () => !rows().length },
 h("table", { class: "numbers" },

@@ -112,7 +112,7 @@ export function presence(member) {
   return badge(member.lastSeen ? w.seen(ago(member.lastSeen)) : w.neverSeen);
 }
 
-/// How long a member may stay, in words.
+/// Describes until when a member's token is valid.
 export function tokenWords(member, network) {
   if (member.isRevoked) return member.revokedAt ? w.removedAt(date(member.revokedAt)) : w.removed;
   if (member.isThisDevice && isOwner(network) && !member.expiration) return t.networks.roles[network.role];

@@ -42,10 +42,10 @@ function networkRow(network) {
   });
 }
 
-/// What this device is in a network.
+/// The role of this device in a network.
 export const roleIn = network => w.roles[network.isRevoked ? "removed" : network.role];
 
-/// How a network stands, in a word.
+/// A badge with the state of a network.
 export function state(network) {
   const now = Date.now() / 1000;
   if (network.isRevoked) return badge(w.revoked, "bad");

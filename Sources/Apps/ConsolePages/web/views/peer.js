@@ -113,7 +113,7 @@ function attempts(steps) {
   return list.reverse().slice(0, shownAttempts);
 }
 
-/// How an attempt ended: the last step that says so.
+/// Returns the step with the outcome of an attempt, or its last step.
 const outcome = steps => steps.findLast(step => w.outcomes[step.event]) ?? steps.at(-1);
 
 function history(steps) {

@@ -46,7 +46,7 @@ const findingList = list => h("ul", { class: "findings" }, list.map(one => h("li
     h("p", null, plainWords(one.message)),
     one.advice && h("p", { class: "quiet" }, w.advice, " ", plainWords(one.advice))))));
 
-/// What the node says, as a sentence: commands in back quotes as such, and peers by their names here.
+/// Formats a message of the node as a sentence: commands in backticks as code, and peers by their local names.
 export function plainWords(text) {
   // The first letter is made large unless it begins a name such as eth0, or that of a peer.
   const isName = /^\p{L}+\d/u.test(text)

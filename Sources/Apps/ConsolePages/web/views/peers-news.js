@@ -29,7 +29,7 @@ export function news() {
       offerCard(one.peek())));
 }
 
-/// A file that somebody wants to send: nothing is stored before the person agrees.
+/// A file that a peer wants to send: nothing is stored before the person accepts.
 export function offerCard(offer) {
   const seconds = signal(left(offer));
   const timer = setInterval(() => seconds.set(left(offer)), 1000);

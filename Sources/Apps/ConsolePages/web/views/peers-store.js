@@ -23,7 +23,7 @@ const fewPeers = 200;
 let own = null;
 let isStarted = false;
 const changed = new Set();
-/// When peers went since the page was opened: the node keeps when they came.
+/// The times at which peers disconnected since the page was opened.
 const leftAt = new Map();
 let timer = null;
 let running = false;
@@ -45,7 +45,7 @@ export function watchPeers() {
   refresh();
 }
 
-/// When a peer was here last, in seconds since 1970; 0 for never.
+/// Returns the time at which a peer was last connected, in seconds since 1970; 0 for never.
 export const lastSeen = peer => Math.max(peer.lastSeen ?? 0, leftAt.get(peer.peerId) ?? 0);
 
 export function refresh(id) {
@@ -88,14 +88,14 @@ async function fetchChanged() {
   peers.set(next);
 }
 
-/// What a device is called here.
+/// Returns the name of a device.
 export function nameOf(id, label) {
   if (id && id === own?.()?.value?.peerId) return t.app.thisDevice;
   const known = label || (id && peers().get(id)?.label);
   return known ? clean(known) : id ? t.peers.unnamedDevice(shortOf(id)) : "?";
 }
 
-/// The same as a node that stays right when the name changes.
+/// An element with the name of a device, updated when the name changes.
 export const name = (id, label) => h("bdi", { dir: "auto" }, () => nameOf(id, label));
 
 export const isOwn = id => Boolean(id) && id === own?.()?.value?.peerId;

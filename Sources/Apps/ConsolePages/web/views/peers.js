@@ -19,7 +19,7 @@ const w = t.peers;
 export const title = w.title;
 
 const collator = new Intl.Collator(t.language, { numeric: true, sensitivity: "base" });
-/// In larger companies somebody always comes or goes; a screen reader would not stop telling.
+/// The number of peers above which joins and leaves are no longer announced to screen readers.
 const mostTold = 50;
 // What was chosen stays while the page is open.
 const show = signal("all");
@@ -116,7 +116,7 @@ function filters(networks) {
 /// Whether a person keeps the two devices apart for now.
 export const isApart = peer => !peer.connected && peer.disconnected?.until > Date.now() / 1000;
 
-/// How a peer's packets travel, in a word or two.
+/// Describes a peer's path: direct, relayed or none.
 export function way(peer) {
   if (isApart(peer)) return peer.disconnected.byThisDevice ? w.disconnectedHere : w.disconnectedThere;
   if (!peer.connected) return w.notConnected;

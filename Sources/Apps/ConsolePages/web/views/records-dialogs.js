@@ -73,7 +73,7 @@ export function openRecord(network, key, { format, shown }) {
   }
 }
 
-/// Stores a value; with `version` only if nobody has stored a newer one meanwhile.
+/// Stores a value; with `version` only if the stored record still has this version.
 export function openPut(network, { key = "", format = "text", shown, text = "", version } = {}) {
   const isKnown = key !== "";
   const error = signal(""), life = signal(""), file = signal(null);

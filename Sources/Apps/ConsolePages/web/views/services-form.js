@@ -113,7 +113,7 @@ function payloadOf({ fields }, data) {
   return payload;
 }
 
-/// What is no JSON goes as a text.
+/// Parses the text as JSON; text that is not JSON is the payload as it is.
 function freePayload(text) {
   if (!text?.trim()) return undefined;
   try { return JSON.parse(text); } catch { return text; }

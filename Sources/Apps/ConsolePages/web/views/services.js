@@ -25,7 +25,7 @@ export function mount(root) {
   } });
 }
 
-/// The same service of several devices is one card.
+/// Groups the offers by service path, one card each.
 function grouped(value) {
   const cards = new Map();
   for (const offer of value.services) {

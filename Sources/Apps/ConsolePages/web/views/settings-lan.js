@@ -61,7 +61,7 @@ async function pair(lan) {
     let timer = null, isOver = false;
     onEnd(() => { isOver = true; clearTimeout(timer); for (const one of open) one.abort(); });
 
-    // The one before goes on to its end: somebody may just be coming by it.
+    // The previous code stays open until it expires, because a device may be using it.
     async function show() {
       clearTimeout(timer);
       timer = setTimeout(show, freshSeconds * 1000);

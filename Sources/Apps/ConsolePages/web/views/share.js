@@ -33,7 +33,7 @@ export function mount(root, { network: id }) {
   if (isNew) invitation.start({ lifeSeconds: 2592000 });
 }
 
-/// What stands above the code after a network was made.
+/// The notes above the code after a network was created.
 function created(network) {
   const isKept = signal(query.peek().get("new") !== "key");
   return h("div", { class: "stack" },

@@ -1,4 +1,4 @@
-// What somebody sees who has no session: how to get one.
+// The page without a session: how to sign in.
 
 import { h } from "../lib/dom.js";
 import { isHere } from "../lib/api.js";
