@@ -512,7 +512,7 @@ class Service:
             _library.runar_request_respond(handle, answer, len(answer), None)
         except Error as error:
             _library.runar_request_fail(handle, error.code, _text(error.message), _text(error.context), None)
-        except Exception as error:  # whoever asked hears of it
+        except Exception as error:  # the caller receives the error
             text = f"{type(error).__name__}: {error}"
             _library.runar_request_fail(handle, HANDLER_FAILED, _text(text), None, None)
 
