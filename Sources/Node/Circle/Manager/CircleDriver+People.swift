@@ -214,7 +214,7 @@ extension CircleDriver {
 
     /// Begins to exchange keys with the devices that are connected and with which none were exchanged.
     ///
-    /// What waits for keys is sent when they come.
+    /// Letters that wait for keys are sent when keys come.
     func exchangeKeys(with devices: [PeerId]) async {
         let connected = Set(node.connectedPeers())
         for device in devices where connected.contains(device) && device != localPeerId {
