@@ -8,7 +8,7 @@ internal import Transport
 
 @testable internal import RunarNode
 
-/// What an app tells its node of the machine.
+/// Events of the machine that an app reports to its node.
 @Suite("Sleep, memory and the end", .timeLimit(.minutes(15))) struct ConditionsTests {
     @Test func `events of an app are carried out one after the other, a stop inside its background task`() async throws
     {
@@ -116,7 +116,7 @@ internal import Transport
         await node.stop()
     }
 
-    /// A service whose end nobody lives to see.
+    /// A service with a `stop()` that never returns.
     private final class Endless: RunarService, @unchecked Sendable {
         let isStopping = Locked(false)
 
@@ -158,7 +158,7 @@ internal import Transport
         runner.finish()
         await runner.run()
         #expect(isRunning.withLock { $0 } == false)
-        // Told so, perhaps after nobody waited any more.
+        // The service is stopped too, perhaps after the wait for it has ended.
         while !service.isStopping.withLock(\.self) { await Task.yield() }
         #expect(node.listenAddresses.isEmpty)
     }

@@ -7,7 +7,7 @@ internal import Transport
 @testable internal import QUIC
 @testable internal import RunarNode
 
-/// Members that fall silent in the middle of a request, as a device does whose power fails: nobody says goodbye.
+/// Members that fall silent in the middle of a request, like a device that loses power: no connection is closed.
 @Suite("Providers that crash", .timeLimit(.minutes(15))) struct CrashTests {
     private func ask(_ owner: RunarNode, within timeout: Duration = .seconds(3600)) async throws -> String {
         try await owner.request("Home:who/are", payload: 1, options: RequestOptions(timeout: timeout))
@@ -49,10 +49,10 @@ internal import Transport
 
 /// Two members that offer the same, of whom the first that is asked is cut off before it answers.
 private struct Outage: Sendable {
-    /// After so much silence a connection is given up here, instead of half a minute: longer than the time of a request.
+    /// The idle timeout here, instead of half a minute. It is longer than the shorter request timeout of the tests.
     private static let patience = Duration.seconds(10)
 
-    /// Who was asked, in order.
+    /// The members that were asked, in order.
     let asked = Locked<[PeerId]>([])
     private let household: Household
     /// Members on sockets that send nothing.
@@ -116,7 +116,7 @@ private struct Outage: Sendable {
         return service
     }
 
-    /// Has nobody hear a member any more, which says nothing of it.
+    /// Silences a member without closing its connection: the owner no longer hears it.
     private func cut(_ member: RunarNode, from owner: RunarNode) {
         switch self.household.carrier {
         case .memory: self.household.network.partition(member.listenAddresses[0], from: owner.listenAddresses[0])
@@ -124,7 +124,7 @@ private struct Outage: Sendable {
         }
     }
 
-    /// Has it heard again.
+    /// Lets the owner hear a silenced member again.
     func mend(_ member: RunarNode, with owner: RunarNode) {
         switch self.household.carrier {
         case .memory: self.household.network.heal(member.listenAddresses[0], with: owner.listenAddresses[0])

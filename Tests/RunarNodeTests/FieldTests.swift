@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-/// What each field of a configuration does, as far as no suite of its own says it.
+/// The effect of each field of a configuration that no other suite covers.
 @Suite("Fields of a configuration", .timeLimit(.minutes(15))) struct FieldTests {
     // MARK: What they are at first
 

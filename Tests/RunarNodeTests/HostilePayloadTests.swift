@@ -3,7 +3,7 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
-/// What a peer may send as the payload of a request or an event, to programs that read values of any shape.
+/// Hostile payloads of requests and events, for programs that read values of any shape.
 @Suite("Hostile payloads") struct HostilePayloadTests {
     @Test(arguments: [64, 500, 512, 513, 5_000, 250_000], ["[", #"{"a":"#])
     func `values nest as deep as their encoding allows and crash no reader`(depth: Int, opening: String) async {

@@ -7,7 +7,7 @@ internal import Transport
 
 /// Devices on one network: an in-memory one, unless it is said to be sockets.
 struct Household: Sendable {
-    /// What connects the devices.
+    /// The transport that connects the devices.
     enum Carrier: CaseIterable, Sendable {
         case memory
         /// QUIC on this machine.
@@ -55,7 +55,7 @@ struct Household: Sendable {
         try await run(owner, members) { try await body($0, owner, members) }
     }
 
-    /// The same with nodes that were made before.
+    /// Runs `body` with an owner and members that were made before.
     static func run(
         _ owner: RunarNode,
         _ members: [RunarNode],
@@ -80,7 +80,7 @@ struct Household: Sendable {
 }
 
 extension Household {
-    /// The same with each member connected to the owner.
+    /// Runs `body` with an owner and members of its network, each connected to the owner.
     static func runConnected(
         members count: Int,
         over carrier: Carrier = .memory,
@@ -112,7 +112,7 @@ extension RunarNode {
         self.tables.record(for: key, in: network, at: self.clock.now())
     }
 
-    /// Where this node listens.
+    /// The first address at which this node listens, or an empty string.
     var address: String { self.listenAddresses.first?.description ?? "" }
 }
 

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import RunarNode
 
 @Suite("Invitations of a node", .timeLimit(.minutes(15))) struct InvitationTests {
-    /// A network's owner and somebody who is no member, running.
+    /// Runs `body` with the running nodes of a network's owner and of a joiner that is no member.
     private static func run(
         clock: NodeClock = .system(),
         _ body: @Sendable (_ network: NetworkId, _ owner: RunarNode, _ joiner: RunarNode) async throws -> Void
@@ -55,7 +55,7 @@ internal import Testing
             let info = try #require(try joiner.networks().first)
             #expect(info.name == "Home")
             #expect(info.token?.expirationSeconds == 4_000_000_000)
-            // Whoever knows it finds the members even if the inviter goes away now.
+            // With the rendezvous key the joiner finds the members even if the inviter goes away now.
             #expect(info.metadata?.rendezvous != nil)
             #expect(info.metadata?.rendezvous == (try owner.networks().first?.metadata?.rendezvous))
             #expect(try owner.knownPeers().first { $0.peerId == joiner.peerId }?.label == "phone")
@@ -226,7 +226,7 @@ internal import Testing
 }
 
 extension Invitation {
-    /// The same from other addresses.
+    /// Returns the invitation with other addresses.
     fileprivate func moved(to addresses: [SocketAddress]) throws -> Invitation {
         var binary = self.binary
         binary.replaceSubrange(89..., with: [UInt8(addresses.count)])

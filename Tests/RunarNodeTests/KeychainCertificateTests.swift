@@ -14,7 +14,7 @@ internal import Testing
         try await owner.initializeUserRootKey()
     }
 
-    /// The same device at another time.
+    /// Returns the device's keychain at another time.
     private func device(at seconds: UInt64) -> RunarKeychain {
         RunarKeychain(storage, AccessControl(), owner: nil) { seconds }
     }

@@ -90,7 +90,7 @@ final class SensorStorage: KeyStorage {
             await #expect(throws: IdentityError.self) { try await keychain.deriveProfileKey(label) }
             await #expect(throws: IdentityError.self) { try await keychain.getProfilePublicKey(label) }
         }
-        // Whoever reads the storage's names does not learn those of the personas.
+        // A reader of the storage's names does not learn the labels of the personas.
         #expect(try !storage.list().contains { $0.hasPrefix("profile/") && $0.contains("work") })
     }
 

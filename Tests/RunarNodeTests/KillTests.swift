@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-/// Members whose process is killed while it answers: the system closes their sockets, and nobody says goodbye.
+/// Members that are killed while they answer: the system closes their sockets, and no CONNECTION_CLOSE is sent.
 @Suite("Members that are killed", .timeLimit(.minutes(15))) struct KillTests {
     /// A node in a process of its own, and the one that offers its service.
     private struct Member: Sendable {

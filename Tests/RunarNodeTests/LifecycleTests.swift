@@ -18,7 +18,7 @@ internal import Transport
         }
     }
 
-    /// A node that is bound when it is told to, and what tells that it wants to be.
+    /// Makes a node that reports each attempt to bind on `wishes`, and waits for a yield to `bind`.
     private func makeSlowNode() throws -> (RunarNode, wishes: AsyncStream<Void>, bind: AsyncStream<Void>.Continuation) {
         let (wishes, wish) = AsyncStream.makeStream(of: Void.self)
         let (turns, turn) = AsyncStream.makeStream(of: Void.self)

@@ -7,7 +7,7 @@ internal import Traversal
 /// A socket of this machine that answers STUN requests, and keeps what it was sent.
 final class LocalSTUNServer: Sendable {
     let heard = Locked<[ForeignDatagram]>([])
-    /// Whether everything is sent back, as by somebody who punches too.
+    /// Whether every datagram is sent back, as by a peer that punches too.
     let isPunching = Locked(false)
     private let endpoint: QUICEndpoint
 

@@ -5,7 +5,7 @@ internal import Transport
 
 @testable internal import RunarNode
 
-/// Members meet on a local network; nobody types an address.
+/// Members that find each other on a local network without a typed address.
 @Suite("Nodes that are near", .timeLimit(.minutes(15))) struct NearbyTests {
     private let household = Household()
 

@@ -92,7 +92,7 @@ internal import Testing
         for await event in seen {
             if case .refused = event { Issue.record("\(event)") }
         }
-        // The network takes whoever comes by another way.
+        // The network still admits a device that reaches the owner directly.
         let direct = try owner.invite(to: network, addresses: owner.listenAddresses, isPreallowed: true)
         let patient = try self.makeNode()
         try await patient.start()

@@ -10,7 +10,7 @@ internal import Testing
 @Suite("Simulated and real", .timeLimit(.minutes(15))) struct RealLifeTests {
     private static let nodeCount = 20
 
-    /// What comes out, in words that hold in both worlds.
+    /// The results, in terms that hold both simulated and over QUIC.
     private struct Outcome: Equatable {
         /// Records that were acknowledged by at least 15 other nodes, and the share of reads that gave them.
         var acknowledgedByMost: Bool

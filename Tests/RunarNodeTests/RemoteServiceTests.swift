@@ -297,7 +297,7 @@ internal import Testing
                     let service = RunarService(name: "Who", path: "who", version: "1", description: "")
                     let options = ActionOptions(isIdempotent: isIdempotent)
                     service.registerAction("are", options: options) { (_: Int?, context: RunarContext) async throws in
-                        // Whoever is asked first never answers.
+                        // The provider that is asked first never answers.
                         let isFirst = calls.withLock { calls in
                             calls += 1
                             return calls == 1

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import RunarNode
 
 @Suite("Services come and go", .timeLimit(.minutes(15))) struct ServiceLifecycleTests {
-    /// A service that starts when it is told to, and notes what becomes of it.
+    /// A service that waits in `start()` for a yield to `turn`, and notes its calls.
     private final class Slow: RunarService, @unchecked Sendable {
         let calls = Locked<[String]>([])
         let begins: AsyncStream<Void>
@@ -36,7 +36,7 @@ internal import Testing
         func hasBegun() async { for await _ in self.begins { return } }
     }
 
-    /// How a service of a node stands by its registry.
+    /// Returns the state of a service in the registry of its node.
     private func state(of path: String, on node: RunarNode) -> RunarServiceState? {
         node.serviceInfos(in: .named("test-network")).first { $0.servicePath == path }?.state
     }
@@ -296,7 +296,7 @@ internal import Testing
         let subscription = try node.subscribe("brief/news") { queue.yield($0) }
         try await node.publishRaw("brief/news", data: Data())
         _ = try await news.first { _ in true }
-        // Whoever heard of it, too, was told before.
+        // Any other subscriber would have been notified before.
         for _ in 0..<1000 { await Task.yield() }
         #expect(heard.withLock { $0 } == 0)
         subscription.cancel()
@@ -338,7 +338,7 @@ internal import Testing
         }
     }
 
-    /// What is there as long as somebody else holds it.
+    /// Weak references to a node and a service, nil once no other owner holds them.
     private struct Weakly {
         weak var node: RunarNode?
         weak var service: RunarService?

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-/// What the document's application finds where there is no Keychain.
+/// The document's application on a system without a Keychain.
 @Suite("Biometrics of the document's application") struct VaultBiometricsTests {
     @Test func `nobody asks for a finger here, so a node that requires it is made and does not start`() async throws {
         let service = "document-test-\(UInt64.random(in: .min ... .max))"
