@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import NodeCore
 
-/// What a node does when its machine sleeps, loses its network, or has little to spare.
+/// The behaviour of a node when its machine sleeps, loses its network, or has little to spare.
 @Suite("Conditions") struct ConditionsTests {
     private func conditions(hasNetwork: Bool = true, isReduced: Bool = false) -> Input {
         var conditions = Conditions()

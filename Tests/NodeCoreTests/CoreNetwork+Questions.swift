@@ -41,7 +41,7 @@ extension CoreNetwork {
         }
     }
 
-    /// How often `node` dialled.
+    /// Returns the number of dials by `node`.
     func dials(by node: Int) -> Int {
         self.nodes[node].effects.count { if case .peer(.dial) = $0 { true } else { false } }
     }

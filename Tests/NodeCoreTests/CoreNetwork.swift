@@ -5,8 +5,8 @@ internal import Traversal
 
 @testable internal import NodeCore
 
-/// A few cores on a network that a test controls: frames of one connection arrive in order, dials succeed if the
-/// address is somebody's.
+/// A few cores on a network that a test controls: frames of one connection arrive in order, and a dial succeeds if the
+/// address is that of a running node.
 struct CoreNetwork {
     struct Node {
         let key: Ed25519KeyPair
@@ -16,7 +16,7 @@ struct CoreNetwork {
         /// Both ends of each connection: (other node, its id there).
         var links: [ConnectionId: (node: Int, id: ConnectionId)] = [:]
         var wake: Duration?
-        /// Whether its process runs; nobody reaches one that does not.
+        /// Whether its process runs; a node that does not run is unreachable.
         var isRunning = true
     }
 
@@ -41,11 +41,11 @@ struct CoreNetwork {
     var isHoldingDials = false
     /// No datagram of discovery is heard while this is set.
     var isSilent = false
-    /// Whether nodes are told how to know each other on other paths, and so can call.
+    /// Whether connections have the key by which their ends recognise each other on other paths, as calls require.
     var hasPaths = false
     /// Connections that drain stay while this is set: their streams do not end.
     var areStreamsOpen = false
-    /// Nobody can be dialled while this is set.
+    /// Whether every dial fails.
     var isOffline = false
 
     init(owner: Ed25519KeyPair = generateMasterKey(), hasTables: Bool = true) {
@@ -271,7 +271,7 @@ struct CoreNetwork {
 
     // MARK: Time
 
-    /// Moves both clocks on and wakes whoever asked for it.
+    /// Moves both clocks on and wakes the nodes that asked for it.
     mutating func advance(by duration: Duration) {
         let end = self.now.monotonic + duration
         while let next = self.nodes.compactMap(\.wake).min(), next <= end {

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Expiry") struct ExpiryTests {
-    /// A member for ever and one for an hour, admitted to each other.
+    /// Makes a permanent member and one for an hour, admitted to each other.
     private func pair() throws -> CoreNetwork {
         var net = CoreNetwork()
         try net.addMember()

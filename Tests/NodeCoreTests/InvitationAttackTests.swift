@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import NodeCore
 
-/// What somebody can try with an invitation, and what becomes of invitations that nobody used.
+/// Attacks with an invitation, and the end of invitations that are never used.
 @Suite("Attacks on invitations") struct InvitationAttackTests {
     @Test func `an invitation is good once, and whoever has it too is told that it was used`() throws {
         var net = CoreNetwork()

@@ -22,7 +22,7 @@ internal import Testing
         let key = generatePeerKey()
         let (old, joiner) = (try net.addMember(key: key), try net.addMember())
         net.connect(joiner, old)
-        // It is killed: nobody hears of the end of the connection.
+        // The inviter is killed: the joiner does not notice the end of the connection.
         net.nodes[old].isRunning = false
         let inviter = try net.addMember(instance: 2, key: key)
         net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))

@@ -38,7 +38,7 @@ extension CoreNetwork {
         }
     }
 
-    /// How requests that waited for `node`'s consent ended without a token.
+    /// Returns the failures of requests that waited for `node`'s consent and ended without a token.
     func endedRequests(to node: Int) -> [JoinFailure] {
         self.nodes[node].effects.compactMap { effect in
             guard case .join(.requestEnded(_, _, _, let failure)) = effect else { return nil }
@@ -46,7 +46,7 @@ extension CoreNetwork {
         }
     }
 
-    /// How invitations of `node` ended that nobody used.
+    /// Returns the failures of invitations of `node` that ended unused.
     func endedInvitations(of node: Int) -> [JoinFailure] {
         self.nodes[node].effects.compactMap { effect in
             guard case .join(.invitationEnded(_, _, let failure)) = effect else { return nil }

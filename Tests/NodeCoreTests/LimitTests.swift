@@ -79,7 +79,7 @@ internal import Testing
         net.introduce(101, to: 0)
         net.feed(0, .peer(.wanted(net.nodes[101].peerId)))
         #expect(net.dials(by: 0) == 0)
-        // Whoever goes makes room.
+        // A peer that leaves makes room.
         net.breakAll(of: 1)
         net.feed(1, .peer(.unwanted(net.nodes[0].peerId)))
         net.advance(by: .seconds(30))
@@ -108,7 +108,7 @@ internal import Testing
         func arrive(_ number: UInt64, from address: IPAddress) { Self.arrive(number, from: address, at: &net) }
         for number in UInt64(1)...20 { arrive(number, from: .v4(0x0A00_0001)) }
         #expect(net.nodes[0].core.connections.ids.map(\.number) == [1, 2, 3, 4, 5, 6])
-        // Whoever holds the most makes room, its oldest first, until others hold as many.
+        // The address with the most connections makes room, its oldest first, until others hold as many.
         arrive(21, from: .v4(0x0A00_0002))
         arrive(22, from: .v6(high: 1, low: 1, scope: 0))
         arrive(23, from: .v6(high: 1, low: 2, scope: 0))

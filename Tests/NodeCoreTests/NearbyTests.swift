@@ -5,7 +5,7 @@ internal import Testing
 
 /// Cores that hear each other's datagrams and know no address.
 @Suite("Members nearby") struct NearbyTests {
-    /// Members on one local network, of which those with a secret are told it.
+    /// Makes members on one local network, of which the first `withSecret` receive the secret.
     private func net(_ count: Int, withSecret: Int, limits: Limits = Limits()) throws -> CoreNetwork {
         var net = CoreNetwork(hasTables: false)
         let secret = try net.secret(1_000)

@@ -7,7 +7,7 @@ internal import Testing
 @Suite("Renewal") struct RenewalTests {
     private static let day = 86_400
 
-    /// An owner's node, a member for thirty days and perhaps further members for ever.
+    /// Makes an owner's node, a member for `days` days and `others` permanent members.
     private func net(others: Int = 0, days: Int = 30) throws -> CoreNetwork {
         var net = CoreNetwork()
         try net.addMember()
@@ -16,7 +16,7 @@ internal import Testing
         return net
     }
 
-    /// What members asked `node` for, and were not answered yet.
+    /// Returns the renewal requests that `node` has received from members.
     private func requests(to node: Int, in net: CoreNetwork) -> [(ConnectionId, AccessToken)] {
         net.nodes[node].effects.compactMap { effect in
             guard case .membership(.renewalRequested(let id, _, _, let token)) = effect else { return nil }

@@ -129,7 +129,7 @@ struct Storm {
         }
     }
 
-    /// No faults any more, and time for everybody to come to rest.
+    /// Delivers everything without further faults until all nodes settle, and checks the invariants.
     mutating func calm() throws {
         for _ in 0..<2_000 {
             while !self.net.inFlight.isEmpty { self.deliverOne() }
