@@ -217,7 +217,7 @@ internal import Transport
             reply.proofs.map { Frame.Verdict(index: $0.index, refusal: nil) }
         )
         try await stream.write(acknowledgement.prefixedBytes, finish: false)
-        // Meanwhile the node may answer what it read, which nobody takes any more.
+        // Meanwhile the node may answer what it read; the visitor does not read that answer.
         for _ in 0..<turns { await Task.yield() }
         try await stream.write(Frame.admissionEnd(index: 0, .leftNetwork).prefixedBytes, finish: false)
         connection.close(code: CloseCode.goodbye.rawValue, reason: CloseCode.goodbye.explanation)
@@ -262,7 +262,7 @@ internal import Transport
         try await Lab.run(1) { lab, nodes in
             let stranger = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
             let connection = try await stranger.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
-            // Of the request nothing but the header of its stream: nobody waits for the rest.
+            // The request sends only the header of its stream: the node resets it without waiting for the rest.
             for kind in [StreamHeader.Kind.message, .bulk, .request] {
                 let stream = try connection.openStream()
                 let rest: [UInt8] = kind == .request ? [] : [1, 2, 3]

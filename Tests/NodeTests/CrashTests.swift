@@ -55,7 +55,7 @@ internal import Transport
             let answerer = try await answer
             let first = asked.withLock { $0[0] }
             #expect(answerer == [UInt8(3 - first)])
-            // The connection is still there, and whoever is asked next is the one that is heard.
+            // The connection is still there, and the next requests go to the provider that answers.
             #expect(nodes[0].driver.admittedPeers(in: lab.networkId).contains(nodes[first].peerId))
             for _ in 0..<4 { #expect(try await nodes[0].request("math/add", in: lab) == answerer) }
             #expect(asked.withLock { $0.count } == 6)
@@ -69,7 +69,7 @@ internal import Transport
             }
             try await crashed.wait()
             lab.clock.advance(by: .seconds(1))
-            // Another request that begins now goes to whoever is heard.
+            // Another request that begins now goes to the provider that answers.
             let first = asked.withLock { $0[0] }
             while !nodes[0].isSuspected(nodes[first], in: lab) { await Task.yield() }
             #expect(try await nodes[0].request("math/add", in: lab) == [UInt8(3 - first)])

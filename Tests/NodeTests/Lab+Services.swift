@@ -30,7 +30,7 @@ extension LabNode {
             do {
                 try await request.respond([number], .bytes)
             } catch {
-                // Whoever asked is gone.
+                // The requester is gone.
             }
         }
     }
@@ -50,7 +50,7 @@ extension LabNode {
         )
     }
 
-    /// Returns once so many connected members offer a service.
+    /// Waits until `count` connected members offer a service.
     func waitForProviders(_ count: Int, of service: String, in lab: Lab) async throws {
         try await self.waitForOffers { $0.providers(of: service, in: lab.networkId).count == count }
     }
@@ -63,7 +63,7 @@ extension LabNode {
         }
     }
 
-    /// Asks, whoever's turn it is.
+    /// Sends a request to `peer`, or to the next provider in turn, and returns the body of the answer.
     func request(
         _ path: String,
         _ body: [UInt8] = [],

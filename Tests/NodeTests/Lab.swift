@@ -11,7 +11,7 @@ internal import Transport
 
 /// Drivers on one in-memory network with a clock that only tests move, or over sockets of this machine.
 struct Lab: Sendable {
-    /// What connects the nodes.
+    /// The transport that connects the nodes.
     enum Wire: String, CaseIterable, Sendable {
         case memory
         case sockets
@@ -28,7 +28,7 @@ struct Lab: Sendable {
     /// The bytes that a stream takes unread over sockets.
     var streamWindow = QUICLimits().streamWindow
     let owner = generateMasterKey()
-    /// Nodes on sockets that send nothing any more.
+    /// Nodes on sockets that no longer send.
     private let mute = Locked<Set<PeerId>>([])
 
     init(over wire: Wire = .memory) {
@@ -100,7 +100,7 @@ struct Lab: Sendable {
         }
     }
 
-    /// From now on nobody hears from a node, which says nothing of it.
+    /// Silences a node without closing its connections: from now on the other nodes hear nothing from it.
     func crash(_ node: LabNode, among nodes: [LabNode]) {
         self.mute.withLock { _ = $0.insert(node.peerId) }
         guard self.wire == .memory else { return }
@@ -109,7 +109,7 @@ struct Lab: Sendable {
         }
     }
 
-    /// What makes a member of a peer.
+    /// Creates the token that makes a peer a member.
     func token(of peer: PeerId) throws -> AccessToken {
         try AccessToken.create(
             peerId: peer,
@@ -221,7 +221,7 @@ struct LabNode: Sendable {
 }
 
 extension Endpoint {
-    /// Where the others find it.
+    /// The address at which the other nodes find the endpoint.
     var address: SocketAddress { self.localAddresses[0] }
 }
 

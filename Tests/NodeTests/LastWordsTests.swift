@@ -78,7 +78,7 @@ internal import Testing
 }
 
 extension Lab {
-    /// What a member of its own wrote.
+    /// Creates a record that a new member of its own has written.
     fileprivate func record(_ key: String, byteCount: Int) throws -> Record {
         let writer = generatePeerKey()
         return try Record.create(

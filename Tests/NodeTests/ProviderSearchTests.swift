@@ -24,7 +24,7 @@ internal import Transport
         }
     }
 
-    /// Breaks the connection that the table made; nobody dials again by itself before the clock moves.
+    /// Breaks the connection that the table made; no node dials again by itself before the clock moves.
     private func disconnect(_ requester: LabNode, from provider: LabNode, in lab: Lab) async throws {
         try await requester.driver.reach(provider.peerId)
         let events = requester.events.listen()
@@ -80,7 +80,7 @@ internal import Transport
 }
 
 extension Lab {
-    /// Where a node's record of a service lies.
+    /// Returns the id of a node's record of a service.
     fileprivate func recordId(of service: String, by node: LabNode) -> RecordId {
         let location = Record.location(of: Services.recordKey(of: service), in: self.networkId)
         return RecordId(location: location, writer: node.peerId)
