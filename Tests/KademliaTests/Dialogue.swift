@@ -8,12 +8,12 @@ struct Dialogue {
     let household: Household
     var table: Kademlia
     var now: NodeTime
-    /// What the table did since ``forget()``.
+    /// The effects of the table since ``forget()``.
     var effects: [Kademlia.Effect] = []
     private var number: UInt32 = 0x8000_0000
     /// The numbers of the questions that ``answerAll(as:)`` has answered.
     private var answered: Set<UInt32> = []
-    /// When the table wants to be woken.
+    /// The time at which the table wants to be woken.
     private var wake: Duration?
 
     /// The table of the household's first member.
@@ -87,7 +87,7 @@ struct Dialogue {
         return nil
     }
 
-    /// What the table has sent to a member.
+    /// Returns the messages that the table sent to a member.
     func messages(to member: Int, from start: Int = 0) -> [Message] {
         self.effects[start...].compactMap { effect in
             guard case .send(self.peers[member], _, let bytes) = effect else { return nil }

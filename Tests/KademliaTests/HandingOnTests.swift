@@ -42,7 +42,7 @@ internal import Testing
         #expect(dialogue.questions(to: 3).last?.question == .store(record))
         let sent = try #require(dialogue.questions(to: 3).last)
         dialogue.answer(sent.number, .stored(.kept), as: 3)
-        // Who has it is not offered it again when somebody else comes or goes.
+        // A member that has the record is not offered it again when another member comes or goes.
         dialogue.forget()
         dialogue.feed(.memberDown(dialogue.peers[2]))
         dialogue.feed(.unreachable(dialogue.peers[2]))

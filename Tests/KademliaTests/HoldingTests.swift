@@ -117,7 +117,7 @@ internal import Testing
         let foreign = try dialogue.household.record("key", nil, version: 8, writer: 2)
         let tombstone = try dialogue.household.record("key", nil, version: 6, writer: 1, lifetime: 7200)
         #expect(dialogue.ask(.store(record), as: 1) == .stored(.kept))
-        // Somebody else's tombstone says nothing about this record.
+        // Another writer's tombstone does not hide this record.
         #expect(dialogue.ask(.store(foreign), as: 2) == .stored(.kept))
         #expect(self.find(&dialogue, "key", .newest).map(\.head) == [record.head, foreign.head])
         #expect(dialogue.ask(.store(tombstone), as: 1) == .stored(.kept))

@@ -15,7 +15,7 @@ internal import Testing
         return Contact(peerId: peer, addresses: [Swarm.address(of: number)])
     }
 
-    /// A contact that shares so many leading bytes with the target.
+    /// Returns a contact that shares `count` leading bytes with the target.
     private func near(_ number: Int, sharing count: Int) throws -> Contact {
         var bytes = try self.contact(number).peerId.bytes
         bytes.replaceSubrange(0..<count, with: self.target.bytes[0..<count])

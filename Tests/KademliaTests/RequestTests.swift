@@ -4,7 +4,7 @@ internal import Kademlia
 internal import TestSupport
 internal import Testing
 
-/// What one table tells the application, with few others or none.
+/// The results that one table gives the application, with few peers or none.
 @Suite("Requests") struct RequestTests {
     private let key = Array("key".utf8)
 
@@ -33,7 +33,7 @@ internal import Testing
         let own = dialogue.peers[0]
         #expect(self.request(&dialogue, .one(key: self.key, writer: own), id: 4) == .found([record]))
         #expect(dialogue.table.health.ownRecords == 1)
-        // Whoever comes later gets it.
+        // A member that connects later is offered the record.
         dialogue.connect(1)
         dialogue.advance(by: 20)
         let offers = dialogue.questions(to: 1).filter { if case .offer = $0.question { true } else { false } }

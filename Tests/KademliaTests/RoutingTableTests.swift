@@ -104,7 +104,7 @@ internal import Testing
         for number in 0..<20 {
             table.insert(try self.far(from: table, &random), addresses: [sybil], at: .seconds(number))
         }
-        // A household shares one address, and nobody else wants the places.
+        // A household shares one address, and no other peer competes for the places.
         #expect(table.range(of: 0).count == 20)
         for number in 0..<30 {
             table.insert(try self.far(from: table, &random), addresses: [self.address(number)], at: .seconds(100))

@@ -2,7 +2,7 @@ internal import Identity
 internal import Kademlia
 internal import Testing
 
-/// Members that are connected and say nothing any more.
+/// Members that are connected but unresponsive.
 @Suite("Suspected members") struct SuspicionTests {
     private let key = Array("key".utf8)
     private let id = Kademlia.RequestId(1)

@@ -14,7 +14,7 @@ extension Swarm {
         return swarm
     }
 
-    /// The share of running nodes that know all, or at least so many, of their nearest running ones.
+    /// Returns the share of running nodes that know at least `count` of their 20 nearest running nodes, or all of them.
     func shareKnowingNeighbours(atLeast count: Int) -> Double {
         let running = self.running
         let knowing = running.count { node in
@@ -82,7 +82,7 @@ extension Swarm {
         }
     }
 
-    /// Of each record, how many of the 20 nearest running nodes hold it.
+    /// Returns, for each record, the number of the 20 nearest running nodes that hold it.
     func holders(of records: [RecordId]) -> [Int] {
         let running = self.running
         return records.map { id in

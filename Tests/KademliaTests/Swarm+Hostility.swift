@@ -9,7 +9,8 @@ internal import TestSupport
 enum Hostility: CaseIterable, Sendable {
     /// Never answers.
     case silent
-    /// Names inventions near the target, the same as its accomplices, at addresses where nobody or somebody else is.
+    /// Answers with forged contacts near the target, equal to those of its accomplices. Their addresses belong to no
+    /// node or to another one.
     case forgingContacts
     /// Names only its accomplices, and says that nothing lies anywhere.
     case eclipsing
@@ -21,7 +22,7 @@ enum Hostility: CaseIterable, Sendable {
     case replaying
 }
 
-/// What accomplices tell each other.
+/// The state that accomplices share.
 private final class Conspiracy {
     var firstRecords: [Bytes32: Record] = [:]
 }

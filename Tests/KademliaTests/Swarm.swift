@@ -6,8 +6,8 @@ internal import TestSupport
 
 /// Many tables on one virtual clock.
 ///
-/// What it does not model: bandwidth, and congestion; the frames of admission (a dial costs two round trips);
-/// connections whose two ends see them differently for longer than a message travels; clocks that differ.
+/// It does not model bandwidth, congestion, the frames of admission (a dial costs two round trips), connections that
+/// the two ends see differently for longer than a message travels, or clocks that differ.
 /// Messages of a connection arrive in order; a lost one is late by one and a half round trips.
 final class Swarm {
     struct Node {
@@ -59,7 +59,7 @@ final class Swarm {
         let reason: String
     }
 
-    /// What travels or waits.
+    /// A scheduled event: a message, dial or link change under way, or a timer.
     struct Event: Comparable {
         enum Kind {
             case message(from: Int, to: Int, opened: UInt64, [UInt8])

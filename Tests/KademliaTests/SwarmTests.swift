@@ -140,7 +140,7 @@ internal import Testing
         #expect(knowing.reduce(0, +) / 24 >= 0.9)
     }
 
-    /// For two minutes, after which a beacon is heard; for an hour, after which nobody is told anything.
+    /// Parts the nodes for two minutes, after which one beacon is heard, or for an hour, after which none is.
     @Test(arguments: [(nodes: 40, seconds: 120, isHeard: true), (nodes: 70, seconds: 3600, isHeard: false)])
     func `two halves that were parted find together and agree on the newest record`(
         nodes: Int,
