@@ -66,7 +66,7 @@ package final class ChildProcess: Sendable {
         try input?.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
     }
 
-    /// Has it find the end of its input.
+    /// Closes its standard input, so that it reads the end.
     package func endInput() throws { try input?.fileHandleForWriting.close() }
 
     /// Ends it as a loss of power would, without a chance to tidy up, and returns the lines that it wrote before.

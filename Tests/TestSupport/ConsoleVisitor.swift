@@ -3,7 +3,7 @@ internal import Foundation
 
 /// A program that asks a console over HTTP and reads metrics with Prometheus' own parser (Tests/Interop/ask_console.py).
 package enum ConsoleVisitor {
-    /// What it got.
+    /// The console's answer to a request.
     package struct Answer: Decodable, Sendable {
         package let status: Int
         /// By their names in lower case.
@@ -14,7 +14,7 @@ package enum ConsoleVisitor {
         package let length: Int
     }
 
-    /// What a connection got back for some bytes.
+    /// The status line that a connection received for raw bytes.
     private struct RawAnswer: Decodable {
         let status: String
     }
@@ -45,7 +45,7 @@ package enum ConsoleVisitor {
         }
     }
 
-    /// What must be installed before it can ask, or nothing.
+    /// The reason why the script cannot run, or an empty string if it can.
     package static let missing = PythonScripts.missing(for: script, otherwise: "the console is not asked")
     private static let script = "ask_console.py"
 
@@ -108,7 +108,7 @@ package enum ConsoleVisitor {
         }
 
         private let process: ChildProcess
-        /// What was told and nobody has waited for yet.
+        /// The news that no call has waited for yet.
         private let early = Locked<[News]>([])
 
         package init(_ port: UInt16) throws {

@@ -2,19 +2,19 @@ internal import Foundation
 
 /// zbar and zxing-cpp, which read symbols that we draw (Tests/Interop/read_symbols.py).
 package enum IndependentReaders {
-    /// A symbol as somebody would see it.
+    /// A symbol in one of the forms in which it is shown.
     package enum Picture: Sendable {
         /// A line of 0 and 1 for each row of modules, without a quiet zone.
         case modules([String])
         case png([UInt8])
         case svg(String)
-        /// What a terminal with a dark or a light background was told to show.
+        /// The text that a terminal with a dark or a light background is to show.
         case terminal(String, isDark: Bool)
     }
 
-    /// What both got from one picture.
+    /// The results of both readers for one picture.
     package struct Reading: Decodable, Sendable {
-        /// What zxing-cpp got of a symbol.
+        /// A symbol that zxing-cpp read.
         package struct Symbol: Decodable, Sendable {
             /// Its bytes in hexadecimal digits.
             package let bytes: String
@@ -41,11 +41,11 @@ package enum IndependentReaders {
         let description: String
     }
 
-    /// What must be installed before they can be asked, or nothing.
+    /// The reason why the readers cannot run, or an empty string if they can.
     package static let missing = PythonScripts.missing(for: script, otherwise: "zbar and zxing-cpp are not asked")
     private static let script = "read_symbols.py"
 
-    /// What they read in each of the pictures.
+    /// Returns the results of both readers for each of the pictures.
     package static func read(_ pictures: [Picture]) throws -> [Reading] {
         let file = FileManager.default.temporaryDirectory.appending(path: "symbols-\(UUID().uuidString).jsonl")
         let lines = try pictures.map { String(decoding: try JSONEncoder().encode($0.request), as: UTF8.self) }

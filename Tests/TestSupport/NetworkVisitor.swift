@@ -5,7 +5,7 @@ package final class NetworkVisitor: Sendable {
     package static let missing = PythonScripts.missing(for: script, otherwise: "the console is not visited over TLS")
     private static let script = "visit_network_console.py"
 
-    /// What the certificate says, by an independent reader.
+    /// The fields of the certificate, as an independent reader decodes them.
     package struct Certificate: Decodable, Sendable {
         package let curve: String
         package let hash: String
@@ -46,7 +46,7 @@ package final class NetworkVisitor: Sendable {
 
     deinit { process.send(SIGKILL) }
 
-    /// How this visitor calls the server.
+    /// The host and port by which this visitor addresses the server.
     package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     package func ask(_ question: ConsoleVisitor.Question) async throws -> ConsoleVisitor.Answer {
@@ -77,7 +77,7 @@ package final class NetworkVisitor: Sendable {
 
     package func certificate() async throws -> Certificate { try await tell(["do": "certificate"], Certificate.self) }
 
-    /// What comes back on a plain connection.
+    /// Sends bytes on a plain connection and returns the answer.
     package func raw(_ bytes: [UInt8]) async throws -> String {
         try await tell(["do": "raw", "bytes": Self.digits(bytes)], Raw.self).answer
     }

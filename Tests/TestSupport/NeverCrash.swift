@@ -26,7 +26,7 @@ package func neverCrash(
     }
 }
 
-/// The same for a decoder of text: damaged UTF-8 is repaired before it is decoded.
+/// Feeds a decoder of text with damaged input: damaged UTF-8 is repaired before it is decoded.
 package func neverCrash(
     onTexts validInputs: [String],
     rounds: Int = 2_000,

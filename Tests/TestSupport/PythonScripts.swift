@@ -2,7 +2,7 @@ package import Foundation
 
 /// The scripts of the tests, and the Python environments that have the packages they need.
 package enum PythonScripts {
-    /// Where the package lies.
+    /// The root folder of the package.
     package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
@@ -11,7 +11,7 @@ package enum PythonScripts {
         root.appending(path: "\(environment(for: script))/bin/python3").path
     }
 
-    /// What must be installed before a script can run, or nothing: it says so itself when its argument is `check`.
+    /// Returns the reason why a script cannot run, or an empty string; the script reports it for the argument `check`.
     ///
     /// A reason is printed behind `consequence`, so that no test is left out silently.
     package static func missing(for script: String, otherwise consequence: String) -> String {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Identity
 
-/// What a run of the command has printed, and how it ended.
+/// The output and the exit status of a run of the command.
 package struct Outcome: Sendable {
     package let status: Int32
     package let output: String
@@ -32,7 +32,7 @@ package struct Outcome: Sendable {
         return value
     }
 
-    /// What was printed, if the run ended with status 0.
+    /// Returns the outcome if the run ended with status 0, and throws otherwise.
     fileprivate func successful(_ arguments: [String]) throws -> Outcome {
         guard status == 0 else { throw Unexpected(description: "\(arguments): \(output)\(errors)") }
         return self
@@ -64,7 +64,7 @@ package final class TemporaryHome: Sendable {
         try TestSupport.runar(arguments, input: input, environment: ["RUNAR_HOME": path].merging(environment) { $1 })
     }
 
-    /// The same for an object, which must come with exit status 0.
+    /// Runs the command with `--json`; it must end with exit status 0.
     package func answer(_ arguments: [String], input: String = "") throws -> Outcome {
         try runar(arguments + ["--json"], input: input).successful(arguments)
     }
@@ -146,7 +146,7 @@ package final class RunningCommand: Sendable {
 
     /// Runs it with `input` before the end of its standard input; with `keepsInput` that end comes with ``type(_:)``.
     ///
-    /// What it says on its standard error goes to the file `errors`, which is there, or to nobody.
+    /// Its standard error goes to the existing file `errors`, or is discarded.
     package init(
         _ arguments: [String],
         home: TemporaryHome,
@@ -188,7 +188,7 @@ package final class RunningCommand: Sendable {
         try keyboard?.close()
     }
 
-    /// Waits for the next object that is an event of that name; whoever waits for what never comes is told so.
+    /// Waits for the next object that is an event of that name, and throws if none arrives within `patience`.
     package func next(_ event: String, within patience: Duration = .seconds(180)) throws -> [String: Any] {
         let deadline = ContinuousClock.now + patience
         while let line = lines.next(by: deadline) {

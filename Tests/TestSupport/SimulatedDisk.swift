@@ -9,7 +9,7 @@ package import Platform
 package final class SimulatedDisk: FileSystem {
     package typealias Image = [String: [UInt8]]
 
-    /// What happens at one of the calls, counted from 0.
+    /// The fault at one of the calls, which are counted from 0.
     package enum Fault: Sendable {
         case none
         /// The call has no effect and fails; later ones work.
@@ -60,10 +60,10 @@ package final class SimulatedDisk: FileSystem {
         self.fault = fault
     }
 
-    /// How many calls were made.
+    /// The number of calls so far.
     package var calls: Int { state.withLock { $0.calls } }
 
-    /// What is there for those who look now.
+    /// The files as a program reads them now.
     package var image: Image { state.withLock { state in state.names.mapValues { state.files[$0]?.bytes ?? [] } } }
 
     /// Everything that may be found when the power comes back.

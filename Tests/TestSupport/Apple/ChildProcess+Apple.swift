@@ -2,10 +2,10 @@
 package import Foundation
 
 extension ChildProcess {
-    /// How files of shared libraries end.
+    /// The file extension of shared libraries.
     package static let librarySuffix = "dylib"
 
-    /// Where the executables of the package's targets lie.
+    /// The folder that contains the executables of the package's targets.
     package static var products: URL {
         Bundle(for: ChildProcess.self).bundleURL.deletingLastPathComponent()
     }

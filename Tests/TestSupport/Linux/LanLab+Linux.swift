@@ -43,7 +43,7 @@ package final class LanLab: Sendable {
         try ip("-n \(switchNamespace) link set p\(host) up")
     }
 
-    /// Cuts a host off inside the switch: it sees nothing of it, but nothing passes any more.
+    /// Cuts a host off inside the switch: the host's link stays up, but no frame passes.
     package func isolate(_ host: Int) throws {
         try ip("-n \(switchNamespace) link set p\(host) nomaster")
     }

@@ -7,7 +7,7 @@ internal import Foundation
 /// Sites are numbered from 1 to 9. The server has ``serverAddresses``, site N the public address 203.0.113.N: its host's
 /// own if there is no NAT, else its router's, and the host has 10.N.0.2. Nothing leads out. Ask ``obstacle`` first.
 package final class NatLab: Sendable {
-    /// How a site's router treats UDP; the names of RFC 3489, which people still use.
+    /// The UDP behaviour of a site's router, by the names of RFC 3489, which are still in use.
     package enum Kind: String, CaseIterable, Sendable {
         /// No router: the host itself is in the public network.
         case none
@@ -26,12 +26,12 @@ package final class NatLab: Sendable {
         package static let translating: [Self] = [.fullCone, .addressRestricted, .portRestricted, .symmetric]
     }
 
-    /// What a site's line does to what passes, in each direction.
+    /// The properties of a site's line, in each direction.
     package struct Line: Sendable {
         package var bitsPerSecond: Int
         package var delay: Duration
         package var jitter: Duration
-        /// Of a hundred frames.
+        /// The share of lost frames, in percent.
         package var lossPercent: Double
         /// The mean number of frames that are lost together.
         package var burst: Int
@@ -53,7 +53,7 @@ package final class NatLab: Sendable {
             self.seed = seed
         }
 
-        /// What the helper `Cable` is told; as many bytes wait for the rate as a round trip takes.
+        /// The arguments of the helper `Cable`. Its queue holds the bytes that the rate carries in one round trip.
         var arguments: [String] {
             let microseconds = { (duration: Duration) in Int(duration / .microseconds(1)) }
             let queue = max(32_768, bitsPerSecond / 8 * microseconds(delay) * 2 / 1_000_000)
@@ -64,7 +64,7 @@ package final class NatLab: Sendable {
         }
     }
 
-    /// What is at a site.
+    /// The routers and the line of a site.
     package struct Site: Sendable {
         package var kind: Kind
         package var line: Line?
@@ -107,7 +107,7 @@ package final class NatLab: Sendable {
     let hasIPv6: Bool
     let cables = Locked<[ChildProcess]>([])
 
-    /// Builds the network; routers forget what nobody uses for `mappingSeconds`, if that is given.
+    /// Builds the network; routers drop mappings that are unused for `mappingSeconds`, if that is given.
     ///
     /// With IPv6 the server has 2001:db8::10, host N 2001:db8:N::2 behind a router that lets only answers in, or
     /// 2001:db8::N where there is no router.

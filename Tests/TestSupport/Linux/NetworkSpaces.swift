@@ -6,7 +6,7 @@ internal import Foundation
 ///
 /// Needs root and `ip`: ask ``obstacle`` first.
 package final class NetworkSpaces: Sendable {
-    /// What the system said when it refused.
+    /// The reason why the system refused a command or an interface.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }

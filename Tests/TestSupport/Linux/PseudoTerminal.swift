@@ -6,10 +6,10 @@ package final class PseudoTerminal: Sendable {
     /// The system has no terminal for us.
     package struct Unavailable: Error {}
 
-    /// How long a text may take to appear; only a test that fails waits so long.
+    /// The longest wait for a text to appear; only a failing test waits until it ends.
     private static let patienceMilliseconds: Int32 = 60_000
 
-    /// What a process opens to have this terminal.
+    /// The path of the device that a process opens to use this terminal.
     package let path: String
     private let main: Int32
     /// Held open, so that the terminal lives between two questions.
