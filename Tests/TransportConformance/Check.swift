@@ -1,6 +1,6 @@
 internal import Transport
 
-/// What a transport did that it must not do.
+/// A violation of the contract of every transport.
 package struct ConformanceFailure: Error, CustomStringConvertible {
     /// The claim that does not hold, with what was seen.
     package let description: String

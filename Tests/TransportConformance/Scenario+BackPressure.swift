@@ -47,7 +47,7 @@ extension Scenario {
                 let pieces = 2 * kit.maximumUnreadBytes / piece.count
                 let drain = Locked<Task<Void, any Error>?>(nil)
                 try await checkMisuse("writer") {
-                    // Nobody reads yet: each writer alone comes to wait before its last piece.
+                    // No reader yet: each writer alone waits before its last piece.
                     for _ in 0..<pieces { try await opened.write(piece, finish: false) }
                 } release: {
                     let task = Task {

@@ -120,7 +120,7 @@ extension Scenario {
                 let (opened, taken) = try await openStream(from: dialled, to: accepted)
                 let piece = 16_384
                 let sent = pattern(2 * kit.maximumUnreadBytes / piece * piece, seed: 6)
-                // Begins with the first cancelled write: before it nobody reads, so that writes come to wait.
+                // The reader begins with the first cancelled write. Before that nothing is read, so that writes wait.
                 var reader: Task<[UInt8], any Error>?
                 var (start, round) = (0, 0)
                 while start < sent.count {

@@ -1,7 +1,7 @@
 internal import Transport
 
 extension Scenario {
-    /// What has arrived when the writer hears that it has.
+    /// Scenarios of `delivered()`: when it returns, the bytes have arrived.
     static let deliveries = [
         Scenario("who closes once what was written is delivered takes none of it back") { kit in
             for round in 0..<20 {

@@ -34,7 +34,7 @@ extension Scenario {
                     try await first.connect(to: absent, expecting: second.localPeerId)
                 }
                 switch error {
-                // By now the port may be somebody else's.
+                // By now another socket may have the port.
                 case .connectionFailed, .timedOut, .wrongPeer: break
                 default: throw ConformanceFailure("a dial to nobody: \(error)")
                 }

@@ -2,7 +2,7 @@ internal import Concurrency
 internal import Transport
 
 extension Scenario {
-    /// What somebody hears who works for the peer without reading or writing.
+    /// Scenarios of `whenStopped(_:)`: a handler is notified without reading or writing.
     static let stops = [
         Scenario("who neither reads nor writes hears that the peer gave the stream up") { kit in
             try await kit.withConnection { dialled, accepted in
@@ -54,7 +54,7 @@ extension Scenario {
     ]
 }
 
-/// What a handler heard.
+/// The errors that a handler received.
 private final class Call: Sendable {
     private let errors = Locked<[TransportError]>([])
     private let heard = ConditionVariable()

@@ -1,21 +1,21 @@
 package import Identity
 package import Transport
 
-/// How to make the endpoints of one transport, for the scenarios that every transport must pass.
+/// The factory of one transport's endpoints, for the scenarios that every transport must pass.
 package struct TransportKit: Sendable {
     /// Makes an endpoint with an identity of its own; all endpoints of one kit reach each other.
     package let makeEndpoint: @Sendable () async throws -> any Endpoint
 
-    /// Returns an address at which nobody listens, so that a dial fails.
+    /// Returns an address without a listener, so that a dial fails.
     package let absentAddress: @Sendable () async throws -> SocketAddress
 
     /// Returns an address that swallows everything the endpoint sends, so that a dial waits.
     package let silentAddress: @Sendable (_ dialler: any Endpoint) async throws -> SocketAddress
 
-    /// What one side can have sent on a stream at most before the other one has read any of it.
+    /// The most bytes that one side can have sent on a stream before the other one has read any of them.
     package let maximumUnreadBytes: Int
 
-    /// How many streams one side may have open at a time at least.
+    /// The minimum number of streams that one side may have open concurrently.
     package let minimumStreamCount: Int
 
     /// Creates a kit from its parts.
