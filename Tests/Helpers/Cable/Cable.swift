@@ -21,7 +21,7 @@ internal import TestSupport
         var wires = [UInt64(0), 1].map { Wire(numbers, chance: $0) }
         try FileHandle.standardOutput.write(contentsOf: Data("ready\n".utf8))
         let (owner, start) = (getppid(), ContinuousClock.now)
-        // Whoever started this and is gone cannot end it.
+        // A parent that has exited cannot stop this process, so the loop watches for that.
         while getppid() == owner {
             let wait = wires.compactMap(\.nextDue).min().map { $0 - nanoseconds(since: start) } ?? 1_000_000_000
             Tap.wait(for: ends, milliseconds: Int32(min(1_000, max(0, wait + 999_999) / 1_000_000)))
@@ -49,7 +49,7 @@ private struct Wire {
     private var random: SplitMix64
     private var frames: [Frame] = []
     private var first = 0
-    /// When the last frame has left the sender's card.
+    /// The time at which the last frame has left the sender's network card.
     private var sent: Int64 = 0
     private var lastDue: Int64 = 0
     private var isLosing = false

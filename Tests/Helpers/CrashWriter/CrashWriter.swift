@@ -11,7 +11,7 @@ internal import Storage
     static func main() throws {
         let arguments = CommandLine.arguments
         if arguments.count == 3, arguments[1] == "prompt" {
-            // Whoever starts processes from a worker thread hands on its mask, which blocks what is to be shown here.
+            // A process that a worker thread starts inherits its signal mask, which blocks the signals under test.
             var none = sigset_t()
             unsafe sigemptyset(&none)
             unsafe sigprocmask(SIG_SETMASK, &none, nil)

@@ -6,10 +6,10 @@ final class Conductor: Sendable {
     private static let members = 20
     /// The first ones stay to the end: their memory is looked at.
     private static let residents = 6
-    /// Each new member dials so many of those that stay.
+    /// The number of residents that each new member dials.
     private static let seeds = 3
     private static let changePause = 2
-    /// What a member may grow by between the middle of the run and its end: a tenth, and some pages of its allocator.
+    /// The growth that a member may show between the middle of the run and its end: a tenth, and some allocator pages.
     private static let growthPart = 10
     /// The shortest run whose second half shows growth; before that caches and pools fill.
     private static let flatSeconds = 60
@@ -26,7 +26,7 @@ final class Conductor: Sendable {
 
     private struct State: Sendable {
         var parts: [Int: Part] = [:]
-        /// Of those that are gone.
+        /// The figures of members that are gone, added up.
         var past = Figures()
         var joined = 0
         var left = 0
@@ -100,7 +100,7 @@ final class Conductor: Sendable {
         }
     }
 
-    /// Nobody whom the conductor did not send away may go.
+    /// Records a member that ended by itself. Only the conductor may end a member.
     private func noteEnd(of number: Int) {
         state.withLock { state in
             guard let part = state.parts.removeValue(forKey: number) else { return }

@@ -6,13 +6,13 @@ internal import RunarNode
 struct Member: Sendable {
     private static let unlucky = 13
     private static let attempts = 5
-    /// Whoever crashed never answers.
+    /// The timeout of a request; a member that crashed never answers.
     private static let requestPatience = Duration.seconds(5)
     private static let keys = 50
     private static let requestPause = Duration.milliseconds(100)
     private static let eventPause = Duration.milliseconds(500)
     private static let recordPause = Duration.seconds(1)
-    /// What those that are gone leave behind ends soon, so that as much comes as goes: memory is to stay flat.
+    /// The lifetime of records. Those of members that are gone expire soon, so that memory stays flat.
     private static let recordLifetime = Duration.seconds(60)
     private static let eventWindow = Duration.seconds(30)
 
@@ -117,7 +117,7 @@ struct Member: Sendable {
         await node.stop()
     }
 
-    /// Half of the requests go to anybody, half to one peer; some must fail with the handler's error.
+    /// Sends requests, half to any provider and half to one peer; some must fail with the handler's error.
     private func request() async throws {
         while true {
             try await Task.sleep(for: Self.requestPause)

@@ -31,7 +31,7 @@ struct SoakError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// The network of a run: whoever has it signs its own token.
+/// The network key of a run, with which each member signs its own token.
 struct Ticket {
     let network: Ed25519KeyPair
 
@@ -46,7 +46,7 @@ struct Ticket {
     }
 }
 
-/// What a member has seen so far, a line each second.
+/// The figures of a member so far, reported in a line each second.
 struct Figures: Codable, Sendable {
     var requests = 0
     /// Requests that ended with an error though a provider was there.
