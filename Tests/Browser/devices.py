@@ -98,7 +98,7 @@ def wrong_codes(scene):
         page.click("button", "Continue")
         page.see("Paste a text first.")
     look_at(laptop, "device-wrong-code")
-    # A mail program has broken it into lines. Whoever looks at both screens and sees two codes says so.
+    # A mail program has broken it into lines. A user who sees two different codes on the screens cancels.
     paste(page, f"{asked[:70]}\n  {asked[70:]}", "Or paste its link")
     page.see(re.compile(f"Does the other screen show {re.escape(shown_code(phone))}, too"))
     page.click("button", "Cancel")
@@ -112,7 +112,7 @@ def wrong_codes(scene):
         page.fill("Or paste the answer", "")
         page.click("button", "Continue")
         page.see("Paste a text first.")
-    # The answer to the tablet, and one to this phone that was changed: the two codes differ, and a yes helps nobody.
+    # The answer to the tablet, and a changed one to this phone: the two codes differ, and a yes is refused.
     right = laptop.node.answer("device", "add", "--yes", text=asked)
     scene.expect_refusal(422, "/device/setup")
     for wrong in (answer, flipped(right["text"])):

@@ -99,7 +99,7 @@ def announcements(scene):
     assert page.js("document.querySelector('.offers').getAttribute('aria-live')") == "polite"
     page.find("region", "Files offered to you")
     page.click("button", "Refuse")
-    # What failed is told as well.
+    # Failures are announced as well.
     laptop.go("/networks/new")
     page.click("button", "Create the network")
     page.find("alert")

@@ -10,7 +10,7 @@ import household
 import screens
 from page import Page
 
-# What a page of somebody else's tries with the console at `console`; each attempt says what it got.
+# The attempts of a page of another origin on the console at `console`; each reports its result.
 ATTEMPTS = """(async (console, token, network) => {
     const api = `${console}/api/v1`, key = { Authorization: `Bearer ${token}` };
     const got = answer => answer.type === "opaque" ? "opaque" : `status ${answer.status}`;
@@ -220,7 +220,7 @@ def events_and_log(scene):
     page.see(EVIL)
     page.see(hebrew)
     laptop.keep("hostile-events")
-    # Whoever publishes under turned text reads why not, in words that stand where they belong.
+    # A topic with bidirectional control characters is refused, and the reason is displayed in the right order.
     page.js("document.querySelector('form[aria-label=Publish] input').select()")
     page.call("Input.insertText", text=REVERSED)
     page.fill("What to say", "never")

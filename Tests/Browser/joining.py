@@ -37,7 +37,7 @@ def check_words(laptop):
     assert not words(page), "shown before that was asked for"
     page.click("button", "Show the words")
     found = page.until(lambda: words(page), "no words")
-    # Whoever looks elsewhere does not leave the words behind.
+    # The words are covered again when the window loses the focus.
     page.js("dispatchEvent(new Event('blur'))")
     page.see("Covered again")
     assert not words(page), "shown to whoever comes by"

@@ -44,7 +44,7 @@ def first_network(scene):
     laptop.page.see("Are these the same six digits?")
     page.see("Compare the six digits")
     assert digits(laptop.page) == digits(page)
-    # Whoever reads the digits is not thrown back to the beginning of the page.
+    # The focus of a user who reads the digits does not return to the beginning of the page.
     press(laptop.page, "Yes, let it in", most=8)
     page.see("Welcome to")
     press(page, "Go to the network", most=8)
@@ -120,7 +120,7 @@ def skipping(scene):
     assert tab_to(page, "Join") == 1
     for tab in ("Peers", "Data", "Settings", "Networks"):
         press(page, tab)
-        # The page that came begins with its heading, also for whoever does not see it.
+        # The new page puts the focus on its heading, so that a screen reader begins there.
         page.until(
             lambda tab=tab: page.js(SHOWN) == [tab, "H1"],
             lambda tab=tab: f"{tab} leads to {page.js(SHOWN)}",

@@ -244,7 +244,7 @@ def restore_words(tablet, found):
         page.click("button", "Restore")
         page.until(lambda text=text: any(text in name for name in alerts(page)), lambda: f"{text}: {alerts(page)}")
     look_at(tablet, "phrase-restore")
-    # As somebody types it: in capitals, in lines.
+    # As a user types it: in capitals, in lines.
     page.fill("The 24 words", "\n".join(" ".join(found[at : at + 6]).upper() for at in range(0, 24, 6)))
     assert "covered" not in page.js("document.activeElement.className")
     page.js("dispatchEvent(new Event('blur'))")

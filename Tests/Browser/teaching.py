@@ -29,7 +29,7 @@ LESSONS = [
     ("/nowhere", "There is nothing at this address.", ["Go to your networks"]),
 ]
 
-# With a network and nobody else in it.
+# With a network that has no other members.
 ALONE = [
     ("/networks", "Nobody else is here", ["New network"]),
     ("/peers", INVITE, ["Invite a device"]),

@@ -165,7 +165,7 @@ def messages_and_files(scene):
     """What one says stands on the other's screen, and a file comes only after a yes."""
     laptop, phone = household.make(scene)
     open_peer(laptop, "phone")
-    # The phone is somewhere else in the console and is told nevertheless.
+    # The phone shows another page of the console and is notified nevertheless.
     phone.page.keep_notices()
     laptop.page.fill("Write a message", "Is the door shut?")
     laptop.page.click("button", "Send")
