@@ -49,7 +49,7 @@ internal import Testing
         }
         let sockets = try DatagramSockets(at: [self.loopback])
         #expect(throws: DatagramError.self) {
-            // A socket of the loopback interface reaches nobody else.
+            // A socket of the loopback interface reaches no other machine.
             try sockets.send([1], to: SocketAddress(parsing: "203.0.113.1:1"))
         }
     }

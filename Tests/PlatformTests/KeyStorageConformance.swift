@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import Platform
 
-/// What every key storage promises, asked of an empty one.
+/// The promises of every key storage, checked on an empty one.
 ///
 /// `reopen` gives a storage that sees what the first one stored: after opening a file again, or the same one where
 /// nothing is to be opened.

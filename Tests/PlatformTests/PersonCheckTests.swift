@@ -6,7 +6,7 @@ internal import Testing
     @Test(arguments: [
         (false, false, true, PersonCheck.none), (false, true, true, .none), (false, false, false, .none),
         (true, false, true, .biometrics), (true, true, true, .biometricsOrPassword),
-        // Without a sensor a key is stored all the same; a password is there on every machine.
+        // Without a sensor a key is still stored; every machine has a password.
         (true, false, false, .missing), (true, true, false, .biometricsOrPassword),
     ])
     func `what is asked follows from the guard and the sensor`(

@@ -7,7 +7,7 @@ internal import Testing
 
 /// The released vaults of version 1, made by a program in another language.
 ///
-/// They stay readable for ever.
+/// They stay readable in every later version.
 @Suite("Vault vectors") struct VaultVectorTests {
     struct Vector: Decodable, Sendable {
         struct Derivation: Decodable {

@@ -112,7 +112,7 @@ internal import Testing
 
 /// A `LanProbe` and what it said.
 ///
-/// What it hears and which addresses it has come in either order: wait for both.
+/// Its lines about probes that it heard and about its addresses come in either order: wait for both.
 private final class Probe {
     let name: String
     let host: Int
