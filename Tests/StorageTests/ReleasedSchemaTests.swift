@@ -11,7 +11,7 @@ internal import Testing
     /// The versions with a file `Tests/Vectors/Storage/state-<version>.sqlite`; a release adds its own.
     private static let released = [1]
 
-    /// What those files were filled with.
+    /// Fills a store with the content of those files.
     private func fill(_ store: StateStore) throws {
         for network in try Self.networks() { try store.save(network) }
         try store.save(Self.token())
