@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import NodeService
 @testable internal import runar
 
-/// What is promised of every command, held against the commands that there are.
+/// The promises for every command, checked against the commands that exist.
 @Suite("Every command", .aside) struct CompletenessTests {
     /// A command as the parser describes it.
     private struct Description: Decodable {

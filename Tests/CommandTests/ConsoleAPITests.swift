@@ -243,7 +243,7 @@ enum APIVisitor {
     static let missing = PythonScripts.missing(for: script, otherwise: "the console's API is not gone through")
     private static let script = "console_api.py"
 
-    /// What was claimed, and what was not asked.
+    /// Runs the script at these places; returns its claims and the routes that it never asked.
     static func go(_ places: [String]) async throws -> (claims: [Claim], left: [String]) {
         try await aside {
             let process = try ChildProcess(script: script, arguments: ["go"] + places)

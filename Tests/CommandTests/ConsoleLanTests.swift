@@ -52,7 +52,7 @@ struct ConsoleLanTests {
 
     private static let passphrase = "correct horse battery"
 
-    /// Somebody at the first of these addresses.
+    /// Returns a visitor at the first of these addresses.
     private static func visitor(_ addresses: [String]?, token: String) throws -> NetworkVisitor {
         let url = try #require(URL(string: addresses?.first ?? ""))
         let (host, port) = (try #require(url.host), try #require(url.port.flatMap { UInt16(exactly: $0) }))
@@ -251,7 +251,7 @@ struct ConsoleLanTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     }
 
-    /// A port that nobody has at the moment.
+    /// Returns a port that is free at the moment.
     private static func freePort() async throws -> Int {
         try await aside {
             let script = "import socket; s = socket.socket(); s.bind(('', 0)); print(s.getsockname()[1])"

@@ -6,7 +6,7 @@ internal import Testing
 
 /// coturn, a STUN server and client that shares no code with this package.
 enum Coturn {
-    /// What must be installed, or nothing; it is printed, so that no test is left out silently.
+    /// The reason why coturn cannot be asked, or an empty text; it is printed, so that no test is left out silently.
     static let missing: String = {
         let needed = ["turnserver", "turnutils_stunclient", "turnutils_natdiscovery", "timeout"]
         let tools = needed.filter { !isInstalled($0) }
@@ -24,7 +24,9 @@ enum Coturn {
         }
     }
 
-    /// Everything that one of its clients prints; they wait for ever for an answer that is lost.
+    /// Returns everything that one of its clients prints, for at most 30 seconds.
+    ///
+    /// A client would wait indefinitely for an answer that is lost.
     static func ask(_ tool: String, _ arguments: [String]) throws -> String {
         let client = try ChildProcess(path: "/usr/bin/env", arguments: ["timeout", "30", tool] + arguments)
         var lines: [String] = []

@@ -202,7 +202,7 @@ internal import Testing
         expectNoCommands(facts)
     }
 
-    /// Who only knows the console is told no commands; while no node runs there is no console.
+    /// Expects that findings for the console advise no commands. While no node runs, no console exists.
     private func expectNoCommands(_ facts: DoctorFacts) {
         let withoutNode: Set = ["not-running", "no-home", "peer-unknown"]
         for finding in Diagnosis(facts, for: .console).findings where !withoutNode.contains(finding.code) {

@@ -43,7 +43,7 @@ internal import Testing
         let node = try RunningCommand(["up", "--json"], home: home)
         _ = try node.next("ready")
         #expect(try codes(ask(home, "other")).last == "no-address")
-        // Nobody listens on this port of the loopback network.
+        // No socket listens on this port of the loopback network.
         #expect(try home.runar(["connect", peer, "Home", "127.99.0.1:9"]).status != 0)
         let silent = try #require(try ask(home, "other").json["peer"] as? [String: Any])
         let steps = try #require(silent["history"] as? [[String: Any]])

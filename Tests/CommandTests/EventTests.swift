@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What one member publishes and another prints, with nodes that find each other on loopback.
+/// Events that one member publishes and another prints, with nodes that find each other on loopback.
 @Suite("Events", .aside, .timeLimit(.minutes(15))) struct EventTests {
     private let pair: MeetingPair
 
@@ -57,7 +57,7 @@ internal import Testing
             #expect(published.status == 0, "\(published.output)\(published.errors)")
             #expect(published.errors.contains("no node runs"))
             var event = try atHome.next("published")
-            // One that seemed to reach nobody may have come all the same.
+            // An event that seemed to reach no peer may have arrived anyway.
             while event["text"] as? String != "round \(number)" { event = try atHome.next("published") }
             #expect(event["number"] as? Int == 1)
         }
@@ -65,7 +65,7 @@ internal import Testing
         let begun = try alone.next("subscribed")
         #expect(begun["networkName"] as? String == "Pair")
         if begun["isIsolated"] as? Bool == true { _ = try alone.next("eventsConnected") }
-        // Whoever dials knows first that the two are connected.
+        // The dialler is the first to know that the two are connected.
         while try pair.owner.runar(["status"]).output.contains("events    Pair: isolated") {}
         #expect(try pair.owner.runar(["publish", "news", "to the phone"]).output == "published\n")
         #expect(try alone.next("published")["text"] as? String == "to the phone")

@@ -52,7 +52,7 @@ extension Outcome {
 
     init() throws { pair = try InvitedPair() }
 
-    /// The same invitation with another secret.
+    /// Returns the same invitation with another secret.
     private func guessed(_ link: String) throws -> String {
         var binary = try Invitation(text: link).binary
         binary[65] ^= 1

@@ -63,7 +63,7 @@ internal import Testing
     }
 
     @Test func `a taken port that nobody chose makes the console move, and a chosen one is an error`() async throws {
-        // The first has the usual port, unless somebody else on this machine has it: taken it is either way.
+        // The first has the usual port, unless another program on this machine has it. Either way it is taken.
         try await withConsoles([nil, nil]) { first, second in
             #expect(first.address != second.address)
             #expect(!second.address.hasSuffix(":4280/"))

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import NodeService
 @testable internal import runar
 
-/// What a running node keeps for those who look.
+/// The state and the events that a running node keeps for its observers.
 @Suite("What a node keeps for its console") struct NodeWatchTests {
     private func read(_ stream: AsyncStream<[UInt8]>, _ count: Int) async throws -> [[String: Any]] {
         var lines: [[String: Any]] = []

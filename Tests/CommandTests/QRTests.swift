@@ -26,7 +26,7 @@ internal import Testing
     @Test func `half blocks for dark and light terminals say the text`() throws {
         let plain = try runar(["qr", "show", text])
         #expect(plain.status == 0 && plain.errors.isEmpty)
-        // No colours where nobody said that they are understood.
+        // No colours where the terminal is not known to support them.
         #expect(!plain.output.contains("\u{1B}"))
         try expectRead(.terminal(plain.output, isDark: true), text)
         #expect(try runar(["qr", "show", text, "--dark"]).output == plain.output)

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What is stored by one member and read by another, with nodes that find each other on loopback.
+/// Values that one member stores and another reads, with nodes that find each other on loopback.
 @Suite("Stored values", .aside, .timeLimit(.minutes(15))) struct RecordTests {
     private let pair: MeetingPair
 
@@ -88,7 +88,7 @@ internal import Testing
         func change(to value: String) throws { _ = try pair.phone.answer(["put", "light", value]) }
         try change(to: "on")
         #expect(try pair.owner.runar(["get", "light"]).output == "on")
-        // Nobody is left to ask; the node still knows what it read.
+        // No peer is left to ask; the node still has the value that it read.
         _ = try pair.phone.answer(["stop"])
         #expect(try pair.owner.runar(["get", "light"]).output == "on")
         try pair.start(.phone)
@@ -171,7 +171,7 @@ final class MeetingPair {
         _ = try phone.answer(["join", text, token])
     }
 
-    /// Settings with which this pair's nodes find each other, and nobody else.
+    /// The settings with which this pair's nodes find each other and no other node.
     var discovery: [String: String] { ["RUNAR_DISCOVERY": "on", "RUNAR_DISCOVERY_GROUP": group] }
 
     /// Runs a command of the phone without a node, with discovery.

@@ -8,7 +8,7 @@ internal import Testing
     .aside,
     .enabled(if: IndependentReaders.missing.isEmpty, "zbar or zxing-cpp is missing")
 ) struct ScanningTests {
-    /// What a camera gets from a code that a command shows.
+    /// Returns the text that a camera reads from a code that a command shows.
     private func scan(_ home: TemporaryHome, _ arguments: [String]) throws -> String {
         let shown = try home.runar(arguments + ["--qr"])
         try #require(shown.status == 0, "\(shown.errors)")

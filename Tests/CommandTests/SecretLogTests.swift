@@ -7,7 +7,7 @@ internal import Testing
 
 /// Two nodes that log everything they can, while a person handles everything that is secret.
 @Suite("Secrets and the log", .aside, .timeLimit(.minutes(15))) struct SecretLogTests {
-    /// What was secret, and what the nodes keep of their logs.
+    /// The secrets that were handled, and the lines of the logs that the nodes keep.
     private struct Account: Decodable, Sendable {
         let secrets: [String: [String]]
         let lines: [String]

@@ -79,7 +79,7 @@ internal import Testing
     }
 
     @Test func `a server that does not answer is named`() throws {
-        // A server is asked and gone, so nobody has its port now.
+        // The server has stopped, so no socket has its port now.
         let server = try server(["127.0.0.1:0"])
         #expect(server.command.end(by: SIGTERM) == 0)
         let outcome = try runar(["stun", server.address, "--json"])

@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Who may speak to a running node: its own user alone, as the kernel says, and not as modes allow.
+/// Access to a running node: its own user alone has it, as the kernel says, whatever the file modes allow.
 @Suite("Users of the control socket", .aside) struct ControlUserTests {
     private static let tools = ["/usr/bin/setpriv", "/usr/bin/perl"]
     private static var canBeOthers: Bool {

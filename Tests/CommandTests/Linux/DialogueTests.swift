@@ -4,7 +4,7 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-/// What a person sees and types at a terminal.
+/// The dialogue with a person at a terminal: the text on the screen and the text typed.
 @Suite("Dialogues", .aside, .serialized) struct DialogueTests {
     private let home: TemporaryHome
 
