@@ -9,7 +9,7 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// Who gets a connection: exactly the holder of one Ed25519 certificate's key.
+/// Authentication of peers: exactly the holder of one Ed25519 certificate's key gets a connection.
 @Suite("Authentication") struct AuthenticationTests {
     /// Certificates that are no node's, for tests alone.
     private struct OtherCertificates: Decodable {

@@ -7,12 +7,12 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// An executor that notes whether anybody was made to run in the middle of a packet.
+/// An executor that records whether a task was made to run in the middle of a packet.
 @available(macOS 15, iOS 18, *)
 private final class WatchingExecutor: TaskExecutor {
     private let found = Locked((all: 0, inside: 0))
 
-    /// How many jobs came, and how many of them out of one of the engine's callbacks.
+    /// The number of jobs, and of those that came out of one of the engine's callbacks.
     var jobs: (all: Int, inside: Int) { found.withLock { $0 } }
 
     func enqueue(_ job: consuming ExecutorJob) {

@@ -9,7 +9,7 @@ internal import TransportConformance
 /// Handshakes without time, and clocks that jump (1, 3).
 @Suite("Clocks", .timeLimit(.minutes(15))) struct ClockTests {
     @Test func `a handshake waits for no clock (1)`() async throws {
-        // The time of both stands still, so that whatever is put off for a moment is put off for ever.
+        // The time of both stands still, so that whatever is put off for a moment is put off indefinitely.
         let clock = TestClock()
         clock.stop()
         let server = try loopbackEndpoint { $0.seams.now = { clock.now } }

@@ -5,7 +5,7 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// What is left of a connection after its end: three probe timeouts in which its packets are known (11).
+/// The state kept of a connection after its end: its packets are recognised for three probe timeouts (11).
 ///
 /// The clocks stand still, so that those timeouts pass when a test says so and not before.
 @Suite("Closing", .timeLimit(.minutes(15))) struct ClosingTests {
@@ -14,7 +14,7 @@ internal import TransportConformance
     /// Far more than three.
     private static let beyond: Int64 = 60_000
 
-    /// A connection through a tap that nothing passes any more, both clocks stopped, and a packet of each side.
+    /// A connection through a tap that no longer passes datagrams, both clocks stopped, and a packet of each side.
     private struct Closed {
         let server: QUICEndpoint
         let dialler: QUICEndpoint

@@ -7,7 +7,7 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// What leaves and arrives in single datagrams: whole packets, with their ECN marks (4, 12).
+/// The contents of single datagrams, sent and received: whole packets, with their ECN marks (4, 12).
 @Suite("Datagrams", .timeLimit(.minutes(15))) struct DatagramTests {
     /// Sends `byteCount` bytes to a server behind a tap and back, and says what passed.
     private func transfer(

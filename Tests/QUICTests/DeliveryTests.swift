@@ -4,7 +4,7 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// What ends the wait for the peer's acknowledgement of what was written.
+/// The events that end the wait for the peer's acknowledgement of written data.
 @Suite("Deliveries", .timeLimit(.minutes(15))) struct DeliveryTests {
     /// A stream from `dialled` to `accepted` with more on it than the peer takes unread, and a task that waits for it.
     private struct Waiting {
@@ -88,7 +88,7 @@ internal import TransportConformance
         let connection = try await client.connect(to: try address(of: server), expecting: server.localPeerId)
         let stream = try connection.openStream()
         await client.close(code: 3)
-        // What nobody will carry out is queued at most once.
+        // The endpoint is closed: a write that it will never perform is queued at most once.
         await #expect(throws: TransportError.self) {
             for _ in 0..<2 { try await stream.write([1], finish: false) }
         }

@@ -75,7 +75,7 @@ internal import TransportConformance
         let stranger = try RawSocket()
         var random = SplitMix64(seed: 42)
         for _ in 0..<50_000 {
-            // A long header of version 1 with random ids: an Initial as far as anybody can see before decrypting it.
+            // A long header of version 1 with random ids: an Initial as far as can be seen before decrypting it.
             var packet: [UInt8] = [0xC3, 0, 0, 0, 1, 8]
             for _ in 0..<8 { packet.append(UInt8.random(in: .min ... .max, using: &random)) }
             packet += [8]

@@ -6,9 +6,9 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// What went wrong in other hands, each with the test that keeps it from coming back.
+/// Problems that other programs had, each with the test that keeps it from coming back.
 ///
-/// docs/quic-gotchas.md has the whole list; the tests of its other numbers lie in the files beside this one.
+/// docs/quic-gotchas.md has the whole list; the tests of its other numbers are in the other files of this folder.
 @Suite("Gotchas") struct GotchaTests {
     /// Echoes 100 kB over a fresh connection of two endpoints changed by `change`.
     private func echo(_ change: @escaping @Sendable (inout QUICConfiguration) -> Void = { _ in }) async throws {

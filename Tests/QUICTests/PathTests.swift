@@ -11,7 +11,7 @@ internal import TransportConformance
 @Suite("Paths", .timeLimit(.minutes(15))) struct PathTests {
     /// The size of a dialler's first datagram on a channel, an Initial in its header.
     ///
-    /// What the relay says for itself has other sizes.
+    /// The relay's own packets have other sizes.
     private static let forwardedInitial = 1_200 + ChannelId(0).header.count
 
     /// Two peers that are both connected to a third one.
@@ -20,7 +20,7 @@ internal import TransportConformance
         let dialler: QUICEndpoint
         let listener: QUICEndpoint
         let channels = (ChannelId(0x11), ChannelId(0x22))
-        /// Where the dialler cannot send, and the listener neither.
+        /// The addresses that neither the dialler nor the listener can send to.
         let blocked = Locked<Set<SocketAddress>>([])
         /// The sizes of what the relay sent since it began to relay.
         let forwarded = Locked<[Int]>([])
@@ -84,7 +84,7 @@ internal import TransportConformance
         Issue.record("the connection ended without \(event)")
     }
 
-    /// Sends bytes and reads them back from whoever accepted the connection.
+    /// Sends bytes and reads them back from the side that accepted the connection.
     private func echo(_ count: Int, over dialled: any Connection, _ accepted: any Connection) async throws {
         let sent = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         async let answered: Void = {

@@ -52,7 +52,7 @@ final class RawSocket: @unchecked Sendable {
         return unsafe rq_udp_send(raw, &from, &remote, mark, bytes, bytes.count, segment ?? bytes.count) == RQ_OK
     }
 
-    /// What has arrived by now, without waiting.
+    /// Returns the datagrams that have arrived by now, without waiting.
     func received() -> [Arrival] {
         var arrivals: [Arrival] = []
         while true {
@@ -109,7 +109,7 @@ final class RawSocket: @unchecked Sendable {
 }
 
 extension RawSocket {
-    /// What makes any endpoint answer at once: an Initial of a version that nobody speaks.
+    /// A datagram that any endpoint answers at once: an Initial of an unsupported version.
     static let question: [UInt8] =
         [0xC0, 0x1A, 0x2A, 0x3A, 0x4A, 8] + [UInt8](repeating: 1, count: 8) + [8] + [UInt8](repeating: 2, count: 8)
         + [UInt8](repeating: 0, count: 1177)

@@ -21,7 +21,7 @@ final class Tap: @unchecked Sendable {
         var isShort: Bool { (bytes.first ?? 0x80) & 0x80 == 0 }
     }
 
-    /// What a tap does to what passes.
+    /// A change that a tap makes to passing datagrams.
     enum Impairment: Sendable {
         case none
         /// ECN marks are cleared.
@@ -46,7 +46,7 @@ final class Tap: @unchecked Sendable {
     /// The notifier of datagrams that were added to ``passed``.
     private let arrivals = ConditionVariable()
 
-    /// Begins to pass datagrams between `server` and whoever dials ``address``.
+    /// Begins to pass datagrams between `server` and the endpoint that dials ``address``.
     init(to server: SocketAddress, on host: String = "127.0.0.1", _ impairment: Impairment = .none) throws {
         self.server = server
         front = try RawSocket(on: host)
@@ -86,9 +86,10 @@ final class Tap: @unchecked Sendable {
         try await arrivals.wait { state.withLock { $0.passed.dropFirst(count).first(where: condition) } }
     }
 
-    /// What one side sends in answer to `datagrams` that seem to come from the other; only while nothing is passed on.
+    /// Returns what one side sends in answer to `datagrams` that seem to come from the other.
     ///
-    /// Nobody can wait for silence, but a question that is always answered comes last.
+    /// Call it only while nothing is passed on. Silence cannot be awaited, but a question that is always answered
+    /// comes last.
     func answers(to datagrams: [[UInt8]], fromDialler isAskingDialler: Bool) async throws -> [[UInt8]] {
         let (before, dialler) = state.withLock { ($0.passed.count, $0.dialler) }
         for datagram in datagrams + [RawSocket.question] {

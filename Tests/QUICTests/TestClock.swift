@@ -11,7 +11,7 @@ final class TestClock: Sendable {
 
     private let state = Locked(State())
 
-    /// What the clock says, in nanoseconds.
+    /// The time of the clock, in nanoseconds.
     var now: UInt64 {
         let real = rq_now()
         return state.withLock { $0.stoppedAt ?? (real &+ $0.ahead) }

@@ -8,7 +8,7 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// Which address packets leave from, and that nobody cuts them on the way (13).
+/// The addresses that packets leave from, and the dropping of long packets in place of fragmentation (13).
 ///
 /// All of 127.0.0.0/8 is this machine's on Linux only.
 @Suite("Addresses", .timeLimit(.minutes(15))) struct AddressTests {
