@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// How much of the laboratory is run.
+/// The extent of a run of the laboratory.
 enum LabExtent {
     private static let asked = ProcessInfo.processInfo.environment["RUNAR_LAB"] ?? ""
 
     /// Everything, as `make lab` does; else what a gate has time for.
     static let isFull = !asked.isEmpty
-    /// How often what chance has a part in is repeated: so often as `RUNAR_LAB` says, or 20 times if it says `full`.
+    /// The repetitions of a test that depends on chance: as many as `RUNAR_LAB` says, or 20 if it says `full`.
     static let repetitions = isFull ? Int(asked) ?? 20 : 1
 
     /// A directory for what nodes say of themselves, if `RUNAR_LAB_LOGS` names one.

@@ -5,7 +5,7 @@ internal import TestSupport
 @testable internal import NodeService
 @testable internal import runar
 
-/// What a node tells a listener of messages and events, each with the time at which it was told.
+/// The messages and events that a node reports to a listener, each with the time of its report.
 final class Watch: Sendable {
     struct Entry: Sendable {
         let time: ContinuousClock.Instant
@@ -16,7 +16,7 @@ final class Watch: Sendable {
     private let condition = NSCondition()
     private let listening = Locked<Task<Void, Never>?>(nil)
 
-    /// Listens to the node of a home; returns once nothing is missed any more.
+    /// Listens to the node of a home; returns once no update can be missed.
     init(home: String) async throws {
         let client = NodeClient(home: home)
         guard let client else { throw Outcome.Unexpected(description: "no node runs in \(home)") }
@@ -88,7 +88,7 @@ final class Watch: Sendable {
         }?.time
     }
 
-    /// When texts with this beginning came, and which.
+    /// Returns the texts with this beginning, each with its time of arrival.
     func messages(beginning prefix: String) -> [(time: ContinuousClock.Instant, text: String)] {
         entries.withLock { $0 }.compactMap { entry in
             guard case .message(let message) = entry.update, let text = message.text, text.hasPrefix(prefix) else {

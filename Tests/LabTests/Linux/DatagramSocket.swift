@@ -11,7 +11,7 @@ final class DatagramSocket {
         let text: String
     }
 
-    /// What a series of numbered datagrams to one that echoes showed.
+    /// The results of a series of numbered datagrams to an echo server.
     struct Measurement: Decodable {
         let sent: Int
         let received: Int

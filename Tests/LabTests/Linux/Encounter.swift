@@ -77,10 +77,10 @@ extension Device {
         )
     }
 
-    /// How packets to a peer travel, if it is connected.
+    /// Whether packets to a peer are relayed, or nil if it is not connected.
     func isRelayed(_ other: Device) async throws -> Bool? { try await report(of: other)?.isRelayed }
 
-    /// Where packets to a peer go, in words.
+    /// Returns the path of packets to a peer, in words.
     func path(to other: Device) async throws -> String {
         guard let report = try await report(of: other) else { return "not connected" }
         return report.isRelayed == true ? "relayed" : report.address ?? "?"

@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What whole nodes can do over worse and worse lines: one is behind a router and dials, the other one is public.
+/// Whole nodes over worse and worse lines: one is behind a router and dials, the other one is public.
 @Suite(
     "Degradation ladder",
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
@@ -31,14 +31,14 @@ internal import Testing
     }
 }
 
-/// What two devices did on a rung.
+/// The results of two devices on a rung.
 private struct Climb: Sendable {
     static let texts = Set((1...20).map { "message \($0)" })
     static let headings = [
         "rung", "", "line (each direction)", "connect", "messages", "median", "longest", "put", "get", "256 KiB",
     ]
     private static let port = 4_433
-    /// What nobody waits longer for.
+    /// The time within which a command is tried again.
     private static let patience = Duration.seconds(90)
 
     let rung: Rung
@@ -90,7 +90,7 @@ private struct Climb: Sendable {
         file = try await time { try await dialler.outcome(["send", other.peerId, "--file", content]) }
     }
 
-    /// How long a command takes to succeed, which may be tried again; nil if it does not in time.
+    /// Returns the time until a command succeeds, which may be tried again; nil if it does not in time.
     private mutating func time(_ command: () async throws -> Outcome) async throws -> Duration? {
         let started = ContinuousClock.now
         while ContinuousClock.now - started < Self.patience {

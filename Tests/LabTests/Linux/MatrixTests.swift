@@ -84,7 +84,7 @@ private struct Meeting: Sendable {
     init(_ pair: Pair, within patience: Duration) async throws {
         self.pair = pair
         let encounter = try await Encounter(.init(pair.first), .init(pair.second))
-        // Where nothing is found by design, nobody waits for it long.
+        // Where no path is found by design, the wait is short.
         let isHopeless = !pair.isEasy && !pair.needsSearch
         (connected, direct) = try await encounter.meet(within: isHopeless ? .seconds(8) : patience)
         guard connected != nil else {

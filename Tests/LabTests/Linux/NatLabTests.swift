@@ -218,7 +218,7 @@ private final class Coturn {
         }
     }
 
-    /// What `turnutils_natdiscovery` says of mapping and filtering, asked until it got an answer or gave up.
+    /// Returns what `turnutils_natdiscovery` prints of mapping and filtering, once it has an answer or times out.
     func discovery(from site: Int) async throws -> String {
         let command =
             lab.wrapper(on: .site(site)) + [

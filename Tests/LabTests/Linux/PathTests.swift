@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// What becomes of a connection between two devices behind routers when the ground under it moves.
+/// Connections between two devices behind routers while their networks change.
 @Suite(
     "Connections on moving ground",
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
@@ -43,7 +43,7 @@ internal import Testing
             let traffic = try await Traffic.flowing(from: source, to: target) {
                 try await encounter.lab.forgetMappings(of: site)
             }
-            // Nobody reaches it before it says something by itself, and that may take longer than a message waits.
+            // No packet reaches the listener before it sends one itself, which may take longer than a message waits.
             print("\(name) only listens: \(traffic.lost) lost, stall \(LabExtent.text(traffic.stall)) s")
             check("afterwards", try await Traffic.flowing(from: source, to: target) {})
         }

@@ -19,7 +19,7 @@ internal import Testing
         return server
     }
 
-    /// What a command at the first site prints.
+    /// Returns the outcome of a command at the first site.
     private func answer(_ arguments: [String], on lab: NatLab) throws -> Outcome {
         try RunningCommand(arguments + ["--json"], home: TemporaryHome(), wrapper: lab.wrapper(on: .site(1))).outcome()
     }
@@ -61,7 +61,7 @@ internal import Testing
             ).outcome()
             let findings = try #require(try outcome.json["findings"] as? [[String: Any]])
             let checks = try #require(try outcome.json["multicast"] as? [[String: Any]])
-            // An IPv6 address of a new interface is not used before the system knows that nobody else has it.
+            // The system does not use an IPv6 address of a new interface before duplicate address detection ends.
             let ipv4 = checks.filter { $0["family"] as? String == "IPv4" }
             return (findings.compactMap { $0["code"] as? String }, ipv4.compactMap { $0["outcome"] as? String })
         }

@@ -5,7 +5,7 @@ internal import TestSupport
 @testable internal import NodeService
 @testable internal import runar
 
-/// What became of messages that one device sent to another every 50 milliseconds while something happened, which began
+/// The delivery of messages that one device sent to another every 50 milliseconds during an operation, which began
 /// when messages flowed.
 struct Traffic: Sendable {
     private static let pause = Duration.milliseconds(50)
@@ -17,13 +17,13 @@ struct Traffic: Sendable {
     private static let tail = 40
 
     let sent: Int
-    /// Those whose sending failed.
+    /// The errors of the sends that failed.
     let failures: [String]
-    /// Those that never came.
+    /// The number of messages that never arrived.
     let lost: Int
     /// The longest time before an arrival in which nothing came, without the time between two that are sent.
     let stall: Duration
-    /// Where either's packets went before and afterwards.
+    /// The paths of both devices' packets before and afterwards.
     let paths: String
 
     /// Sends from `source` to `target` while `body` runs, and a little longer.
@@ -54,7 +54,7 @@ struct Traffic: Sendable {
         }
         isOver.withLock { $0 = true }
         let (sent, complaints) = await failures
-        // A receipt and what the listener is told come on two ways, of which either may be the quicker.
+        // A receipt and the listener's update come on two ways, of which either may be the quicker.
         let heard = Set(watch.messages(beginning: mark).map(\.text))
         for text in (0..<sent).map({ "\(mark)\($0)" }) where complaints.isEmpty && !heard.contains(text) {
             let isThere = try await watch.first(within: .seconds(30)) { update in
