@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import Discovery
 
-/// What the addresses of an announcement mean to who hears it.
+/// The meaning of an announcement's addresses to its receiver.
 @Suite("Addresses in announcements") struct AddressTests {
     private let network: Network
     private let peer = Member(seed: 1)

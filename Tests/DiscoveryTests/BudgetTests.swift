@@ -39,7 +39,7 @@ internal import Testing
         #expect(!budget.hasRoom(for: .proof, from: try SocketAddress(parsing: "192.0.2.2:1"), at: .zero))
         #expect(budget.hasRoom(for: .proof, from: member, at: .zero))
         #expect(budget.count <= 4 * 512)
-        // Not for ever.
+        // The member's own share expires.
         #expect(budget.hasRoom(for: .proof, from: member, at: .seconds(299)))
         budget.charge(.proof, count: 100_000, to: try SocketAddress(parsing: "192.0.2.3:1"), at: .seconds(301))
         #expect(!budget.hasRoom(for: .proof, from: member, at: .seconds(301)))

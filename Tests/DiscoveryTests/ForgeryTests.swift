@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import Discovery
 
-/// Announcements that are not what they say, by somebody who knows the member secret: the worst that can be on the link.
+/// Forged announcements from an attacker that knows the member secret: the worst that can be on the link.
 @Suite("Forged announcements") struct ForgeryTests {
     private let network: Network
     private let other: Network

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import Discovery
 
-/// What a node makes of announcements that are genuine.
+/// The handling of genuine announcements.
 @Suite("Hearing") struct HearingTests {
     private let network: Network
     private let peer = Member(seed: 1)

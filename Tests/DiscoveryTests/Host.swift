@@ -4,7 +4,7 @@ internal import Identity
 
 @testable internal import Discovery
 
-/// How often signatures were verified.
+/// The numbers of tokens and of signatures that were verified.
 final class VerificationCount: Sendable {
     private let counts = Locked((tokens: 0, signatures: 0))
 
@@ -97,7 +97,7 @@ struct Host {
         take().compactMap { if case .host(.multicast(let bytes)) = $0 { bytes } else { nil } }
     }
 
-    /// What was heard, lost or ignored since the last call.
+    /// Returns what was heard, lost or ignored since the last call.
     mutating func takeNews() -> [Discovery.Effect] {
         take().filter { if case .host(.multicast) = $0 { false } else { true } }
     }
@@ -111,7 +111,7 @@ struct Host {
         try hear(seal(announcement, of: network), from: source)
     }
 
-    /// What a member of `network` would put on the link.
+    /// Returns the datagram in which a member of `network` would send an announcement.
     mutating func seal(_ announcement: Announcement, of network: Network) throws -> [UInt8] {
         guard let beacon = network.beaconKey.seal(announcement, nonce: nonces.next()) else {
             throw BytesError.invalidValue("a beacon that cannot be sealed")

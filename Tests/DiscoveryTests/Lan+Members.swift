@@ -49,7 +49,7 @@ extension Discovery {
 }
 
 extension Lan {
-    /// Adds so many members of `network`, none of them started.
+    /// Adds `count` members of `network`, none of them started.
     mutating func addMembers(_ count: Int, of network: CheapNetwork, seed: UInt64 = 0) throws {
         for number in 0..<count {
             let index = add(.cheap(seed &* 10_000 &+ UInt64(number)))
@@ -74,7 +74,7 @@ extension Lan {
 }
 
 extension [Duration] {
-    /// The value below which so many of a hundred are.
+    /// Returns the value below which `share` percent of the durations are.
     func percentile(_ share: Int) -> Duration { self[Swift.min(count - 1, count * share / 100)] }
 
     /// In milliseconds, for people.

@@ -9,11 +9,11 @@ internal import Identity
 /// Datagrams are lost, late, out of order and doubled, for each receiver on its own; links can be cut. It does not model
 /// that multicast is slow and shared, nor losses that come in bursts: the number of datagrams is counted instead.
 struct Lan {
-    /// What happens to a datagram on its way to one receiver.
+    /// The quality of a datagram's path to one receiver.
     struct Quality {
         var loss = 0.0
         var duplication = 0.0
-        /// How many are held up for longer than those sent after them.
+        /// The share of datagrams that are held up, so that later ones may overtake them.
         var reordering = 0.0
         var shortestDelay = Duration.microseconds(200)
         var longestDelay = Duration.milliseconds(5)
@@ -28,10 +28,10 @@ struct Lan {
         var startedAt: Duration?
         /// The links between nodes of different parts are cut.
         var part = 0
-        /// How far its wall clock is off.
+        /// The offset of its wall clock, in seconds.
         var clockOffset: Int64 = 0
         var wake: Duration?
-        /// When each peer was heard first, and when it was lost last.
+        /// The times at which each peer was first heard and last lost.
         var firstHeard: [PeerId: Duration] = [:]
         var lost: [PeerId: Duration] = [:]
         var addresses: [PeerId: [SocketAddress]] = [:]
@@ -69,7 +69,7 @@ struct Lan {
         random = SeededGenerator(seed: seed, name: "lan")
     }
 
-    /// How many datagrams were sent, by all nodes, since `begin`.
+    /// Returns the number of datagrams that all nodes sent since `begin`.
     func sentCount(since begin: Duration = .zero) -> Int {
         nodes.reduce(0) { $0 + $1.sentAt.count { $0 >= begin } }
     }
@@ -102,7 +102,7 @@ struct Lan {
         for effect in effects { carryOut(effect, of: index) }
     }
 
-    /// Lets a datagram reach every node that is up, as if somebody at `source` had sent it.
+    /// Delivers a datagram to every node that is up, as if it had been sent from `source`.
     mutating func inject(_ datagram: [UInt8], from source: SocketAddress) {
         for index in nodes.indices where nodes[index].isUp {
             input(.datagramReceived(datagram, from: source), to: index)

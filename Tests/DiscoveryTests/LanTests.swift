@@ -4,11 +4,11 @@ internal import Testing
 
 @testable internal import Discovery
 
-/// How fast and at what price nodes find each other, in virtual time.
+/// The speed and the cost of discovery between nodes, in virtual time.
 @Suite("Discovery on a link") struct LanTests {
     private static let bad = Lan.Quality(loss: 0.2, duplication: 0.02, reordering: 0.05)
 
-    /// When fifty nodes start, and with which seed.
+    /// The time within which fifty nodes start, and the seed.
     struct Start: CustomTestStringConvertible {
         let spread: Duration
         let seed: UInt64

@@ -13,7 +13,7 @@ internal import Testing
         network = try Network(epoch: 1_700_000_000)
     }
 
-    /// What `host` sends now reaches `other`; returns what `other` makes of it.
+    /// Delivers the pending datagrams of `host` to `other`, and returns the news of `other`.
     private func exchange(_ host: inout Host, _ other: inout Host, from source: String) throws -> [Discovery.Effect] {
         for datagram in host.takeDatagrams() { try other.hear(datagram, from: source) }
         return other.takeNews()

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import Discovery
 
-/// What a node puts on the link.
+/// The datagrams that a node sends on the link.
 @Suite("Sending") struct SendingTests {
     private let network: Network
     private var host: Host
@@ -70,7 +70,7 @@ internal import Testing
         try host.join(network)
         host.pass(.seconds(1))
         let again = try announcements(host.takeDatagrams())
-        // The counter goes on, or nobody would listen.
+        // The counter goes on, or no receiver would accept the announcements.
         let last = try #require(goodbyes.last?.counter)
         #expect(again.allSatisfy { $0.counter > last && !$0.isGoodbye })
         host.give(.stopping)
