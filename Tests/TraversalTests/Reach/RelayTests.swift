@@ -46,7 +46,7 @@ internal import Testing
         }
         #expect(ring.observed == (try SocketAddress(parsing: "198.51.100.9:4433")))
         #expect(self.relays(solo).isEmpty)
-        // Nobody but the callee answers.
+        // Only the callee's answer counts.
         solo.hear(.answer(call.id, self.offer), from: caller)
         #expect(self.relays(solo).isEmpty)
         solo.hear(.answer(call.id, self.offer), from: callee)
@@ -88,7 +88,7 @@ internal import Testing
         }
         #expect(self.relays(solo).count == 32)
         #expect(solo.reach.broker.calls.count == 32)
-        // Whoever goes makes room.
+        // A peer that disconnects makes room.
         solo.feed(.disconnected(hub, solo.network))
         #expect(solo.reach.broker.calls.count == 24)
         #expect(solo.count { if case .host(.stopRelaying) = $0 { true } else { false } } == 8)

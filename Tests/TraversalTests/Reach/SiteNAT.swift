@@ -23,7 +23,7 @@ struct SiteNAT {
 
     let kind: Kind
     let address: IPAddress
-    /// How long a mapping lives without a datagram from the inside.
+    /// The lifetime of a mapping without a datagram from the inside.
     var expiry = Duration.seconds(120)
     /// Whether it lets no UDP through at all.
     var isBlocking = false
@@ -37,7 +37,7 @@ struct SiteNAT {
         self.random = SeededGenerator(seed: seed, name: "nat \(address)")
     }
 
-    /// What the outside sees of a datagram from the inside.
+    /// Returns the source address that the outside sees on a datagram from the inside, or nil if UDP is blocked.
     mutating func outbound(
         from inside: SocketAddress,
         to destination: SocketAddress,
@@ -61,7 +61,7 @@ struct SiteNAT {
         return SocketAddress(self.address, port: outside)
     }
 
-    /// Where on the inside a datagram from the outside goes, if anywhere.
+    /// Returns the inside address that a datagram from the outside goes to, if any.
     func inbound(to port: UInt16, from source: SocketAddress, at now: Duration) -> SocketAddress? {
         guard !self.isBlocking, let mapping = self.mappings[port], now - mapping.used <= self.expiry else { return nil }
         let passes =

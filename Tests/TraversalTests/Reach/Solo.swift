@@ -93,7 +93,7 @@ struct Solo {
         self.now = end
     }
 
-    /// The messages sent to a peer, or to anybody.
+    /// Returns the messages sent to a peer, or to all peers.
     func messages(to peer: PeerId? = nil) throws -> [Reach.Message] {
         try self.effects.compactMap { effect in
             guard case .send(let receiver, _, let bytes) = effect, receiver == peer ?? receiver else { return nil }

@@ -63,7 +63,7 @@ internal import Testing
                 #expect(world.nodes[node].openPorts.count <= 8, "\(world.nodes[node].openPorts.count) ports")
             }
         }
-        // The rest asked somebody whose own connection has a dead path, which in this world still carries messages.
+        // The rest asked a peer whose own connection has a dead path, which in this world still carries messages.
         print("after the storm: \(connected) of \(pairs) pairs connected")
         #expect(connected >= pairs * 95 / 100)
     }

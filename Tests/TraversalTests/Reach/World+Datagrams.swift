@@ -43,7 +43,7 @@ extension World {
 
     private func isLost() -> Bool { self.random.decide(self.loss) }
 
-    /// Who gets a datagram, and at which of its addresses.
+    /// Returns the node that receives a datagram, and the address at which it does.
     private func receiver(
         of destination: SocketAddress,
         from source: SocketAddress,
@@ -124,7 +124,7 @@ extension World {
     ) {
         guard let other = self.index(of: attempt.to) else { return }
         if !isAnswer {
-            // Only the one that is meant answers; somebody else's certificate would be the wrong one.
+            // Only the intended node answers; another node's certificate would be the wrong one.
             guard node == other else { return }
             if round == 1, self.nodes[node].links[attempt.from]?.id != attempt.link {
                 self.setUp(node, attempt.from, isDialler: false, attempt.link, remote: source, port: port)

@@ -74,7 +74,7 @@ extension World {
         return (self.nodes[Self.first].delay + self.nodes[helper].delay * 2 + self.nodes[Self.second].delay) * 2
     }
 
-    /// What a node noted about another, for a failed test to show.
+    /// Returns the events that a node recorded about others, for a failed test to show.
     func story(_ node: Int = World.first) -> String {
         self.nodes[node].history.map { "\($0.at): \($0.event)" }.joined(separator: "\n")
     }
@@ -105,7 +105,7 @@ extension World {
         self.schedule(after: delay, .run { $0.feed(node, .pathSuspected(peer)) })
     }
 
-    /// Whether nothing is under way any more, and nothing is kept that no connection needs.
+    /// Whether no operation is under way, and no state is kept that no connection needs.
     func isAtRest(_ node: Int) -> Bool {
         let reach = self.nodes[node].reach
         return reach.sessions.entries.isEmpty && reach.sessions.calls.isEmpty && reach.searchPorts.holder == nil

@@ -29,7 +29,7 @@ final class World {
         var isDown = false
         /// Whether it passes nothing on although it says so.
         var isSwallowing = false
-        /// What came of its efforts.
+        /// The events that it recorded, with their times and peers.
         var history: [(at: Duration, peer: PeerId, event: Reach.Event)] = []
         var failures: [CallFailure] = []
         var offences = 0
@@ -51,7 +51,7 @@ final class World {
         var upAt: Duration
     }
 
-    /// What travels in a datagram.
+    /// The content of a datagram.
     enum Packet {
         case stun([UInt8])
         /// Round 0 and 1 of making a connection, or 2 of moving it, and whether it is the answer.
@@ -105,11 +105,11 @@ final class World {
     /// Whether IPv6 leads nowhere, although nodes have such addresses.
     var isIPv6Broken = false
     var random: SeededGenerator
-    /// How far each attempt came.
+    /// The round that each attempt has reached.
     var progress: [Int: Int] = [:]
-    /// Datagrams to addresses that nobody has.
+    /// The number of datagrams to each address that no node has.
     var strays: [SocketAddress: Int] = [:]
-    /// When messages between two nodes may arrive, so that they stay in order.
+    /// The earliest arrival of a further message between two nodes, so that messages stay in order.
     private var messageAt: [Int: Duration] = [:]
     private var events = Heap<Scheduled>()
     private var order = 0

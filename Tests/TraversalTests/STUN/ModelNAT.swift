@@ -36,7 +36,7 @@ struct ModelNAT {
         }
     }
 
-    /// What the world sees of a datagram to `place`.
+    /// Returns the source address that the world sees on a datagram to `place`.
     private mutating func translated(to place: SocketAddress) -> SocketAddress {
         guard let mapping = self.mapping else { return self.own }
         let key = Self.key(place, mapping)

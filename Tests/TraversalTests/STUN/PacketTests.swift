@@ -137,7 +137,7 @@ struct STUNVectors: Decodable {
 
     @Test func `a code that was cut is good only for those who agreed on it`() throws {
         let whole = STUNPacket.encode(try self.message([]), key: self.key, hasFingerprint: false)
-        // The length is covered by the code, so somebody who cuts has to compute it for the shorter message.
+        // The length is covered by the code, so a sender that truncates it computes it for the shorter message.
         var shorter = Array(whole.prefix(20))
         shorter[3] = 4 + 16
         let code = Array(HMAC<SHA256>.authenticationCode(for: shorter, using: self.key).prefix(16))
