@@ -72,7 +72,7 @@ enum Layers {
         "runar-bench", "two-nodes", "simulated-network", "chat", "clipboard", "sensor", "hello-c",
     ]
 
-    /// How high a target stands, from 0 for the base, or nil if the table does not have it.
+    /// Returns the row of a target, from 0 for the base, or nil if the table does not have it.
     static func row(of target: String) -> Int? {
         rows.firstIndex { $0.contains(target) }
     }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What `Package.swift` says of its targets, read from its text.
+/// The targets that `Package.swift` declares, read from its text.
 struct Manifest {
     struct Target {
         let name: String

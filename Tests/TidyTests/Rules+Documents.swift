@@ -53,7 +53,7 @@ extension Rules {
         return cells
     }
 
-    /// What stands between grave accents.
+    /// Returns the texts between grave accents.
     static func quoted(in texts: [String]) -> [String] {
         texts.flatMap { $0.matches(of: /`([^`]+)`/).map { String($0.output.1) } }
     }

@@ -39,7 +39,7 @@ extension Rules {
 
     private static let accessLevels: Set = ["public", "package", "internal", "fileprivate", "private"]
 
-    /// What a target imports but may not, by the layer table, the reserved modules and its own manifest entry.
+    /// Returns the imports that a target may not have, by the layer table, the reserved modules and its manifest entry.
     static func importFindings(target: Manifest.Target, sources: [SourceText], manifest: Manifest) -> [Finding] {
         var findings: [Finding] = []
         for source in sources {
@@ -76,7 +76,7 @@ extension Rules {
         return target.dependencies.filter { used.isDisjoint(with: modules(of: $0)) }
     }
 
-    /// What a declared dependency makes importable.
+    /// Returns the modules that a declared dependency makes importable.
     private static func modules(of dependency: String) -> Set<String> {
         Layers.modules[dependency] ?? [dependency]
     }

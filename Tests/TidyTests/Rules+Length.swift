@@ -1,7 +1,7 @@
 extension Rules {
-    /// What fits on a few screens.
+    /// The number of lines that fit on a few screens.
     static let maximumFileLines = 400
-    /// What fits on one screen: the lines between the braces.
+    /// The number of lines that fit on one screen, counted between the braces.
     static let maximumFunctionLines = 60
     /// Files that are data in the shape of source.
     static let dataFiles: Set = ["Sources/Base/Identity/RecoveryPhrase+Words.swift"]

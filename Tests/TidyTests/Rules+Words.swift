@@ -106,7 +106,7 @@ extension Rules {
         }
     }
 
-    /// Paths of somebody's machine have no place in a project.
+    /// Returns the paths of one machine, which have no place in a project.
     static func machinePathFindings(path: String, text: String) throws -> [Finding] {
         let roots = ["/" + "work/", "/" + "root/", "/" + "build/runar", "/" + "Users/", "/" + "home/"]
         let pattern = try Regex("(^|[\\s\"'`(=:])(" + roots.joined(separator: "|") + ")[\\w.-]+")

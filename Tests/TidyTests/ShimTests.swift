@@ -1,6 +1,6 @@
 internal import Testing
 
-/// What the C shim of the QUIC engine keeps to itself: types, versions, macros, callbacks.
+/// The private parts of the QUIC engine's C shim: types, versions, macros, callbacks.
 @Suite("Shim") struct ShimTests {
     private static let folder = "Sources/Transport/CQUICShim/"
     private static let header = folder + "include/cquicshim.h"

@@ -3,11 +3,11 @@
 /// It knows nested comments, raw and multi-line strings, interpolations (their code is kept) and raw identifiers. It
 /// does not know regular expression literals, which the package does not use.
 struct SourceText {
-    /// Where the file lies, relative to the root of the package.
+    /// The path of the file, relative to the root of the package.
     let path: String
     /// The lines as they are written.
     let lines: [String]
-    /// The same lines with everything but code blanked.
+    /// A copy of the lines with everything but code blanked.
     let code: [String]
 
     init(path: String, text: String) {

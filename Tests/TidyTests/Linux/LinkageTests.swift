@@ -2,13 +2,13 @@
 internal import Foundation
 internal import Testing
 
-/// What the compiled base and protocol targets link, read from their object files.
+/// The libraries that the compiled base and protocol targets link, read from their object files.
 ///
 /// Each Swift object lists the libraries that its imports bring (`-lFoundationEssentials` ...) and the mangled names
 /// that it uses of other modules. The whole of Foundation costs 40 MB of internationalisation data, and one careless
 /// import anywhere below would bring it into every app.
 @Suite("Linkage") struct LinkageTests {
-    /// Where this test bundle lies, and the objects of all targets beside it.
+    /// The directory that has this test bundle and the objects of all targets.
     private static let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
     /// The object files of a target's present sources.
@@ -62,7 +62,7 @@ internal import Testing
         FileManager.default.fileExists(atPath: products.appending(path: $0).path)
     }
 
-    /// The library as the linker is told to bring it, and the beginning of every mangled name of the module.
+    /// The linker option that brings the library, and the beginning of every mangled name of the module.
     private static let traces = [Data("-lFoundation\u{0}".utf8), Data("$s10Foundation".utf8)]
 }
 #endif
