@@ -218,7 +218,7 @@ async def rebind(peer, _):
     after, _ = await loop.create_datagram_endpoint(lambda: Relay(peer), local_addr=("::", 0))
     peer._transport = after
     before.close()
-    # Whoever only receives must send something, or nobody learns of the new port.
+    # A peer that only receives must send something, or the other side does not learn the new port.
     ping = asyncio.ensure_future(peer.ping())
     say("moved", differs=after.get_extra_info("sockname")[1] != port)
     say("echoes", count=1, equal=await transfer == b"echo " + payload)

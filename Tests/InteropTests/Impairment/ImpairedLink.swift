@@ -17,7 +17,7 @@ final class ImpairedLink: Sendable {
         var isStopped = false
     }
 
-    /// Begins to pass datagrams between whoever sends to ``port`` and the server on `serverPort`.
+    /// Begins to pass datagrams between the client that sends to ``port`` and the server on `serverPort`.
     init(to serverPort: UInt16, _ impairment: Impairment, seed: UInt64) throws {
         let shared = Locked(Shared())
         let prepared = try LinkRunner(serverPort: serverPort, impairment: impairment, seed: seed)
@@ -41,6 +41,6 @@ final class ImpairedLink: Sendable {
         shared.withLock { $0.isStopped = true }
     }
 
-    /// What happened so far.
+    /// The counts so far.
     var counts: ProxyCounts { shared.withLock { $0.counts } }
 }

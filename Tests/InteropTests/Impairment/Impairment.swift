@@ -1,6 +1,6 @@
-/// What a proxy does to the datagrams that pass it, in each direction.
+/// The changes that a proxy makes to the datagrams that pass it, in each direction.
 struct Impairment: Sendable, CustomStringConvertible {
-    /// What the impairment is, for the name of a test.
+    /// The impairment in words, for the name of a test.
     var description: String
     /// The share of datagrams that are dropped.
     var loss = 0.0
@@ -12,17 +12,17 @@ struct Impairment: Sendable, CustomStringConvertible {
     var corruption = 0.0
     /// Longer datagrams are dropped.
     var maximumByteCount = Int.max
-    /// How many bytes pass before longer ones are dropped.
+    /// The number of bytes that pass before longer datagrams are dropped.
     var maximumBeginsAt = 0
     /// The proxy takes a new port towards the server each time that many more bytes have passed.
     var rebindingByteCount = Int.max
-    /// How much is transferred.
+    /// The number of bytes that are transferred.
     var transferByteCount = 100_000_000
-    /// How much comes back afterwards.
+    /// The number of bytes that come back afterwards.
     var answerByteCount = 8_000_000
 }
 
-/// What a proxy did so far.
+/// The counts of a proxy's actions so far.
 struct ProxyCounts: Sendable, Equatable {
     var forwarded = 0
     var lost = 0

@@ -23,7 +23,7 @@ internal import TransportConformance
             let handshake = try await client.next("handshake")
             #expect(handshake.peer == endpoint.localPeerId.hex)
             #expect(handshake.alpn == "runar-p2p-1")
-            // Whoever may clear the fixed bit cannot be told from STUN, which shares the port.
+            // A packet without the fixed bit could not be told from STUN, which shares the port.
             #expect(handshake.grease == false)
             let outcome = try await body(client, connection)
             _ = await connection.closed()
@@ -64,7 +64,7 @@ internal import TransportConformance
 
     /// Runs a scenario in which the peer stops a stream, the first one, and returns it with its connection.
     ///
-    /// No ping of ours wakes anybody by accident.
+    /// The keep-alive interval is an hour, so that no PING of ours wakes a waiting task by accident.
     private func withStopped(
         _ scenario: String,
         body: (PythonPeer, any Connection, any Transport.Stream) async throws -> Void
@@ -247,7 +247,7 @@ internal import TransportConformance
         }
     }
 
-    /// Checks that whoever was refused was not accepted either: the first connection is that of a good client.
+    /// Checks that no refused client was accepted either: the first connection is that of a good client.
     private func expectNextIsGood(_ endpoint: any Endpoint) async throws {
         let good = try PythonPeer(["dial", "\(try address(of: endpoint).port)", "close"])
         let connection = try #require(try await endpoint.accept())

@@ -17,7 +17,7 @@ internal import TransportConformance
             let handshake = try await server.next("handshake")
             #expect(handshake.peer == endpoint.localPeerId.hex)
             #expect(handshake.alpn == "runar-p2p-1")
-            // Whoever may clear the fixed bit cannot be told from STUN, which shares the port.
+            // A packet without the fixed bit could not be told from STUN, which shares the port.
             #expect(handshake.grease == false)
             let outcome = try await body(server, connection)
             try server.finish()

@@ -30,7 +30,7 @@ final class PythonPeer: Sendable {
         var version: UInt64?
     }
 
-    /// What went wrong with the process, with everything it said.
+    /// A failure of the process, with all of its output.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
