@@ -4,11 +4,11 @@ internal import Testing
 
 /// Plays the scenarios of `Tests/Browser` with the built command and a Chromium.
 enum BrowserScenario {
-    /// What must be installed before they can be played, or nothing.
+    /// The reason why the scenarios cannot be played, such as a missing tool, or an empty text.
     static let missing = PythonScripts.missing(for: script, otherwise: "no browser shows the console")
     private static let script = "../Browser/run.py"
 
-    /// Where pictures are kept; those of failures of earlier runs are gone.
+    /// The folder of the screenshots, without those of failures of earlier runs.
     private static let pictures = {
         let folder = PythonScripts.root.appending(path: ".build/console-screenshots")
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)  // there is none before the first

@@ -13,7 +13,7 @@ internal import Testing
     .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
 )
 struct InstrumentTests {
-    /// What a node shows.
+    /// The metrics that a node shows.
     private struct Reading {
         let families: [String: ConsoleVisitor.Family]
 
@@ -36,7 +36,7 @@ struct InstrumentTests {
             family(metric)?.values(metric.rawValue).reduce(0, +) ?? .nan
         }
 
-        /// How often a histogram was fed.
+        /// Returns the number of values that a histogram recorded.
         func count(_ metric: RunarMetric) -> Double {
             family(metric)?.values(metric.rawValue + "_count").reduce(0, +) ?? .nan
         }
@@ -80,7 +80,7 @@ struct InstrumentTests {
         let address = try #require(member.listenAddresses.first).description
         let ownAddress = try #require(owner.listenAddresses.first).description
 
-        // A connection in vain: another key answers there. A token in vain: of a network that the owner does not know.
+        // The connection fails since another key answers there, the token since the owner does not know its network.
         await #expect(throws: (any Error).self) {
             try await owner.connectToPeer(peerId: stranger.peerId, networkId: network, address: address)
         }

@@ -5,7 +5,7 @@ internal import Logging
 internal import TestSupport
 internal import Testing
 
-/// What lasts: answers in lines, and clients that take their time.
+/// Long-lasting exchanges: answers in lines, and clients that take their time.
 @Suite(
     "Lasting answers and slow clients",
     .timeLimit(.minutes(15)),
@@ -171,7 +171,7 @@ struct LastingTests {
         }
     }
 
-    /// A free port that the system gives nobody by itself, neither a console nor the client of one.
+    /// Returns a free port that the system never assigns by itself, neither to a console nor to a client of one.
     private static func quietPort() async throws -> UInt16 {
         while true {
             let port = UInt16.random(in: 20_000..<30_000)

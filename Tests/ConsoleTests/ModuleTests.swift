@@ -2,7 +2,7 @@ internal import Console
 internal import Foundation
 internal import Testing
 
-/// How the modules of the pages hang together.
+/// The imports and exports between the modules of the pages.
 @Suite("Modules of the console's pages") struct ModuleTests {
     /// A module: what it exports, and what it imports from where.
     private struct Module {
@@ -29,7 +29,7 @@ internal import Testing
         }
     }
 
-    /// What the frame calls of every view.
+    /// The exports that the frame calls in every view.
     private static let ofViews: Set = ["title", "mount"]
 
     private let modules = Dictionary(

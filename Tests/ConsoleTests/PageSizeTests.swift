@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// How much of the pages goes over the line, as an independent client counts and unpacks it.
+/// The size of the pages on the line, as an independent client counts and unpacks them.
 @Suite(
     "Pages of the console over HTTP",
     .timeLimit(.minutes(15)),
