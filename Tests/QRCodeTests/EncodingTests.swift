@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import QRCode
 
-/// How a text becomes codewords.
+/// The encoding of a text as codewords.
 @Suite("Encoding") struct EncodingTests {
     private let standard: Standard
 

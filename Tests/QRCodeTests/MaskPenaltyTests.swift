@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import QRCode
 
-/// How masks are compared.
+/// The comparison of masks.
 @Suite("Mask penalty") struct MaskPenaltyTests {
     private func modules(_ rows: [String]) -> [Bool] { rows.joined().map { $0 == "1" } }
 

@@ -13,7 +13,7 @@ internal import Testing
         return try GreyPicture(width: rows[0].count * scale, height: rows.count * scale, pixels: pixels)
     }
 
-    /// What a terminal with that background shows.
+    /// Returns the image that a terminal with that background shows.
     private func screen(_ text: String, isDark: Bool) -> [[UInt8]] {
         let (ink, paper): (UInt8, UInt8) = isDark ? (255, 0) : (0, 255)
         return text.split(separator: "\n").flatMap { line in

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import QRCode
 
-/// What every reader and writer must know by heart, held against the standard's own tables.
+/// The tables that every reader and writer needs, checked against the standard's own.
 @Suite("Tables of ISO/IEC 18004") struct TableTests {
     private let standard: Standard
 

@@ -42,7 +42,7 @@ package struct CorpusPicture: Sendable {
     }
 }
 
-/// What Runar writes into QR codes, by its form and length.
+/// The texts that Runar writes into QR codes, by form and length.
 private enum Payload {
     static func text(using random: inout SplitMix64, longest: Int) -> String {
         let lengths = [18, 44, 150, 260, 269, 317, 386].filter { $0 <= longest }

@@ -1,4 +1,4 @@
-/// What makes a picture of a QR code hard to read.
+/// A property of an image that makes its QR code hard to read.
 package enum Distortion: String, CaseIterable, Sendable {
     /// Upright and sharp, modules of two to eight pixels, at any place between the pixels.
     case clean

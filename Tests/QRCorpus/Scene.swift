@@ -84,7 +84,7 @@ struct Scene {
         }
     }
 
-    /// What comes between paper and picture: lamps, lens and sensor.
+    /// Applies the effects of lamps, lens and sensor, which come between paper and image.
     mutating func distort(_ distortion: Distortion, using random: inout SplitMix64) {
         func between(_ low: Double, _ high: Double) -> Double { .random(in: low...high, using: &random) }
         switch distortion {

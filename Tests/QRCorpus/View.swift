@@ -1,9 +1,9 @@
 internal import Foundation
 internal import TestSupport
 
-/// How a symbol lies before the camera.
+/// The position of a symbol before the camera.
 struct View {
-    /// Where the symbol's middle comes to lie, in pixels.
+    /// The place of the symbol's middle in the image, in pixels.
     var middle: (x: Double, y: Double)
     /// Pixels a module has in the middle.
     var module = 4.0
@@ -95,7 +95,7 @@ struct View {
         }
     }
 
-    /// Where a place of the symbol, in modules, comes to lie in the picture.
+    /// Returns the place in the image of a place in the symbol, which is given in modules.
     func picturePlace(size: Int, x: Double, y: Double) -> (x: Double, y: Double) {
         let m = matrix(size: size)
         let (a, b) = (x - Double(size) / 2, y - Double(size) / 2)
