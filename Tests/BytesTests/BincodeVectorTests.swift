@@ -11,7 +11,7 @@ internal import Testing
         vectors = try TestSupport.vectors(named: "Bytes/bincode.json")
     }
 
-    /// What the values of the file are in Swift.
+    /// The values of the file in Swift.
     let values: [String: any (Codable & Equatable)] = [
         "string Hello": "Hello",
         "some u32 123": UInt32?(123),

@@ -61,7 +61,7 @@ private struct DataItemVectors: Decodable {
         vectors = try TestSupport.vectors(named: "Bytes/data-items.json")
     }
 
-    /// What the values of the file are in Swift, apart from numbers, which are named by themselves.
+    /// The values of the file in Swift, apart from numbers, which are named by themselves.
     private let values: [String: any (Codable & Equatable)] = [
         "null": Bool?.none,
         "false": false,

@@ -97,7 +97,7 @@ import Testing
     ])
     func `a name that does not is refused, signed or not`(name: String) throws {
         #expect(throws: IdentityError.self) { try metadata(name: name) }
-        // A hostile owner can sign it all the same.
+        // A hostile owner can sign it anyway.
         let id = NetworkId(publicKey: network.publicKey)
         let unsigned = NetworkMetadata(networkId: id, name: name, adminPublicKey: admin.publicKey)
         let signature = try #require(Ed25519Signature(network.privateKey.sign(unsigned.signedBytes)))

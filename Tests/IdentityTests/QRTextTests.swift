@@ -2,7 +2,7 @@ import Foundation
 import Identity
 import Testing
 
-/// How tolerant the JSON texts are, and where they are not.
+/// The tolerance of the JSON parsers, and its limits.
 @Suite("Texts of QR codes") struct QRTextTests {
     private let network = Ed25519KeyPair()
 

@@ -4,7 +4,7 @@ import Testing
 
 /// The workflows of the mobile specification, written as an app writes them, against the public API only.
 ///
-/// Where the specification's own lines could not be kept, a comment says why.
+/// A comment gives the reason wherever the specification's own lines could not be kept.
 @Suite("Workflows of the specification") struct SpecificationSnippetsTests {
     /// Stands in for the app's store of keys.
     private struct KeyStore {

@@ -21,7 +21,7 @@ internal import Testing
         return all
     }()
 
-    /// What a pattern stands for, written out.
+    /// Returns the paths that a pattern matches, written out.
     private static func meaning(of segments: [String]) -> Set<String> {
         var found = [""]
         for segment in segments {

@@ -15,7 +15,7 @@ internal import Testing
         module = try packageText(named: "Bindings/python/runar.py")
     }
 
-    /// What an enum of the header says, by name without the prefix.
+    /// Returns the values of an enum of the header, by name without the prefix.
     private func values(of name: String, prefix: String) throws -> [String: Int32] {
         let body = try #require(
             header.split(separator: "enum \(name) {").dropFirst().first?.split(separator: "};").first

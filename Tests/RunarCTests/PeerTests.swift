@@ -23,7 +23,7 @@ internal import Testing
         let description: String
     }
 
-    /// The other program, which is told one thing after the other.
+    /// The other program, which receives one command after the other.
     private final class Peer: Sendable {
         private let process: ChildProcess
 
@@ -31,7 +31,7 @@ internal import Testing
             process = try language.start()
         }
 
-        /// What it says next that begins with this word, without it.
+        /// Returns its next line that begins with this word, without the word.
         func next(_ word: String) async throws -> [String] {
             try await aside { [process] in
                 var said: [String] = []
@@ -44,7 +44,7 @@ internal import Testing
             }
         }
 
-        /// What it says next to a question.
+        /// Returns its next answer to a question.
         func answer() throws -> [String] {
             while let line = process.nextLine() {
                 let words = line.split(separator: " ").map(String.init)

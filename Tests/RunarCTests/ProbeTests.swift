@@ -16,7 +16,7 @@ internal import Testing
         #expect(status == 0, "\(arguments): \(output)")
     }
 
-    /// How many requests and nodes; more in `make sanitize`.
+    /// The numbers of requests and nodes; `make sanitize` has more.
     private static let requests = ProcessInfo.processInfo.environment["RUNAR_C_REQUESTS"] ?? "5000"
     private static let nodes = ProcessInfo.processInfo.environment["RUNAR_C_NODES"] ?? "20"
 

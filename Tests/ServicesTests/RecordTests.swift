@@ -7,7 +7,7 @@ internal import Testing
     private var now = Duration.seconds(100)
     private let limits = Services.Limits()
 
-    /// What is to be done with records.
+    /// Handles an input and returns its effects.
     private mutating func feed(_ input: Services.Input) -> [Services.Effect] {
         var effects: [Services.Effect] = []
         self.services.handle(input, at: NodeTime(monotonic: self.now, wallSeconds: 1_800_000_000), into: &effects)

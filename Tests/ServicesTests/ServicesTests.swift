@@ -67,7 +67,7 @@ internal import Testing
         _ = self.feed(.memberDown(self.peers[0]))
         self.admit(0, [Self.offer("math", ["add"])])
         #expect(Set((0..<4).map { _ in self.route("math/add") }) == [0, 1])
-        // Of somebody who is not connected nothing is remembered.
+        // Nothing is remembered of a peer that is not connected.
         _ = self.feed(.memberSuspected(self.peers[3], true))
         self.admit(3, [Self.offer("math", ["add"])])
         #expect(Set((0..<6).map { _ in self.route("math/add") }) == [0, 1, 3])
