@@ -137,12 +137,62 @@ internal import Testing
         }
     }
 
-    @Test func `a stranger's request neither blocks the set-up of a device nor survives it`() async throws {
+    @Test func `a group of two devices takes a member that one of them invited`() async throws {
         try await withDevices { phone, laptop, ben, _ in
-            try await ben.circle.invite(laptop.peerId)
-            await laptop.wait { $0.person(of: ben)?.trust == .requested }
             try await setUp(laptop, from: phone, with: ben)
-            #expect(laptop.circle.people.map(\.trust) == [.trusted])
+            let group = try await phone.circle.makeStream(name: "Friends").publicID
+            try await phone.circle.invite(ben.personID, to: group)
+            await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
+            try await ben.circle.join(group)
+            for device in [phone, laptop] {
+                await device.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
+            }
+            try await laptop.circle.send(.say, Array("from the laptop".utf8), in: group)
+            await ben.wait { (try? $0.texts(in: group)) == ["from the laptop"] }  // nil: not yet
+            #expect(try ben.circle.stream(group).participation == .joined)
+            try await laptop.circle.deleteStream(group)
+            await phone.wait { (try? $0.circle.stream(group)) == nil }  // nil: deleted
+        }
+    }
+
+    @Test func `a device that was removed is added again, and no third device throws it out`() async throws {
+        try await withCircles("Ada", "Laptop", "Tablet") { devices, _ in
+            let (phone, laptop, tablet) = (devices[0], devices[1], devices[2])
+            for device in [laptop, tablet] {
+                try device.circle.expectDevice(phone.peerId)
+                try await phone.circle.addDevice(device.peerId)
+            }
+            await laptop.wait { $0.circle.card?.devices.count == 3 }
+            try await phone.circle.removeDevice(tablet.peerId)
+            await laptop.wait { $0.circle.card?.devices.count == 2 }
+            try tablet.circle.expectDevice(phone.peerId)
+            try await phone.circle.addDevice(tablet.peerId)
+            await laptop.wait { $0.circle.card?.devices.count == 3 }
+            try await laptop.circle.setProfile(name: "Ada Lovelace")
+            await phone.wait { $0.circle.card?.profile.name == "Ada Lovelace" }
+            #expect(phone.circle.card?.devices.count == 3)
+        }
+    }
+
+    @Test func `a request of another person neither blocks the set-up of a device nor survives it`() async throws {
+        try await withCircles("Ada", "Laptop", "Mallory") { devices, _ in
+            let (phone, laptop, mallory) = (devices[0], devices[1], devices[2])
+            try await mallory.circle.invite(laptop.peerId)
+            await laptop.wait { $0.person(of: mallory)?.trust == .requested }
+            try laptop.circle.expectDevice(phone.peerId)
+            try await phone.circle.addDevice(laptop.peerId)
+            #expect(try laptop.personID == phone.personID && laptop.circle.people.isEmpty)
+        }
+    }
+
+    @Test func `asking a device whose person asks is the consent`() async throws {
+        try await withCircles("Ada", "Ben") { devices, _ in
+            let (ada, ben) = (devices[0], devices[1])
+            try await ada.circle.invite(ben.peerId)
+            await ben.wait { $0.person(of: ada)?.trust == .requested }
+            try await ben.circle.invite(ada.peerId)
+            await ada.wait { $0.person(of: ben)?.trust == .trusted }
+            await ben.wait { $0.person(of: ada)?.trust == .trusted }
         }
     }
 

@@ -28,6 +28,7 @@ internal import Testing
         let thoughts: [String: String]
         let thoughtPublicIDs: [String: String]
         let refusedThoughts: [String: String]
+        let friendCard: String
         let streams: [String: String]
         let refusedStreams: [String: String]
         let conversationID: String
@@ -58,6 +59,7 @@ internal import Testing
         return try CardDevice(
             of: person,
             mailKey: SealingKeyPair(SecretBytes(copying: bytes)).publicKey,
+            signedSeconds: 1_800_000_000,
             signedBy: Ed25519PrivateKey(rawRepresentation: bytes)
         )
     }
@@ -199,6 +201,7 @@ internal import Testing
         let card = try ProfileCard(Hex.decode(#require(vectors.cards["small"])))
         let group = try StreamDescription(Hex.decode(#require(vectors.streams["group"])))
         #expect(group.profile.name == "Friends" && group.revision == 2 && group.members == [card])
+        #expect(try group.invited == [ProfileCard(Hex.decode(vectors.friendCard))])
         #expect(group.policies.posting == .members && !group.isInnerCircle && group.sourcePublicID == nil)
         let inner = try StreamDescription(Hex.decode(#require(vectors.streams["inner"])))
         #expect(inner.id == DefaultStream.innerCircle.id(of: card.publicID) && inner.profile.blurb == "Of old.")
@@ -214,7 +217,7 @@ internal import Testing
                 participation: .joined,
                 revision: read.revision
             )
-            let made = try StreamDescription(stream, cards: read.members)
+            let made = try StreamDescription(stream, cards: read.members, invited: read.invited)
             #expect(Hex.encode(made.bytes) == vectors.streams[name])
         }
         let notice = try ParticipationNotice(.joined, in: PublicID(of: group.id))

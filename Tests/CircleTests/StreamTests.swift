@@ -141,6 +141,7 @@ internal import Testing
             try await ada.circle.invite(cleo.personID, to: group)
             try await ada.circle.say("after the change", to: ben.personID)
             await ben.wait { (try? $0.texts(with: ada)) == ["after the change"] }  // nil: not yet
+            #expect(try ada.circle.stream(group).policies.posting == .members)
             #expect(try ben.circle.stream(group).policies.posting == .creator)
         }
     }

@@ -232,7 +232,7 @@ internal import Testing
     @Test func `a stream that does not take a text says so, and keeps the text`() throws {
         for (stream, hint) in [
             (try Self.stream("invited"), "runar circle stream join"),
-            (try Self.stream("left"), "runar circle stream join"),
+            (try Self.stream("left"), "for an invitation"),
             (try Self.stream("joined", posting: "creator"), "Ada alone writes"),
         ] {
             var screen = Self.screen(stream)

@@ -202,7 +202,9 @@ internal import Testing
         expectNoCommands(facts)
     }
 
-    /// Expects that findings for the console advise no commands. While no node runs, no console exists.
+    /// Expects that findings for the console advise no commands.
+    ///
+    /// While no node runs, no console exists.
     private func expectNoCommands(_ facts: DoctorFacts) {
         let withoutNode: Set = ["not-running", "no-home", "peer-unknown"]
         for finding in Diagnosis(facts, for: .console).findings where !withoutNode.contains(finding.code) {

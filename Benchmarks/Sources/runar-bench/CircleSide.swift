@@ -115,7 +115,14 @@ enum CircleSide {
         let seconds = UInt64(Date.now.timeIntervalSince1970)
         let card = try ProfileCard(
             Profile(id: UUID(), name: "Ben"),
-            devices: [CardDevice(of: key.publicKey, mailKey: mailKey, signedBy: generatePeerKey().privateKey)],
+            devices: [
+                CardDevice(
+                    of: key.publicKey,
+                    mailKey: mailKey,
+                    signedSeconds: seconds,
+                    signedBy: generatePeerKey().privateKey
+                )
+            ],
             issuedSeconds: seconds,
             signedBy: key
         )

@@ -90,7 +90,7 @@ struct CircleEventReport {
         case .deliveryChanged(let thought):
             let person = Self.recipient(of: thought, in: circle)
             self.init(RUNAR_CIRCLE_DELIVERY_CHANGED.rawValue, person, ThoughtJSON(thought))
-        case .streamChanged, .deviceAdded: return nil
+        case .streamChanged, .cardChanged: return nil
         }
     }
 

@@ -40,6 +40,18 @@ extension StateStore {
         try set(name, to: text.map { [UInt8]($0.utf8) })
     }
 
+    /// Removes all settings whose names begin with a text.
+    ///
+    /// - Throws: ``StorageError``.
+    package func deleteSettings(beginningWith prefix: String) throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: "DELETE FROM settings WHERE substr(name, 1, length(?)) = ?",
+                arguments: [prefix, prefix]
+            )
+        }
+    }
+
     /// All names that have a value, in ascending order.
     ///
     /// - Throws: ``StorageError``.

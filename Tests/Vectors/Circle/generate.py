@@ -73,7 +73,8 @@ PERSON = Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
 def device(number, person=PERSON, mail=None):
     key = Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32)
     mail = mail or raw(X25519PrivateKey.from_private_bytes(bytes([number]) * 32))
-    return raw(key) + mail + key.sign(label("runar/card-device/v1") + raw(person) + mail)
+    time = ISSUED.to_bytes(8, "big")
+    return raw(key) + mail + time + key.sign(label("runar/card-device/v1") + raw(person) + mail + time)
 
 
 DEVICES = sorted([device(number) for number in (3, 9)], key=lambda one: sha256(one[:32]))
@@ -123,13 +124,14 @@ def main():
     cards = {"small": card(key, small), "full": card(key, full)}
     forged = bytearray(cards["small"])
     forged[-1] ^= 1
+    friend_card = card(friend, small | {"key": raw(friend), "name": "Ben", "devices": [device(9, friend)]})
     group = {
         "version": 1, "id": uuid.UUID(int=7).bytes, "creatorPublicID": creator, "name": "Friends", "posting": "members",
-        "isInnerCircle": False, "revision": 2, "members": [cards["small"]],
+        "isInnerCircle": False, "revision": 2, "members": [cards["small"]], "invited": [friend_card],
     }
     inner = group | {
         "id": version8(label("runar/default-stream/v1") + creator + b"inner-circle"), "name": "Inner circle", "blurb": "Of old.",
-        "isInnerCircle": True, "sourcePublicID": stream, "members": [],
+        "isInnerCircle": True, "sourcePublicID": stream, "members": [], "invited": [],
     }
     streams = {"group": group, "inner": inner}
     vectors = {
@@ -155,7 +157,7 @@ def main():
             "seventeen devices": card(key, small | {"devices": [device(n) for n in range(1, 18)]}).hex(),
             "five homes": card(key, small | {"homes": [HOME] * 5}).hex(),
             "a time after the year 9999": card(key, small | {"issued": 253_402_300_800}).hex(),
-            "a device of 127 bytes": card(key, small | {"devices": [DEVICES[0][:-1]]}).hex(),
+            "a device of 135 bytes": card(key, small | {"devices": [DEVICES[0][:-1]]}).hex(),
             "a device of another person": card(key, small | {"devices": [device(3, friend)]}).hex(),
             "a mail key of small order": card(key, small | {"devices": [device(3, mail=bytes(32))]}).hex(),
             "an end that is missing": cards["small"][:-1].hex(),
@@ -178,6 +180,7 @@ def main():
             "no map": encode([1]).hex(),
             "nothing": "",
         },
+        "friendCard": friend_card.hex(),
         "streams": {name: encode(value).hex() for name, value in streams.items()},
         "refusedStreams": {
             "another version": encode(group | {"version": 2}).hex(),
@@ -186,8 +189,9 @@ def main():
             "no name": encode(group | {"name": ""}).hex(),
             "an unknown rule": encode(group | {"posting": "nobody"}).hex(),
             "a member twice": encode(group | {"members": [cards["small"], cards["full"]]}).hex(),
+            "an invited member": encode(group | {"invited": [cards["small"]]}).hex(),
             "a forged card": encode(group | {"members": [bytes(forged)]}).hex(),
-            "too many members": encode(group | {"members": [cards["small"]] * 65}).hex(),
+            "too many members": encode(group | {"members": [cards["small"]] * 66}).hex(),
             "a revision above 2^63": encode(group | {"revision": 2**63}).hex(),
             "nothing": "",
         },

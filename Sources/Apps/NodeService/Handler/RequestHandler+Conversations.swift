@@ -113,7 +113,7 @@ extension RequestHandler {
             case .thoughtReceived(let thought), .deliveryChanged(let thought):
                 guard thought.model.streamPublicID == stream else { continue }
                 await tell(.thought(ThoughtReport(thought, in: place, PeopleNames(circle))))
-            case .deviceAdded: continue
+            case .cardChanged: continue
             }
         }
     }

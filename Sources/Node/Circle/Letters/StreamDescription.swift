@@ -21,6 +21,7 @@ struct StreamDescription: Hashable, Sendable {
         var sourcePublicID: PublicID?
         var revision: UInt64
         var members: [[UInt8]]
+        var invited: [[UInt8]]
     }
 
     let id: UUID
@@ -32,6 +33,8 @@ struct StreamDescription: Hashable, Sendable {
     let revision: UInt64
     /// The cards of those who joined; empty where the creator alone writes.
     let members: [ProfileCard]
+    /// The cards of those who were invited and have not joined, for other devices of the creator alone.
+    let invited: [ProfileCard]
     /// The encoding.
     let bytes: [UInt8]
 
@@ -40,7 +43,7 @@ struct StreamDescription: Hashable, Sendable {
     /// Describes a stream whose members have `cards`.
     ///
     /// - Throws: ``CircleError``.
-    init(_ stream: Stream, cards: [ProfileCard]) throws(CircleError) {
+    init(_ stream: Stream, cards: [ProfileCard], invited: [ProfileCard] = []) throws(CircleError) {
         let fields = Fields(
             version: 1,
             id: stream.id.bytes,
@@ -51,7 +54,8 @@ struct StreamDescription: Hashable, Sendable {
             isInnerCircle: stream.isInnerCircle,
             sourcePublicID: stream.sourcePublicID,
             revision: stream.revision,
-            members: cards.map(\.bytes)
+            members: cards.map(\.bytes),
+            invited: invited.map(\.bytes)
         )
         try self.init(CanonicalCBOR.encode(fields, of: Self.subject))
     }
@@ -69,16 +73,20 @@ struct StreamDescription: Hashable, Sendable {
         guard fields.revision <= UInt64(Int64.max) else {
             throw .malformed(of: Self.subject, reason: "its revision is above 2^63")
         }
-        guard fields.members.count <= Stream.memberLimit else {
-            throw .tooLong("the list of members", limit: Stream.memberLimit, found: fields.members.count)
+        let count = fields.members.count + fields.invited.count
+        // The creator's own card is among them for other members.
+        guard count <= Stream.memberLimit + 1 else {
+            throw .tooLong("the list of members", limit: Stream.memberLimit, found: count)
         }
-        var members: [ProfileCard] = []
+        var (members, invited): ([ProfileCard], [ProfileCard]) = ([], [])
         for card in fields.members { members.append(try ProfileCard(card)) }
-        guard Set(members.map(\.publicID)).count == members.count else {
+        for card in fields.invited { invited.append(try ProfileCard(card)) }
+        guard Set((members + invited).map(\.publicID)).count == count else {
             throw .malformed(of: Self.subject, reason: "it names a person twice")
         }
         self.id = id
         self.members = members
+        self.invited = invited
         self.bytes = bytes
         creatorPublicID = fields.creatorPublicID
         profile = Profile(id: id, name: fields.name, blurb: fields.blurb)

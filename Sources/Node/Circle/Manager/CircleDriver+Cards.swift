@@ -1,5 +1,7 @@
+internal import Bytes
 internal import Concurrency
 internal import Identity
+internal import SealedMessages
 internal import Storage
 
 // Cards: that of this device's person, and those of others.
@@ -11,9 +13,10 @@ extension CircleDriver {
         try profile.check()
         let told = try await turns.withLock {
             let card = try makeCard(profile, state.withLock { $0.ownCard?.entries ?? [] }.with(ownEntry()))
+            let told = try owe(card)
             try keep(card)
             try makeDefaultStreams()
-            return try owe(card)
+            return told
         }
         for device in told { await sendOwed(to: device) }
     }
@@ -25,23 +28,33 @@ extension CircleDriver {
             try store.set(Self.deviceSetting, to: localPeerId.bytes)
             guard let card = state.withLock({ $0.ownCard }), !card.devices.contains(localPeerId) else { return [] }
             let newer = try makeCard(card.profile, card.entries.filter { $0.peerId != former }.with(ownEntry()))
+            let told = try owe(newer)
             try keep(newer)
-            return try owe(newer)
+            return told
         }
         for device in told { await sendOwed(to: device) }
+        // An earlier process may have ended before it deleted the keys.
+        for peer in keys.relationships.map(\.peer) where try store.number(Self.removedSetting(peer)) != nil {
+            await forget(peer)
+        }
     }
 
     /// The statement of this device that it belongs to its person.
     func ownEntry() throws -> CardDevice { try entry(for: personKey.publicKey) }
 
-    /// The statement of this device that it belongs to a person.
-    func entry(for person: Ed25519PublicKey) throws -> CardDevice {
-        try CardDevice(of: person, mailKey: mailKey.publicKey, signedBy: deviceKey.privateKey)
+    /// The statement of this device that it belongs to a person, with a time that is not before `seconds`.
+    func entry(for person: Ed25519PublicKey, notBefore seconds: UInt64 = 0) throws -> CardDevice {
+        try CardDevice(
+            of: person,
+            mailKey: mailKey.publicKey,
+            signedSeconds: max(milliseconds / 1_000, seconds),
+            signedBy: deviceKey.privateKey
+        )
     }
 
     /// Signs a card of this device's person that is later than the present one, whatever the clock says.
-    func makeCard(_ profile: Profile, _ devices: [CardDevice]) throws -> ProfileCard {
-        let earlier = state.withLock { $0.ownCard }
+    func makeCard(_ profile: Profile, _ devices: [CardDevice], after other: ProfileCard? = nil) throws -> ProfileCard {
+        let earlier = other ?? state.withLock { $0.ownCard }
         return try ProfileCard(
             profile,
             devices: devices,
@@ -65,6 +78,7 @@ extension CircleDriver {
         )
         try store.set(Self.cardSetting, to: card.bytes)
         state.withLock { $0.ownCard = card }
+        events.send(.cardChanged(card))
     }
 
     /// Notes that the devices of trusted people and of this person are to get a card; returns them.
@@ -125,17 +139,26 @@ extension CircleDriver {
         let earlier = state.withLock { $0.ownCard }
         guard card.issuedSeconds > earlier?.issuedSeconds ?? 0 else { return nil }
         let removed = earlier.map { devices(of: $0, missingIn: card) } ?? []
-        for device in removed {
-            try store.set(Self.removedSetting(device), to: [1])
-            try store.forgetDevice(device)
+        for device in removed { try noteRemoval(of: device) }
+        let gone = try card.entries.filter { entry in
+            try entry.signedSeconds < store.number(Self.removedSetting(entry.peerId)) ?? 0
         }
-        try keep(card)
-        let gone = try card.devices.filter { try store.setting(Self.removedSetting($0)) == [1] }
-        let isNamed = card.devices.contains(localPeerId)
-        guard !gone.isEmpty && isNamed else { return CardChange(card: card, removed: removed) }
-        let newer = try makeCard(card.profile, card.entries.filter { !gone.contains($0.peerId) })
+        guard !gone.isEmpty, card.devices.contains(localPeerId) else {
+            try keep(card)
+            return CardChange(card: card, removed: removed)
+        }
+        let newer = try makeCard(card.profile, card.entries.filter { !gone.contains($0) }, after: card)
+        let told = try owe(newer)
         try keep(newer)
-        return CardChange(card: newer, removed: removed + gone, told: try owe(newer))
+        return CardChange(card: newer, removed: removed + gone.map(\.peerId), told: told)
+    }
+
+    /// Notes the time at which a device left the card, and deletes the mail to it.
+    func noteRemoval(of device: PeerId) throws {
+        var writer = ByteWriter(capacity: 8)
+        writer.write(milliseconds / 1_000)
+        try store.set(Self.removedSetting(device), to: writer.bytes)
+        try store.forgetDevice(device)
     }
 
     func devices(of earlier: ProfileCard, missingIn card: ProfileCard) -> [PeerId] {

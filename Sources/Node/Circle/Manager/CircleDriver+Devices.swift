@@ -41,7 +41,9 @@ extension CircleDriver {
     func addDeviceActions(to service: RunarService) {
         service.registerRawAction("device-key") { [weak self] request in
             guard let self, let peer = request.peer, isExpected(peer) else { return Self.refused }
-            return Data(try entry(for: Ed25519PublicKey(rawRepresentation: [UInt8](request.payload))).bytes)
+            var reader = ByteReader([UInt8](request.payload))
+            let person = try Ed25519PublicKey(rawRepresentation: reader.readBytes(count: 32))
+            return Data(try entry(for: person, notBefore: reader.readUInt64()).bytes)
         }
         service.registerRawAction("device") { [weak self] request in
             guard let self, let peer = request.peer, isExpected(peer) else { return Self.refused }
@@ -60,7 +62,7 @@ extension CircleDriver {
         guard card.key == key.publicKey, card.devices.contains(peer),
             card.mailKey(of: localPeerId) == mailKey.publicKey
         else { return false }
-        let isTaken = try await turns.withLock {
+        return try await turns.withLock {
             guard hasNoPeople, isExpected(peer) else { return false }
             try node.setPersonKey(key)
             // Streams and thoughts of the person that this device had before have no owner now.
@@ -70,14 +72,16 @@ extension CircleDriver {
                 state.personKey = key
                 state.ownCard = nil
                 state.people = [:]
+                state.invitedDevices = []
                 state.expectedDevice = nil
+            }
+            for former in ["circle/removed/", "circle/opened/", "circle/revision/"] {
+                try store.deleteSettings(beginningWith: former)
             }
             try keep(card)
             try makeDefaultStreams()
             return true
         }
-        if isTaken { events.send(.deviceAdded(localPeerId)) }
-        return isTaken
     }
 
     private static func info(_ sender: PeerId, _ recipient: PeerId) -> [UInt8] {
@@ -89,7 +93,12 @@ extension CircleDriver {
     /// Gives this person and the circle to another device, which expects it.
     func addDevice(_ peer: PeerId) async throws {
         guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
-        guard peer != localPeerId, !state.withLock({ $0.people.values.contains { $0.devices.contains(peer) } }) else {
+        let isOthers = state.withLock { state in
+            state.people.values.contains { person in
+                ![.none, .requested].contains(person.trust.state) && person.devices.contains(peer)
+            }
+        }
+        guard peer != localPeerId, !isOthers else {
             throw CircleError.notAllowed("the device belongs to another person, or is this one")
         }
         guard card.devices.contains(peer) || card.devices.count < ProfileCard.deviceLimit else {
@@ -99,7 +108,11 @@ extension CircleDriver {
                 found: card.devices.count + 1
             )
         }
-        let answer = try await answer(to: "device-key", personKey.publicKey.bytes, peer)
+        var writer = ByteWriter(capacity: 40)
+        writer.write(personKey.publicKey.bytes)
+        // The clock of the device may be behind that of an earlier removal.
+        writer.write(max(milliseconds / 1_000, try store.number(Self.removedSetting(peer)) ?? 0))
+        let answer = try await answer(to: "device-key", writer.bytes, peer)
         guard answer.count == CardDevice.byteCount else { throw CircleError.deviceNotReady(peer) }
         let entry = try CardDevice([UInt8](answer), of: personKey.publicKey)
         guard entry.peerId == peer else { throw CircleError.invalidSignature }
@@ -112,9 +125,8 @@ extension CircleDriver {
             // The profile may have changed while the device answered; it gets this card by a letter.
             let present = state.withLock { $0.ownCard } ?? card
             let newer = try makeCard(present.profile, present.entries.with(entry))
-            try store.set(Self.removedSetting(peer), to: [])
-            try keep(newer)
             let told = try owe(newer)
+            try keep(newer)
             let people = state.withLock { $0.people }
             for (id, person) in people where person.trust.state == .trusted || person.trust.state == .revoked {
                 try store.owe(StoredOwedLetter(.person, id.bytes), to: [peer])
@@ -127,7 +139,6 @@ extension CircleDriver {
         }
         await exchangeKeys(with: [peer])
         for device in told { await sendOwed(to: device) }
-        events.send(.deviceAdded(peer))
     }
 
     /// Takes a device off the card: nothing is sealed for it any longer.
@@ -138,10 +149,10 @@ extension CircleDriver {
                 throw CircleError.notAllowed("it is not another device of yours")
             }
             let newer = try makeCard(card.profile, card.entries.filter { $0.peerId != peer })
-            try store.set(Self.removedSetting(peer), to: [1])
-            try store.forgetDevice(peer)
+            try noteRemoval(of: peer)
+            let told = try owe(newer)
             try keep(newer)
-            return try owe(newer)
+            return told
         }
         await forget(peer)
         for device in told { await sendOwed(to: device) }
@@ -193,8 +204,12 @@ extension CircleDriver {
             let effects: [Trust.Effect] = [.exchangeKeys, .report(.trusted)]
             return TrustChange(id: id, person: person, effects: wasRevoked ? [.liftBan] + effects : effects)
         case .revoked:
+            let dropped = before?.card.map { devices(of: $0, missingIn: notice.card) } ?? []
+            for device in dropped { try store.forgetDevice(device) }
             try save(id, person)
-            return try apply(.revoke, to: id, at: notice.changedSeconds)
+            var change = try apply(.revoke, to: id, at: notice.changedSeconds)
+            change.dropped = dropped
+            return change
         case .none, .invited, .requested: return nil
         }
     }

@@ -95,6 +95,8 @@ extension CircleDriver {
         let effects: [Trust.Effect]
         /// The devices that are owed a letter about it.
         var told: [PeerId] = []
+        /// The devices that a newer card of the person does not name any longer.
+        var dropped: [PeerId] = []
     }
 
     /// Stores the trust in a person after an input.
@@ -123,6 +125,7 @@ extension CircleDriver {
     /// Performs the effects of a change that is stored.
     func follow(_ change: TrustChange) async throws {
         for effect in change.effects { try await perform(effect, of: change.id, change.person) }
+        for device in change.dropped { await forget(device) }
         for device in change.told { await sendOwed(to: device) }
     }
 
@@ -295,7 +298,7 @@ extension CircleDriver {
             let removed = person.card.map { devices(of: $0, missingIn: card) } ?? []
             for device in removed { try store.forgetDevice(device) }
             // The device that this person invited has proved whose it is.
-            if wasInvited, person.trust.state == .none { person.trust = Trust(.invited) }
+            if wasInvited, [.none, .requested].contains(person.trust.state) { person.trust = Trust(.invited) }
             person.card = card
             try save(card.publicID, person)
             state.withLock { _ = $0.invitedDevices.remove(peer) }

@@ -48,6 +48,8 @@ extension CircleDriver {
         }
         if isInvited(peer) { return nil }
         let opened = Locked<Opened?>(nil)
+        var isWaiting = false
+        defer { if !isWaiting { state.withLock { $0.waiting[mail.id] = nil } } }
         do {
             // In turn, so that a revocation comes before all of it or after.
             try await turns.withLock {
@@ -60,7 +62,8 @@ extension CircleDriver {
                 }
             }
         } catch is NotYet {
-            return mayWait(mail) ? nil : .refused
+            isWaiting = mayWait(mail, from: peer)
+            return isWaiting ? nil : .refused
         } catch is CircleError {
             return .refused
         } catch OneTimeKeyError.keyUsed, OneTimeKeyError.authenticationFailed, OneTimeKeyError.keyNotFound {
@@ -68,7 +71,6 @@ extension CircleDriver {
         } catch SealedMessageError.noKeys {
             return .refused
         }
-        state.withLock { $0.waiting[mail.id] = nil }
         if let result = opened.withLock({ $0 }) { try await act(on: result, peer) }
         return .delivered
     }
@@ -87,23 +89,20 @@ extension CircleDriver {
     /// A letter that another letter has to precede; it comes again later.
     struct NotYet: Error {}
 
-    /// The most mails that wait for another letter, their bytes, and the time, in milliseconds, after which one is refused.
-    private static let (waitingLimit, waitingByteLimit, patience): (Int, Int, UInt64) = (64, 512 << 10, 86_400_000)
+    /// The most mails of one sender that wait for another letter, their bytes, and the time, in milliseconds, after which
+    /// one is refused.
+    private static let (waitingLimit, waitingByteLimit, patience): (Int, Int, UInt64) = (16, 512 << 10, 86_400_000)
 
     /// Whether a mail may come again: holders send nothing behind what is not answered, so that little may wait.
-    private func mayWait(_ mail: Mail) -> Bool {
+    private func mayWait(_ mail: Mail, from sender: PeerId) -> Bool {
         let now = milliseconds
         return state.withLock { state in
-            if let known = state.waiting[mail.id] {
-                guard now < known.since + Self.patience else {
-                    state.waiting[mail.id] = nil
-                    return false
-                }
-                return true
-            }
-            let byteCount = state.waiting.values.reduce(mail.body.count) { $0 + $1.byteCount }
-            guard state.waiting.count < Self.waitingLimit, byteCount <= Self.waitingByteLimit else { return false }
-            state.waiting[mail.id] = (mail.body.count, now)
+            if let known = state.waiting[mail.id] { return now < known.since + Self.patience }
+            state.waiting = state.waiting.filter { now < $0.value.since + Self.patience }
+            let others = state.waiting.values.filter { $0.sender == sender }
+            let byteCount = others.reduce(mail.body.count) { $0 + $1.byteCount }
+            guard others.count < Self.waitingLimit, byteCount <= Self.waitingByteLimit else { return false }
+            state.waiting[mail.id] = (mail.body.count, now, sender)
             return true
         }
     }
@@ -144,7 +143,7 @@ extension CircleDriver {
         case .card: return try note(mail, apply(ProfileCard(letter.body), from: person).map { .card($0) })
         case .stream:
             let description = try StreamDescription(content(of: letter, copy))
-            return try note(mail, apply(description, from: person).map { .stream($0) })
+            return try note(mail, apply(description, from: person, peer).map { .stream($0) })
         case .participation:
             return try note(mail, apply(ParticipationNotice(letter.body), from: person).map { .stream($0) })
         case .trust: return try note(mail, apply(TrustNotice(letter.body), from: person).map { .trust($0) })

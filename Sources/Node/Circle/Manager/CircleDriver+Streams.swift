@@ -12,7 +12,7 @@ internal import Foundation
 // Streams: the creator describes them in letters, and each person joins by consent.
 extension CircleDriver {
     /// The most streams that another person invites this one to.
-    private static let streamLimit = 32
+    static let streamLimit = 32
 
     // MARK: Reading
 
@@ -150,6 +150,7 @@ extension CircleDriver {
                     found: stream.members.count + 1
                 )
             }
+            try store.set(Self.removedSetting(person, from: id), to: [])
             stream.members.append(Stream.Member(person: person, hasJoined: false))
         }
     }
@@ -159,6 +160,7 @@ extension CircleDriver {
         let stream = try await changeOwn(id) { stream in
             guard stream.members.contains(where: { $0.person == person }) else { return }
             stream.members.removeAll { $0.person == person }
+            try store.set(Self.removedSetting(person, from: id), to: [1])
             try store.owe(StoredOwedLetter(.participation, id.bytes), to: devices)
         }
         for device in devices { await sendOwed(to: device) }
@@ -181,7 +183,7 @@ extension CircleDriver {
     /// Changes a stream of this person and notes who is to be told; nil if nothing changes.
     ///
     /// Called in turn.
-    private func change(
+    func change(
         _ id: PublicID,
         telling others: [PublicID] = [],
         _ change: (inout Stream) throws -> Void
@@ -305,126 +307,12 @@ extension CircleDriver {
     }
 
     /// Deletes a stream, and keeps its revision: a stream with its id that is made anew needs a higher one.
-    private func delete(_ stream: Stream) throws {
+    func delete(_ stream: Stream) throws {
         var writer = ByteWriter(capacity: 8)
         writer.write(stream.revision)
         try store.set(Self.revisionSetting(stream.publicID), to: writer.bytes)
         try store.deleteStream(stream.id.bytes)
     }
 
-    private static func revisionSetting(_ stream: PublicID) -> String { "circle/revision/\(stream.text)" }
-
-    // MARK: Letters
-
-    /// The description of a stream for a device; nil if the device is not to have it any longer.
-    func description(of id: PublicID, for device: PeerId) throws -> StreamDescription? {
-        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else { return nil }
-        let isOwn = otherDevices.contains(device)
-        let person = trustedPerson(of: device)
-        guard isOwn || stream.creatorPublicID == ownID && stream.members.contains(where: { $0.person == person }) else {
-            return nil
-        }
-        let isShown = isOwn || stream.policies.posting == .members
-        return try StreamDescription(stream, cards: isShown ? stream.joined.compactMap(card) : [])
-    }
-
-    private func card(of person: PublicID) -> ProfileCard? {
-        state.withLock { $0.people[person]?.card ?? (person == $0.ownCard?.publicID ? $0.ownCard : nil) }
-    }
-
-    /// The letter to a device about the part that this person, or the device's person, takes in a stream.
-    func participation(in id: PublicID, for device: PeerId) throws -> ParticipationNotice? {
-        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else {
-            return try ParticipationNotice(.left, in: id)
-        }
-        guard stream.creatorPublicID == ownID else {
-            return stream.participation == .invited ? nil : try ParticipationNotice(stream.participation, in: id)
-        }
-        let person = trustedPerson(of: device)
-        guard person != ownID else { return nil }
-        return stream.members.contains { $0.person == person } ? nil : try ParticipationNotice(.left, in: id)
-    }
-
-    /// Stores the description of a stream from its creator, or from another device of this person; nil if it is not new.
-    ///
-    /// Called in turn.
-    func apply(_ description: StreamDescription, from person: PublicID) throws -> StreamChange? {
-        let (id, creator) = (description.publicID, description.creatorPublicID)
-        let isOwn = person == ownID
-        guard isOwn || creator == person, description.isNamed(by: creator) else {
-            throw CircleError.notAllowed("only the person who made a stream describes it")
-        }
-        let before = try store.stream(id.bytes).flatMap(Stream.init)
-        guard before?.creatorPublicID ?? creator == creator else { return nil }
-        // Otherwise to join a stream that one person writes would turn into the consent to trust others.
-        guard before?.policies ?? description.policies == description.policies else {
-            throw CircleError.notAllowed("a stream does not change who writes in it")
-        }
-        if isOwn, creator == ownID, let before, before.revision == description.revision {
-            // Two own devices changed it at one moment: a removal on either of them counts.
-            let named = Set(description.members.map(\.publicID))
-            return try change(id) { $0.members.removeAll { $0.hasJoined && !named.contains($0.person) } }
-        }
-        guard before?.revision ?? 0 < description.revision else { return nil }
-        let count = try store.streams().count { $0.creator == creator.bytes }
-        guard isOwn || before != nil || count < Self.streamLimit else {
-            throw CircleError.tooLong("the list of a person's streams", limit: Self.streamLimit, found: count + 1)
-        }
-        for card in description.members where card.publicID != ownID { try note(card) }
-        let stream = Stream(description, before, of: ownID)
-        try store.save(StoredStream(stream))
-        return StreamChange(stream: stream, told: [])
-    }
-
-    /// Stores the word of a member that it joined or left, of the creator that this person was removed, or of another own
-    /// device.
-    ///
-    /// Called in turn.
-    func apply(_ notice: ParticipationNotice, from person: PublicID) throws -> StreamChange? {
-        guard var stream = try store.stream(notice.stream.bytes).flatMap(Stream.init) else {
-            // The description follows.
-            if person == ownID, notice.participation == .joined { throw NotYet() }
-            return nil
-        }
-        if stream.creatorPublicID == ownID, person == ownID {
-            guard notice.participation == .left else { return nil }
-            try delete(stream)
-            stream.participation = .left
-            return StreamChange(stream: stream, told: [])
-        }
-        if stream.creatorPublicID == ownID {
-            return try change(notice.stream) { stream in
-                guard let place = stream.members.firstIndex(where: { $0.person == person }) else {
-                    // It takes itself for a member: it learns that it is none.
-                    if notice.participation == .joined {
-                        let devices = self.devices(of: [person])
-                        try store.owe(StoredOwedLetter(.participation, notice.stream.bytes), to: devices)
-                    }
-                    return
-                }
-                switch notice.participation {
-                case .joined: stream.members[place] = Stream.Member(person: person, hasJoined: true)
-                case .left: stream.members.remove(at: place)
-                case .invited: break
-                }
-            }
-        }
-        let isCreators = person == stream.creatorPublicID && notice.participation == .left
-        guard person == ownID || isCreators, stream.participation != notice.participation else { return nil }
-        stream.participation = notice.participation
-        try store.save(StoredStream(stream))
-        return StreamChange(stream: stream, told: [])
-    }
-
-    /// The letters that a revocation owes: the descriptions of streams that lose the person.
-    func letters(afterLosing person: PublicID) throws -> [(letter: StoredOwedLetter, peer: PeerId)] {
-        let streams = try store.streams().compactMap(Stream.init).filter { stream in
-            stream.creatorPublicID == ownID && stream.members.contains { $0.person == person }
-        }
-        return streams.flatMap { stream in
-            (devices(of: stream.joined.filter { $0 != person }) + otherDevices).map {
-                (StoredOwedLetter(.stream, stream.publicID.bytes), $0)
-            }
-        }
-    }
+    static func revisionSetting(_ stream: PublicID) -> String { "circle/revision/\(stream.text)" }
 }

@@ -30,7 +30,7 @@ final class CircleDriver: Sendable {
         /// The people who are blocked.
         var blocked: Set<PublicID> = []
         /// The mail that waits for another letter, with its bytes and the time since when, in milliseconds since 1970.
-        var waiting: [MailID: (byteCount: Int, since: UInt64)] = [:]
+        var waiting: [MailID: (byteCount: Int, since: UInt64, sender: PeerId)] = [:]
         /// The device that may set up this one, until a time in milliseconds since 1970.
         var expectedDevice: (peer: PeerId, until: UInt64)?
     }
@@ -90,7 +90,7 @@ final class CircleDriver: Sendable {
     /// The id of this device at its last start.
     static let deviceSetting = "circle/device"
 
-    /// Whether this person took a device off the card; another own device may not know it yet.
+    /// The time at which this person took a device off the card; another own device may not know it yet.
     static func removedSetting(_ device: PeerId) -> String { "circle/removed/\(device.text)" }
 
     /// The key of this device's person.

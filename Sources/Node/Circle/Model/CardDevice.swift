@@ -6,8 +6,8 @@ package import Identity
 ///
 /// The device signs for the key of the person, so that no card names a device of another person.
 package struct CardDevice: Hashable, Sendable {
-    /// The bytes of an entry: key, mail key, signature.
-    static let byteCount = 2 * 32 + Ed25519Signature.byteCount
+    /// The bytes of an entry: key, mail key, time, signature.
+    static let byteCount = 2 * 32 + 8 + Ed25519Signature.byteCount
     private static let label = DomainLabel("runar/card-device/v1")
     private static let subject = "a device on a profile card"
 
@@ -15,13 +15,21 @@ package struct CardDevice: Hashable, Sendable {
     let key: Ed25519PublicKey
     /// The key to which mail for the device is sealed.
     package let mailKey: SealingKey
+    /// The time of the statement in seconds since 1970: an entry from before the removal of the device is stale.
+    let signedSeconds: UInt64
     private let signature: [UInt8]
 
     /// Signs the statement of a device that it belongs to the person with a key.
-    package init(of person: Ed25519PublicKey, mailKey: SealingKey, signedBy device: Ed25519PrivateKey) throws {
+    package init(
+        of person: Ed25519PublicKey,
+        mailKey: SealingKey,
+        signedSeconds: UInt64,
+        signedBy device: Ed25519PrivateKey
+    ) throws {
         key = device.publicKey
         self.mailKey = mailKey
-        signature = try Ed25519Signature(of: Self.message(person, mailKey), by: device).bytes
+        self.signedSeconds = signedSeconds
+        signature = try Ed25519Signature(of: Self.message(person, mailKey, signedSeconds), by: device).bytes
     }
 
     /// Reads an entry of the card of a person, and verifies the signature of the device.
@@ -34,20 +42,30 @@ package struct CardDevice: Hashable, Sendable {
         do {
             key = try Ed25519PublicKey(rawRepresentation: bytes[..<32])
             mailKey = try SealingKey(rawRepresentation: bytes[32..<64], of: "the mail key of a device")
+            var reader = ByteReader(bytes[64..<72])
+            signedSeconds = try reader.readUInt64()
         } catch {
             throw .malformed(of: Self.subject, reason: "\(error)")
         }
-        signature = Array(bytes[64...])
-        guard key.isValidSignature(signature, for: Self.message(person, mailKey)) else { throw .invalidSignature }
+        signature = Array(bytes[72...])
+        guard key.isValidSignature(signature, for: Self.message(person, mailKey, signedSeconds)) else {
+            throw .invalidSignature
+        }
     }
 
     /// The device.
     var peerId: PeerId { PeerId(publicKey: key) }
 
     /// The encoding.
-    var bytes: [UInt8] { key.bytes + mailKey.bytes + signature }
+    var bytes: [UInt8] { key.bytes + mailKey.bytes + Self.time(signedSeconds) + signature }
 
-    private static func message(_ person: Ed25519PublicKey, _ mailKey: SealingKey) -> [UInt8] {
-        label.message(person.bytes, mailKey.bytes)
+    private static func message(_ person: Ed25519PublicKey, _ mailKey: SealingKey, _ seconds: UInt64) -> [UInt8] {
+        label.message(person.bytes, mailKey.bytes, time(seconds))
+    }
+
+    private static func time(_ seconds: UInt64) -> [UInt8] {
+        var writer = ByteWriter(capacity: 8)
+        writer.write(seconds)
+        return writer.bytes
     }
 }

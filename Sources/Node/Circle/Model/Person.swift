@@ -1,4 +1,3 @@
-public import Identity
 public import OneTimeKeys
 
 /// A person whom this device's person knows.
@@ -27,6 +26,6 @@ public enum CircleEvent: Hashable, Sendable {
     case deliveryChanged(Thought)
     /// A stream changed, or this device's person was invited to one.
     case streamChanged(Stream)
-    /// A device of this device's person was added: this one or another one.
-    case deviceAdded(PeerId)
+    /// The card of this device's person changed: the profile, or the devices.
+    case cardChanged(ProfileCard)
 }

@@ -51,8 +51,8 @@ extension Stream {
             // The creator has not yet heard that this person left, or invites again.
             case .left: names.contains(person) ? .left : .invited
             }
-        // The members who were invited and have not joined are known to the creator's devices alone.
-        let invited = isOwn ? before?.members.filter { !$0.hasJoined && !names.contains($0.person) } ?? [] : []
+        // The people who were invited and have not joined are known to the creator's devices alone.
+        let invited = isOwn ? description.invited.map { Member(person: $0.publicID, hasJoined: false) } : []
         self.init(
             id: description.id,
             creatorPublicID: description.creatorPublicID,

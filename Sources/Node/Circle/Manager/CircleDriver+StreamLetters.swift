@@ -1,0 +1,142 @@
+internal import Concurrency
+internal import Identity
+internal import Storage
+
+// Letters about streams: descriptions, and the part that people take.
+extension CircleDriver {
+    /// The description of a stream for a device; nil if the device is not to have it any longer.
+    func description(of id: PublicID, for device: PeerId) throws -> StreamDescription? {
+        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else { return nil }
+        let isOwn = otherDevices.contains(device)
+        let person = trustedPerson(of: device)
+        guard isOwn || stream.creatorPublicID == ownID && stream.members.contains(where: { $0.person == person }) else {
+            return nil
+        }
+        let isShown = isOwn || stream.policies.posting == .members
+        let invited = isOwn && stream.creatorPublicID == ownID ? stream.members.filter { !$0.hasJoined } : []
+        return try StreamDescription(
+            stream,
+            cards: isShown ? stream.joined.compactMap(card) : [],
+            invited: invited.compactMap { card(of: $0.person) }
+        )
+    }
+
+    private func card(of person: PublicID) -> ProfileCard? {
+        state.withLock { $0.people[person]?.card ?? (person == $0.ownCard?.publicID ? $0.ownCard : nil) }
+    }
+
+    /// The letter to a device about the part that this person, or the device's person, takes in a stream.
+    func participation(in id: PublicID, for device: PeerId) throws -> ParticipationNotice? {
+        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else {
+            return try ParticipationNotice(.left, in: id)
+        }
+        guard stream.creatorPublicID == ownID else {
+            return stream.participation == .invited ? nil : try ParticipationNotice(stream.participation, in: id)
+        }
+        let person = trustedPerson(of: device)
+        guard person != ownID else { return nil }
+        return stream.members.contains { $0.person == person } ? nil : try ParticipationNotice(.left, in: id)
+    }
+
+    /// Stores the description of a stream from its creator, or from another device of this person; nil if it is not new.
+    ///
+    /// Called in turn.
+    func apply(
+        _ description: StreamDescription,
+        from person: PublicID,
+        _ device: PeerId
+    ) throws -> StreamChange? {
+        let (id, creator) = (description.publicID, description.creatorPublicID)
+        let isOwn = person == ownID
+        guard isOwn || creator == person, description.isNamed(by: creator) else {
+            throw CircleError.notAllowed("only the person who made a stream describes it")
+        }
+        let before = try store.stream(id.bytes).flatMap(Stream.init)
+        guard before?.creatorPublicID ?? creator == creator else { return nil }
+        // Otherwise to join a stream that one person writes would turn into the consent to trust others.
+        guard before?.policies ?? description.policies == description.policies else {
+            throw CircleError.notAllowed("a stream does not change who writes in it")
+        }
+        let known = try creator == ownID ? store.number(Self.revisionSetting(id)) ?? 0 : 0
+        let revision = before?.revision ?? known
+        // Two own devices changed it at one moment: the description of the lower PeerId counts.
+        let isTie = isOwn && creator == ownID && revision == description.revision && device < localPeerId
+        guard revision < description.revision || isTie else { return nil }
+        let count = try store.streams().count { $0.creator == creator.bytes }
+        guard isOwn || before != nil || count < Self.streamLimit else {
+            throw CircleError.tooLong("the list of a person's streams", limit: Self.streamLimit, found: count + 1)
+        }
+        for card in description.members + description.invited where card.publicID != ownID { try note(card) }
+        let stream = Stream(description, before, of: ownID)
+        try store.save(StoredStream(stream))
+        guard isTie, let before else { return StreamChange(stream: stream, told: []) }
+        let merged = try change(id) { try merge(before, into: &$0) }
+        return merged ?? StreamChange(stream: stream, told: [])
+    }
+
+    /// Applies the changes of this device to a description that another own device made at one moment with it.
+    private func merge(_ before: Stream, into stream: inout Stream) throws {
+        let id = stream.publicID
+        try stream.members.removeAll { try store.setting(Self.removedSetting($0.person, from: id)) == [1] }
+        for member in before.members where !member.hasJoined {
+            if !stream.members.contains(where: { $0.person == member.person }) { stream.members.append(member) }
+        }
+    }
+
+    static func removedSetting(_ person: PublicID, from stream: PublicID) -> String {
+        "circle/removed-member/\(stream.text)/\(person.text)"
+    }
+
+    /// Stores the word of a member that it joined or left, of the creator that this person was removed, or of another own
+    /// device.
+    ///
+    /// Called in turn.
+    func apply(_ notice: ParticipationNotice, from person: PublicID) throws -> StreamChange? {
+        guard var stream = try store.stream(notice.stream.bytes).flatMap(Stream.init) else {
+            // The description follows.
+            if person == ownID, notice.participation == .joined { throw NotYet() }
+            return nil
+        }
+        if stream.creatorPublicID == ownID, person == ownID {
+            guard notice.participation == .left else { return nil }
+            try delete(stream)
+            stream.participation = .left
+            return StreamChange(stream: stream, told: [])
+        }
+        if stream.creatorPublicID == ownID {
+            return try change(notice.stream) { stream in
+                guard let place = stream.members.firstIndex(where: { $0.person == person }) else {
+                    // Another own device may have invited it; otherwise it takes itself for a member, and learns that it is none.
+                    if notice.participation == .joined {
+                        guard otherDevices.isEmpty else { throw NotYet() }
+                        let devices = self.devices(of: [person])
+                        try store.owe(StoredOwedLetter(.participation, notice.stream.bytes), to: devices)
+                    }
+                    return
+                }
+                switch notice.participation {
+                case .joined: stream.members[place] = Stream.Member(person: person, hasJoined: true)
+                case .left: stream.members.remove(at: place)
+                case .invited: break
+                }
+            }
+        }
+        let isCreators = person == stream.creatorPublicID && notice.participation == .left
+        guard person == ownID || isCreators, stream.participation != notice.participation else { return nil }
+        stream.participation = notice.participation
+        try store.save(StoredStream(stream))
+        return StreamChange(stream: stream, told: [])
+    }
+
+    /// The letters that a revocation owes: the descriptions of streams that lose the person.
+    func letters(afterLosing person: PublicID) throws -> [(letter: StoredOwedLetter, peer: PeerId)] {
+        let streams = try store.streams().compactMap(Stream.init).filter { stream in
+            stream.creatorPublicID == ownID && stream.members.contains { $0.person == person }
+        }
+        return streams.flatMap { stream in
+            (devices(of: stream.joined.filter { $0 != person }) + otherDevices).map {
+                (StoredOwedLetter(.stream, stream.publicID.bytes), $0)
+            }
+        }
+    }
+}
