@@ -4,8 +4,9 @@ internal import Testing
 
 @testable internal import Node
 
-/// Operations that are cancelled at the moment they end. Resuming a task takes a lock of that task, which its canceller
-/// holds.
+/// Operations that are cancelled at the moment they end.
+///
+/// Resuming a task takes a lock of that task, which its canceller holds.
 @Suite("Cancellation", .timeLimit(.minutes(15))) struct CancellationTests {
     /// Cancels `body` sooner and later, many times and by several at once.
     private func cancelOften(_ body: @escaping @Sendable () async throws -> Void) async {

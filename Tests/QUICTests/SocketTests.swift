@@ -5,7 +5,9 @@ internal import Transport
 
 @testable internal import QUIC
 
-/// The system behaviour that the loop relies on. Linux and Apple's systems differ in it, and so do their shim files.
+/// The system behaviour that the loop relies on.
+///
+/// Linux and Apple's systems differ in it, and so do their shim files.
 @Suite("Sockets", .timeLimit(.minutes(15))) struct SocketTests {
     @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("0.0.0.0", "127.0.0.1"), ("::", "::1")])
     func `a datagram arrives with its mark, its source and the address it was sent to (12, 13)`(

@@ -49,7 +49,9 @@ internal import Transport
 
 /// Two members that offer the same, of whom the first that is asked is cut off before it answers.
 private struct Outage: Sendable {
-    /// The idle timeout here, instead of half a minute. It is longer than the shorter request timeout of the tests.
+    /// The idle timeout here, instead of half a minute.
+    ///
+    /// It is longer than the shorter request timeout of the tests.
     private static let patience = Duration.seconds(10)
 
     /// The members that were asked, in order.

@@ -3,8 +3,9 @@ internal import Testing
 
 @testable internal import RunarNode
 
-/// The rendezvous key, which says where the members of a network listen. It goes from the owner's secret into every
-/// text that its devices show.
+/// The rendezvous key, which says where the members of a network listen.
+///
+/// It goes from the owner's secret into every text that its devices show.
 @Suite("Rendezvous in texts of a node") struct RendezvousTests {
     private let household = Household()
 

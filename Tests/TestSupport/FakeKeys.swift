@@ -2,7 +2,9 @@ package import Bytes
 internal import Crypto
 package import Identity
 
-/// Signatures for many nodes: hashes over key and message with the length of real ones. They need no private key.
+/// Signatures for many nodes: hashes over key and message with the length of real ones.
+///
+/// They need no private key.
 package struct FakeSigner: Signer {
     package let publicKey: Ed25519PublicKey
 

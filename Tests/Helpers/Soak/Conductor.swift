@@ -100,7 +100,9 @@ final class Conductor: Sendable {
         }
     }
 
-    /// Records a member that ended by itself. Only the conductor may end a member.
+    /// Records a member that ended by itself.
+    ///
+    /// Only the conductor may end a member.
     private func noteEnd(of number: Int) {
         state.withLock { state in
             guard let part = state.parts.removeValue(forKey: number) else { return }

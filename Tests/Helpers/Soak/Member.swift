@@ -12,7 +12,9 @@ struct Member: Sendable {
     private static let requestPause = Duration.milliseconds(100)
     private static let eventPause = Duration.milliseconds(500)
     private static let recordPause = Duration.seconds(1)
-    /// The lifetime of records. Those of members that are gone expire soon, so that memory stays flat.
+    /// The lifetime of records.
+    ///
+    /// Records of members that are gone expire soon, so that memory stays flat.
     private static let recordLifetime = Duration.seconds(60)
     private static let eventWindow = Duration.seconds(30)
 

@@ -53,7 +53,9 @@ package final class NatLab: Sendable {
             self.seed = seed
         }
 
-        /// The arguments of the helper `Cable`. Its queue holds the bytes that the rate carries in one round trip.
+        /// The arguments of the helper `Cable`.
+        ///
+        /// Its queue holds the bytes that the rate carries in one round trip.
         var arguments: [String] {
             let microseconds = { (duration: Duration) in Int(duration / .microseconds(1)) }
             let queue = max(32_768, bitsPerSecond / 8 * microseconds(delay) * 2 / 1_000_000)
