@@ -80,7 +80,7 @@ extension RequestHandler {
     private static func choose(_ text: String, among candidates: [Candidate], _ kind: Kind) throws -> ConversationPlace
     {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        // A name that is an id of another one hides it from no request.
+        // An id wins over names: a person whose name is the id of another one must not hide that one.
         if let match = candidates.first(where: { $0.id == text }) { return match.place }
         let named = candidates.filter { $0.name == text }
         let isLong = text.count >= fewestCharacters

@@ -53,7 +53,7 @@ extension CircleDriver {
         }
         let before = try store.stream(id.bytes).flatMap(Stream.init)
         guard before?.creatorPublicID ?? creator == creator else { return nil }
-        // Otherwise to join a stream that one person writes would turn into the consent to trust others.
+        // Joining a stream that one person writes is no consent to trust others, and must not become one.
         guard before?.policies ?? description.policies == description.policies else {
             throw CircleError.notAllowed("a stream does not change who writes in it")
         }
@@ -106,7 +106,8 @@ extension CircleDriver {
         if stream.creatorPublicID == ownID {
             return try change(notice.stream) { stream in
                 guard let place = stream.members.firstIndex(where: { $0.person == person }) else {
-                    // Another own device may have invited it; otherwise it takes itself for a member, and learns that it is none.
+                    // Another own device may have invited the person, and its description follows. Without other devices the
+                    // person was removed before, and is notified again.
                     if notice.participation == .joined {
                         guard otherDevices.isEmpty else { throw NotYet() }
                         let devices = self.devices(of: [person])
