@@ -254,7 +254,7 @@ enum APIVisitor {
                 claims.append(try JSONDecoder().decode(Claim.self, from: data))
             }
             throw Outcome.Unexpected(
-                description: "it stopped after \(claims.count) claims: \(claims.last?.claim ?? "")"
+                description: "it stopped after \(claims.count) claims: \(claims.last?.failure ?? claims.last?.claim ?? "")"
             )
         }
     }

@@ -17,9 +17,13 @@ import re
 import socket
 import sys
 import threading
+import time
+import traceback
 import urllib.parse
 
 BASE = "/api/v1"
+# Seconds after which a line that does not come is a failure.
+WAIT = 120
 # What a request for secret keys says where a key file opens the vault.
 SHOW = {"confirmation": "show"}
 
@@ -92,11 +96,18 @@ class Stream:
         self.node, self.connection, self.answer, self.schema = node, connection, answer, schema
 
     def next(self, event=None):
+        """The next line, or the next one of a kind. The lines that say that a node is alive come for ever, so that no
+        timeout of the connection ends a wait for a line that does not come."""
+        end, passed = time.monotonic() + WAIT, []
         while True:
             line = self.answer.readline()
             if not line:
                 return None
             value = json.loads(line)
+            if time.monotonic() > end:
+                raise TimeoutError(f"no line {event} came in {WAIT} s, but {passed}")
+            if value.get("kind") not in ("alive", "sample"):
+                passed.append(value)
             problems = self.node.description.problems(self.schema, value, "line")
             say(f"a line {value.get('event') or value.get('kind')} is as described", problems, quiet=True)
             if event is None or event in (value.get("event"), value.get("kind")):
@@ -723,4 +734,8 @@ def main(words):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except Exception:
+        say("the program comes to its end", traceback.format_exc())
+        raise
