@@ -181,6 +181,20 @@ internal import Testing
         }
     }
 
+    @Test func `a member writes before the creator confirms that it joined`() async throws {
+        try await withGroup { ada, ben, _, network in
+            let group = try await ada.circle.makeStream(name: "Friends").publicID
+            try await ada.circle.invite(ben.personID, to: group)
+            await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
+            await ada.stop()
+            try await ben.circle.join(group)
+            try await say("early", in: group, from: ben)
+            try await ada.restart()
+            try await ben.connect(to: ada, in: network)
+            await waitForText("early", in: group, at: ada)
+        }
+    }
+
     @Test func `each person has the streams of the document`() async throws {
         try await withCircles("Ada") { devices, _ in
             let account = try devices[0].circle.account()

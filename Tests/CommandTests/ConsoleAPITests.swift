@@ -253,9 +253,9 @@ enum APIVisitor {
                 if let end = try? JSONDecoder().decode(End.self, from: data) { return (claims, end.left) }  // a claim
                 claims.append(try JSONDecoder().decode(Claim.self, from: data))
             }
-            throw Outcome.Unexpected(
-                description: "it stopped after \(claims.count) claims: \(claims.last?.failure ?? claims.last?.claim ?? "")"
-            )
+            let failures = claims.suffix(1) + claims.filter { $0.failure != nil }
+            let words = failures.map { "\($0.claim): \($0.failure ?? "")" }
+            throw Outcome.Unexpected(description: "it stopped after \(claims.count) claims: \(words)")
         }
     }
 }
