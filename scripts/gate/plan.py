@@ -9,7 +9,7 @@ from schedule import Job
 
 # The processors and the seconds that a suite uses on two cores, for the order alone. Others count as Job says.
 COSTS = {
-    "ConsoleBrowserTests": (2, 300),
+    "ConsoleBrowserTests": (1.5, 300),
     "CommandTests": (0.9, 250),
     "KademliaTests": (1, 120),
     "TidyTests": (1, 60),
