@@ -60,8 +60,13 @@ func module(
 }
 
 /// The tests of a target, with whatever else they need.
-func tests(of name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-    .testTarget(name: "\(name)Tests", dependencies: dependencies, resources: resources, swiftSettings: house)
+func tests(
+    of name: String,
+    _ dependencies: [Target.Dependency],
+    resources: [Resource] = [],
+    settings: [SwiftSetting] = house
+) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
 let package = Package(
@@ -304,7 +309,7 @@ let package = Package(
         .executableTarget(name: "hello-c", dependencies: ["CRunar", "RunarC"], path: "Examples/c"),
 
         // Tests mirror the sources; the first one keeps the house in order.
-        tests(of: "Tidy", []),
+        tests(of: "Tidy", [], settings: computing),
         .target(
             name: "TestSupport",
             dependencies: ["Bytes", "Identity", "Concurrency", "Services", "Platform", crypto],

@@ -80,24 +80,24 @@ internal import Testing
         "let roll = Int.random(in: 0..<6)", "var generator = SystemRandomNumberGenerator()", "actor Peer {}",
     ])
     func `time, randomness and tasks in a protocol are found`(text: String) throws {
-        #expect(!(try Rules.wordFindings(source(text), banned: Rules.bannedInProtocols).isEmpty))
+        #expect(!(try Rules.wordFindings([source(text)], banned: Rules.bannedInProtocols).isEmpty))
     }
 
     @Test(arguments: [
         "let roll = Int.random(in: 0..<6, using: &generator)", "let text = \"await Task\"", "func `no await`() {}",
     ])
     func `randomness that is given, and words in text, are allowed in a protocol`(text: String) throws {
-        #expect(try Rules.wordFindings(source(text), banned: Rules.bannedInProtocols).isEmpty)
+        #expect(try Rules.wordFindings([source(text)], banned: Rules.bannedInProtocols).isEmpty)
     }
 
     @Test func `a trap inside an interpolation is found`() throws {
         let text = "let a = \"\\(try! parse(\"x\"))\""
-        #expect(try Rules.wordFindings(source(text), banned: Rules.bannedEverywhere).count == 1)
+        #expect(try Rules.wordFindings([source(text)], banned: Rules.bannedEverywhere).count == 1)
     }
 
     @Test func `a process of Foundation's in a test is found`() throws {
-        #expect(try Rules.wordFindings(source("let a = Process()"), banned: Rules.bannedInTests).count == 1)
-        #expect(try Rules.wordFindings(source("let a = ChildProcess()"), banned: Rules.bannedInTests).isEmpty)
+        #expect(try Rules.wordFindings([source("let a = Process()")], banned: Rules.bannedInTests).count == 1)
+        #expect(try Rules.wordFindings([source("let a = ChildProcess()")], banned: Rules.bannedInTests).isEmpty)
     }
 
     @Test(arguments: [
@@ -106,7 +106,7 @@ internal import Testing
     ])
     func `a pause in a test target is found, in a helper program it is allowed`(text: String) throws {
         let test = source(text, path: "Tests/NodeTests/Planted.swift")
-        #expect(try Rules.wordFindings(test, banned: Rules.bannedInTests).map(\.line) == [1])
+        #expect(try Rules.wordFindings([test], banned: Rules.bannedInTests).map(\.line) == [1])
         #expect(!Rules.isTimed(test) && !Rules.isTimed(source(text, path: "Tests/TestSupport/Planted.swift")))
         #expect(Rules.isTimed(source(text, path: "Tests/Helpers/Soak/Planted.swift")))
     }

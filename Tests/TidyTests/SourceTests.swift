@@ -9,9 +9,10 @@ internal import Testing
     }
 
     @Test func `protocol targets have no time, randomness, tasks or input and output`() throws {
-        for source in try SourceTree.sources(below: "Sources/Protocols") {
-            let words = try Rules.wordFindings(source, banned: Rules.bannedInProtocols)
-            #expect(words.isEmpty, "\(words.listing)")
+        let sources = try SourceTree.sources(below: "Sources/Protocols")
+        let words = try Rules.wordFindings(sources, banned: Rules.bannedInProtocols)
+        #expect(words.isEmpty, "\(words.listing)")
+        for source in sources {
             let imports = Rules.imports(of: source).filter { Rules.bannedProtocolImports.contains($0.module) }
             #expect(imports.isEmpty, "\(source.path) imports \(imports.map(\.module))")
         }
@@ -30,25 +31,25 @@ internal import Testing
     }
 
     @Test func `nothing traps, detaches or sleeps`() throws {
-        let findings = try everything().flatMap { try Rules.wordFindings($0, banned: Rules.bannedEverywhere) }
+        let findings = try Rules.wordFindings(everything(), banned: Rules.bannedEverywhere)
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
     @Test func `tests wait for events, not for time`() throws {
-        let findings = try SourceTree.sources(below: "Tests").filter { !Rules.isTimed($0) }
-            .flatMap { try Rules.wordFindings($0, banned: Rules.bannedInTests) }
+        let sources = try SourceTree.sources(below: "Tests").filter { !Rules.isTimed($0) }
+        let findings = try Rules.wordFindings(sources, banned: Rules.bannedInTests)
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
     @Test func `tasks wait with the shared primitives`() throws {
-        let findings = try SourceTree.sources(below: "Sources").filter { !Rules.definesPromise($0) }
-            .flatMap { try Rules.wordFindings($0, banned: Rules.bannedOutsidePromise) }
+        let sources = try SourceTree.sources(below: "Sources").filter { !Rules.definesPromise($0) }
+        let findings = try Rules.wordFindings(sources, banned: Rules.bannedOutsidePromise)
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
     @Test func `libraries do not print`() throws {
-        let findings = try Self.libraries.flatMap { try SourceTree.sources(below: "Sources/\($0)") }
-            .flatMap { try Rules.wordFindings($0, banned: Rules.bannedInLibraries) }
+        let sources = try Self.libraries.flatMap { try SourceTree.sources(below: "Sources/\($0)") }
+        let findings = try Rules.wordFindings(sources, banned: Rules.bannedInLibraries)
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
@@ -57,10 +58,10 @@ internal import Testing
         let c = try folders.flatMap { SourceTree.paths(below: $0, suffixes: [".c", ".h"]) }
             .map { SourceText(path: $0, text: try SourceTree.text(of: $0)) }
         let sources = try folders.flatMap { try SourceTree.sources(below: $0) } + c
-        let findings = try sources.flatMap { try Rules.wordFindings($0, banned: Rules.bannedClients) }
+        let findings = try Rules.wordFindings(sources, banned: Rules.bannedClients)
         #expect(findings.isEmpty, "\(findings.listing)")
         let planted = SourceText(path: "A.swift", text: "let client = URLSession.shared")
-        #expect(try Rules.wordFindings(planted, banned: Rules.bannedClients).count == 1)
+        #expect(try Rules.wordFindings([planted], banned: Rules.bannedClients).count == 1)
     }
 
     @Test func `sealing and opening a NanoTDF imports no network`() throws {
