@@ -99,6 +99,20 @@ internal import Testing
         }
     }
 
+    @Test func `both devices have the homes that one of them chose, until a home is removed`() async throws {
+        try await withDevices { phone, laptop, ben, _ in
+            try await setUp(laptop, from: phone, with: ben)
+            let (first, second) = (phone.peerId, laptop.peerId)
+            try await laptop.circle.setHomes([first, second])
+            await phone.wait { $0.circle.card?.homes == [first, second] }
+            await ben.wait { $0.person(of: phone)?.card?.homes == [first, second] }
+            #expect(laptop.circle.card?.homes == [first, second])
+            try await phone.circle.removeDevice(second)
+            #expect(phone.circle.card?.homes == [first])
+            await ben.wait { $0.person(of: phone)?.card?.homes == [first] }
+        }
+    }
+
     @Test func `groups and restarts reach a further device`() async throws {
         try await withDevices { phone, laptop, ben, network in
             let group = try await phone.circle.makeStream(name: "Friends").publicID
@@ -200,6 +214,8 @@ internal import Testing
         try await withDevices { phone, _, ben, network in
             try await phone.say("before", to: ben)
             let (ada, friend, former) = (try phone.personID, try ben.personID, ben.peerId)
+            try await ben.circle.setHomes([former, phone.peerId])
+            await phone.wait { $0.person(of: ben)?.card?.homes.count == 2 }
             try await ben.restart(isRenewed: true)
             #expect(ben.peerId != former)
             let token = try phone.node.issueToken(for: ben.peerId, in: network, expiration: nil)
@@ -208,6 +224,7 @@ internal import Testing
             let renewed = ben.peerId
             await phone.wait { $0.circle.people.first?.card?.devices == [renewed] }
             await phone.waitForKeys(with: ben)
+            #expect(ben.circle.card?.homes == [renewed, phone.peerId])
             #expect(phone.circle.people.map(\.id) == [friend] && ben.circle.people.map(\.id) == [ada])
             #expect(phone.keys.relationship(with: former) == nil)
             try await phone.say("to the new key", to: ben)

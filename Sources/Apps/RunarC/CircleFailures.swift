@@ -14,7 +14,7 @@ extension RunarError {
 
     private static func code(of error: CircleError) -> RunarErrorCode {
         switch error {
-        case .malformed, .unknownThought, .unknownStream: .invalidParameters
+        case .malformed, .unknownThought, .unknownStream, .unknownHome, .repeatedHome: .invalidParameters
         case .tooLong: .tooLarge
         case .invalidSignature: .notAuthentic
         case .noProfile: .noProfile
@@ -33,7 +33,7 @@ extension RunarError {
         case .unknownPerson(let id), .notTrusted(let id), .blocked(let id), .unknownThought(let id),
             .unknownStream(let id), .notJoined(let id):
             id.text
-        case .deviceNotReady(let device): device.base64Encoded
+        case .deviceNotReady(let device), .unknownHome(let device), .repeatedHome(let device): device.base64Encoded
         case .invalidSignature, .noProfile, .ownCard, .notAllowed, .wrongSafetyNumber, .managerExists, .hasCircle: ""
         }
     }

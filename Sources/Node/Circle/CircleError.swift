@@ -30,6 +30,10 @@ public enum CircleError: Error, Hashable, Sendable {
     case deviceNotReady(PeerId)
     /// This device has people in its circle already, so that no other device sets it up.
     case hasCircle
+    /// The device is no known member of a network of this device, so that it cannot hold mail.
+    case unknownHome(PeerId)
+    /// The list of homes names the device twice.
+    case repeatedHome(PeerId)
     /// The digits are not those of the person.
     case wrongSafetyNumber
     /// The node has a circle already.
@@ -56,6 +60,9 @@ extension CircleError: CustomStringConvertible {
             "the device \(peer.short) does not expect this: allow it there first, and try again"
         case .hasCircle:
             "this device has a circle of its own: only a device without people can be set up by another one"
+        case .unknownHome(let peer):
+            "\(peer.short) is no known member of your networks and cannot hold mail: choose a member of one of them"
+        case .repeatedHome(let peer): "\(peer.short) is named twice: name each home once"
         case .wrongSafetyNumber: "the safety numbers differ: do not send anything, and compare them again in person"
         case .managerExists: "the node has a circle already; use that one, or release it first"
         }

@@ -83,6 +83,8 @@ extension CommandFailure {
             case .blocked: ("blocked", .notPermitted)
             case .deviceNotReady: ("device-not-ready", .unavailable)
             case .hasCircle: ("has-circle", .notPermitted)
+            case .unknownHome: ("no-such-peer", .data)
+            case .repeatedHome: ("repeated-home", .data)
             case .wrongSafetyNumber: ("wrong-safety-number", .data)
             case .managerExists: ("circle-in-use", .tryAgain)
             }

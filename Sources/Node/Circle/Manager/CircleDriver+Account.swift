@@ -18,6 +18,7 @@ extension CircleDriver {
             identityAssuranceLevel: stored.flatMap { .init(rawValue: $0.identityAssuranceLevel) } ?? .ial0,
             ageVerificationStatus: stored.flatMap { .init(rawValue: $0.ageVerificationStatus) } ?? .unverified,
             profile: state.withLock { $0.ownCard?.profile },
+            homes: state.withLock { $0.ownCard?.homes ?? [] },
             streams: try streams().sorted { ($0.profile.name, $0.publicID) < ($1.profile.name, $1.publicID) }
         )
     }

@@ -27,7 +27,11 @@ extension CircleDriver {
             let former = try store.setting(Self.deviceSetting).map { try PeerId(rawRepresentation: $0) }
             try store.set(Self.deviceSetting, to: localPeerId.bytes)
             guard let card = state.withLock({ $0.ownCard }), !card.devices.contains(localPeerId) else { return [] }
-            let newer = try makeCard(card.profile, card.entries.filter { $0.peerId != former }.with(ownEntry()))
+            let newer = try makeCard(
+                card.profile,
+                card.entries.filter { $0.peerId != former }.with(ownEntry()),
+                homes: card.homes.map { $0 == former ? localPeerId : $0 }
+            )
             let told = try owe(newer)
             try keep(newer)
             return told
@@ -53,12 +57,19 @@ extension CircleDriver {
     }
 
     /// Signs a card of this device's person that is later than the present one, whatever the clock says.
-    func makeCard(_ profile: Profile, _ devices: [CardDevice], after other: ProfileCard? = nil) throws -> ProfileCard {
+    ///
+    /// Without `homes` it has those of the present one.
+    func makeCard(
+        _ profile: Profile,
+        _ devices: [CardDevice],
+        homes: [PeerId]? = nil,
+        after other: ProfileCard? = nil
+    ) throws -> ProfileCard {
         let earlier = other ?? state.withLock { $0.ownCard }
         return try ProfileCard(
             profile,
             devices: devices,
-            homes: earlier?.homes ?? [],
+            homes: homes ?? earlier?.homes ?? [],
             issuedSeconds: max(milliseconds / 1_000, (earlier?.issuedSeconds ?? 0) + 1),
             signedBy: personKey
         )
@@ -147,10 +158,16 @@ extension CircleDriver {
             try keep(card)
             return CardChange(card: card, removed: removed)
         }
-        let newer = try makeCard(card.profile, card.entries.filter { !gone.contains($0) }, after: card)
+        let goneDevices = gone.map(\.peerId)
+        let newer = try makeCard(
+            card.profile,
+            card.entries.filter { !gone.contains($0) },
+            homes: card.homes.filter { !goneDevices.contains($0) },
+            after: card
+        )
         let told = try owe(newer)
         try keep(newer)
-        return CardChange(card: newer, removed: removed + gone.map(\.peerId), told: told)
+        return CardChange(card: newer, removed: removed + goneDevices, told: told)
     }
 
     /// Notes the time at which a device left the card, and deletes the mail to it.

@@ -148,7 +148,11 @@ extension CircleDriver {
             guard peer != localPeerId, card.devices.contains(peer) else {
                 throw CircleError.notAllowed("it is not another device of yours")
             }
-            let newer = try makeCard(card.profile, card.entries.filter { $0.peerId != peer })
+            let newer = try makeCard(
+                card.profile,
+                card.entries.filter { $0.peerId != peer },
+                homes: card.homes.filter { $0 != peer }
+            )
             try noteRemoval(of: peer)
             let told = try owe(newer)
             try keep(newer)

@@ -183,8 +183,10 @@ extension CircleDriver {
         noting note: (MailID) throws -> Void = { _ in }
     ) async throws -> Bool {
         let owner = trustedPerson(of: device)
-        let card = state.withLock { state in owner.flatMap { state.people[$0]?.card ?? state.ownCard } }
-        guard let network = try network(of: device), let mailKey = card?.mailKey(of: device) else { return false }
+        let found = state.withLock { state in owner.flatMap { state.people[$0]?.card ?? state.ownCard } }
+        guard let network = try network(of: device), let card = found, let mailKey = card.mailKey(of: device) else {
+            return false
+        }
         let letter = try Letter(
             kind,
             body: body,
@@ -202,7 +204,7 @@ extension CircleDriver {
             to: device,
             in: network,
             lifetimeSeconds: Self.lifetimeSeconds,
-            homes: card?.homes ?? [],
+            homes: homes(on: card, for: device, in: network),
             noting: note
         )
         return true

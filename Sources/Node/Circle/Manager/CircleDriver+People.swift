@@ -125,6 +125,9 @@ extension CircleDriver {
     /// Performs the effects of a change that is stored.
     func follow(_ change: TrustChange) async throws {
         for effect in change.effects { try await perform(effect, of: change.id, change.person) }
+        if change.person.trust.state == .revoked {
+            await attempt("removing homes") { try await removeHomes(change.person.devices) }
+        }
         for device in change.dropped { await forget(device) }
         for device in change.told { await sendOwed(to: device) }
     }

@@ -70,6 +70,18 @@ public final class CircleManager: Sendable {
         try await driver.setProfile(name: name, blurb: blurb)
     }
 
+    /// Chooses the members that hold mail for this person's devices; without any, the nearest ones do.
+    ///
+    /// Homes are members of the networks that the person shares with others, and may be devices of the person, this one
+    /// included. A sender uses the homes that it knows in the network of a mail, without the recipient, which never holds its
+    /// own mail. If none is left, the nearest members hold the mail. Mail that was sent before stays with its holders. Trusted
+    /// people and the other devices of the person get the new card.
+    ///
+    /// - Throws: ``CircleError/tooLong(_:limit:found:)`` for more than ``ProfileCard/homeLimit`` homes;
+    ///   ``CircleError/repeatedHome(_:)``; ``CircleError/unknownHome(_:)``; ``CircleError/notAllowed(_:)`` for a banned device;
+    ///   ``CircleError/noProfile``; `StorageError`.
+    public func setHomes(_ homes: [PeerId]) async throws { try await driver.setHomes(homes) }
+
     /// Asks the person of a connected device for trust, or accepts that person's request.
     ///
     /// - Throws: ``CircleError/noProfile``; `RunarError` if the device cannot be asked.

@@ -1,3 +1,5 @@
+public import Identity
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -34,6 +36,8 @@ public struct Account: Hashable, Sendable {
     public let ageVerificationStatus: AgeVerificationStatus
     /// The profile; nil before it is set.
     public let profile: Profile?
+    /// The members that hold mail for the person's devices; without any, the nearest ones do.
+    public let homes: [PeerId]
     /// The streams that the person made or was invited to, in the order of their names; without conversations.
     public let streams: [Stream]
 }

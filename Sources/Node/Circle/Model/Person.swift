@@ -26,6 +26,6 @@ public enum CircleEvent: Hashable, Sendable {
     case deliveryChanged(Thought)
     /// A stream changed, or this device's person was invited to one.
     case streamChanged(Stream)
-    /// The card of this device's person changed: the profile, or the devices.
+    /// The card of this device's person changed: the profile, the devices, or the homes.
     case cardChanged(ProfileCard)
 }
