@@ -114,6 +114,7 @@ internal import Testing
             people: [],
             streams: [stream],
             devices: [],
+            homes: [],
             blocked: []
         )
     }

@@ -187,6 +187,32 @@ internal import Testing
         try pair.end()
     }
 
+    @Test func `homes are chosen by label, listed, and removed`() throws {
+        let pair = try ConnectedPair()
+        func homes(_ arguments: String...) throws -> [[String: Any]] {
+            let homes = try pair.owner.answer(["circle", "homes"] + arguments).json["homes"] as? [[String: Any]]
+            return try #require(homes)
+        }
+        func refusal(_ peers: String...) throws -> String? {
+            try pair.owner.runar(["circle", "homes"] + peers + ["--json"]).failure["code"] as? String
+        }
+        #expect(try refusal("phone") == "no-profile")
+        #expect(try homes().isEmpty)
+        _ = try pair.owner.answer(["circle", "profile", "Ada"])
+        #expect(try refusal("tablet") == "no-such-peer")
+        #expect(try refusal("phone", "phone") == "repeated-home")
+        #expect(try refusal("phone", "a", "b", "c", "d") == "too-large")
+        #expect(try pair.owner.runar(["circle", "homes", "phone", "--none"]).status == 64)
+        let chosen = try #require(try homes("phone").first)
+        #expect(chosen["label"] as? String == "phone" && chosen["local"] as? Bool == false)
+        let listed = try homes()
+        #expect(listed.count == 1 && listed.first?["peerId"] as? String == chosen["peerId"] as? String)
+        #expect(try pair.owner.runar(["circle", "list"]).output.contains("(phone), connected"))
+        #expect(try homes("--none").isEmpty)
+        #expect(try pair.owner.runar(["circle", "homes"]).output.contains("the nearest members hold your mail"))
+        try pair.end()
+    }
+
     private static func streams(_ home: TemporaryHome, named name: String) throws -> [[String: Any]] {
         let streams = try home.answer(["circle", "list"]).json["streams"] as? [[String: Any]]
         return try #require(streams).filter { $0["name"] as? String == name }

@@ -39,11 +39,16 @@ internal import Testing
                 try Self.stream("Band", isOwn: true, members: [("Bob", true), ("Eve", false)]),
             ],
             devices: [local],
+            homes: [CircleReport.Home(peerId: "h", label: "server", isConnected: false, isLocal: false)],
             blocked: [CircleReport.Blocked(personId: "m", name: "Mallory", reportedAt: 1, reasons: ["spam": 2])]
         )
         let text = report.lines.joined(separator: "\n")
         #expect(!text.contains("Post") && !text.contains("your device"), "\(text)")
-        for words in ["Trip (id-Trip)", "you are invited", "Bob, joined", "Eve, invited", "blocked: Mallory (m)"] {
+        let all = [
+            "Trip (id-Trip)", "you are invited", "Bob, joined", "Eve, invited", "blocked: Mallory (m)",
+            "home of your mail: h (server), not connected",
+        ]
+        for words in all {
             #expect(text.contains(words), "\(words): \(text)")
         }
     }

@@ -332,6 +332,7 @@ def trust(owner, guest, peer):
     owner.ask("POST " + devices, {"peer": peer}, body={}, expect=404)
     owner.ask("POST /peers/{peer}/circle", {"peer": peer}, body={}, expect=404)
     owner.ask("GET /circle/card", expect=404)
+    owner.ask("PUT /circle/homes", body={"peers": [peer]}, expect=404)
     owner.ask("PUT /circle/profile", body={"name": ""}, expect=422)
     owner.ask("PUT /circle/profile", body={"name": "Ada"})
     guest.ask("PUT /circle/profile", body={"name": "Bob", "blurb": "on the road"})
@@ -368,6 +369,7 @@ def trust(owner, guest, peer):
         pass
     attach(owner, guest, follower)
     gather(owner, guest)
+    choose_homes(owner, peer)
     for call, place, status in (
         ("POST " + devices, {"peer": peer}, 403), ("POST " + devices + "/expect", {"peer": peer}, 403),
         ("POST " + devices, {"peer": "nobody"}, 404),
@@ -385,6 +387,18 @@ def trust(owner, guest, peer):
     follower.close()
     owner.ask("POST " + people + "/decline", {"person": "Carol"}, body={}, expect=404)
     owner.ask("POST " + talk + "/thoughts", {"conversation": "Carol"}, body={"text": "no"}, expect=404)
+
+
+def choose_homes(owner, peer):
+    """Homes are chosen, listed, and given back to the nearest members."""
+    call = "PUT /circle/homes"
+    for peers, status in ((["nobody"], 404), ([peer, peer], 422), ([peer] * 5, 422)):
+        owner.ask(call, body={"peers": peers}, expect=status)
+    owner.ask(call, body={}, expect=400)
+    chosen = owner.ask(call, body={"peers": [peer]})["homes"]
+    listed = owner.ask("GET /circle")["homes"]
+    expect("a home is listed", listed == chosen and [url_id(one["peerId"]) for one in listed] == [peer], listed)
+    expect("no home is left", owner.ask(call, body={"peers": []})["homes"] == [])
 
 
 def block(owner, bob):

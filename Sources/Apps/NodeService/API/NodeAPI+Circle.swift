@@ -15,6 +15,9 @@ extension NodeAPI {
             route(.put, "/circle/profile", .json(ProfileForm.self), changes: [.circle]) { _, form in
                 try await handler.setProfile(form)
             },
+            route(.put, "/circle/homes", .json(HomesForm.self), changes: [.circle]) { _, form in
+                try await handler.setHomes(form.peers.map { PeerName(form: $0) })
+            },
             route(.get, "/circle/card") { _ in try handler.ownCard() },
             route(.post, "/circle/people", .json(TextForm.self), needsNetwork: true, changes: [.circle]) { _, form in
                 try await handler.addPerson(card: form.text)

@@ -38,6 +38,11 @@ extension APIRequest where Answer == CircleReport {
     package static func setProfile(name: String, blurb: String?) -> Self {
         Self(.put, "circle/profile", body: JSONText.bytes(ProfileForm(name: name, blurb: blurb)))
     }
+
+    /// Chooses the members that hold mail for the devices of this device's person; none for the nearest ones.
+    package static func setHomes(_ peers: [PeerName]) -> Self {
+        Self(.put, "circle/homes", body: JSONText.bytes(HomesForm(peers: peers.map(\.text))))
+    }
 }
 
 extension APIRequest where Answer == InvitedReport {

@@ -24,6 +24,11 @@ struct ProfileForm: Codable, Sendable {
     let blurb: String?
 }
 
+/// The members that hold mail for the devices of this device's person; none for the nearest ones.
+struct HomesForm: Codable, Sendable {
+    let peers: [String]
+}
+
 /// A stream that is to be made.
 struct StreamForm: Codable, Sendable {
     let name: String

@@ -104,6 +104,28 @@ package struct CircleReport: Report, Hashable {
         }
     }
 
+    /// A member that holds mail for the devices of this device's person.
+    struct Home: Codable, Hashable {
+        let peerId: String
+        /// The label that this device's person gave it with its token.
+        let label: String?
+        let isConnected: Bool
+        /// Whether it is this device.
+        let isLocal: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case peerId, label
+            case isConnected = "connected"
+            case isLocal = "local"
+        }
+
+        fileprivate var line: String {
+            let name = PeerId.typed(peerId) + (label.map { " (\($0))" } ?? "")
+            let place = isLocal ? "this device" : isConnected ? "connected" : "not connected"
+            return "home of your mail: \(name), \(place)"
+        }
+    }
+
     /// A person whom this device's person blocked.
     struct Blocked: Codable, Hashable {
         let personId: String
@@ -127,12 +149,14 @@ package struct CircleReport: Report, Hashable {
     package let streams: [StreamReport]
     /// The devices of this device's person; none before there is a profile.
     let devices: [Device]
+    /// The members that hold mail for these devices; without any, the nearest ones do.
+    let homes: [Home]
     let blocked: [Blocked]
 
     package var lines: [String] {
         var rest = people.flatMap(\.lines)
         rest += streams.filter(\.isListed).flatMap(\.lines)
-        rest += deviceLines + blockedLines
+        rest += deviceLines + homes.map(\.line) + blockedLines
         guard let name, let personId else {
             return ["you have no profile yet: `runar circle profile NAME` makes it"] + rest
         }
@@ -150,6 +174,20 @@ package struct CircleReport: Report, Hashable {
     }
 
     private var blockedLines: [String] { blocked.map { "blocked: \($0.name) (\($0.personId))" } }
+}
+
+/// The members that hold mail for the devices of this device's person.
+package struct HomesReport: Report {
+    let homes: [CircleReport.Home]
+
+    package init(_ circle: CircleReport) {
+        homes = circle.homes
+    }
+
+    package var lines: [String] {
+        guard homes.isEmpty else { return homes.map(\.line) }
+        return ["the nearest members hold your mail: `runar circle homes PEER` chooses others"]
+    }
 }
 
 /// A request for trust to the person of a device.

@@ -23,6 +23,7 @@ extension RequestHandler {
                 ($0.isLeft ? 1 : 0, $0.name, $0.streamId) < ($1.isLeft ? 1 : 0, $1.name, $1.streamId)
             },
             devices: ownDevices(of: card),
+            homes: try homes(on: card),
             blocked: blocked.sorted { ($0.name, $0.personId) < ($1.name, $1.personId) }
         )
     }
@@ -43,8 +44,33 @@ extension RequestHandler {
         }
     }
 
+    private func homes(on card: ProfileCard?) throws -> [CircleReport.Home] {
+        guard let homes = card?.homes, !homes.isEmpty else { return [] }
+        let (known, connected) = (try node.knownPeers(), Set(node.connectedPeers()))
+        return homes.map { home in
+            let isLocal = home == node.peerId
+            return CircleReport.Home(
+                peerId: home.base64Encoded,
+                label: known.first { $0.peerId == home }?.label,
+                isConnected: isLocal || connected.contains(home),
+                isLocal: isLocal
+            )
+        }
+    }
+
     func setProfile(_ form: ProfileForm) async throws -> CircleReport {
         try await circle().setProfile(name: form.name, blurb: form.blurb)
+        return try circleReport()
+    }
+
+    /// Chooses the members that hold mail for the devices of this device's person.
+    func setHomes(_ names: [PeerName]) async throws -> CircleReport {
+        // Checked before each name is looked up.
+        guard names.count <= ProfileCard.homeLimit else {
+            throw CircleError.tooLong("the list of homes", limit: ProfileCard.homeLimit, found: names.count)
+        }
+        let homes = try names.map { try resolve($0) }
+        try await circle().setHomes(homes)
         return try circleReport()
     }
 

@@ -14,7 +14,7 @@ struct Circle: AsyncParsableCommand {
         subcommands: [
             List.self, Profile.self, Card.self, Add.self, Accept.self, Decline.self, Verify.self, Revoke.self,
             Say.self, Send.self, Save.self, History.self, Follow.self,
-            Stream.self, Device.self, Block.self, Unblock.self,
+            Stream.self, Device.self, Homes.self, Block.self, Unblock.self,
         ],
         defaultSubcommand: List.self
     )

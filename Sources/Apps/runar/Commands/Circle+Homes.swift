@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import NodeService
+
+// The members that hold a person's mail.
+
+extension Circle {
+    struct Homes: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List or choose the members that hold your mail while your devices are offline.",
+            discussion: """
+                Choose up to four devices that are always on, in a network that you share with your people. A device of your \
+                own may be one of them; mail for that device itself is held by the others, or by the nearest members. Those \
+                whom you trust get your new card.
+                """
+        )
+
+        @Argument(help: "The members: ids, their beginnings, or labels. Without any the homes are listed.")
+        var peers: [String] = []
+        @Flag(name: .customLong("none"), help: "Choose no home: the nearest members hold your mail again.")
+        var choosesNone = false
+        @OptionGroup var home: HomeOptions
+
+        func validate() throws {
+            guard !choosesNone || peers.isEmpty else { throw ValidationError("Give members, or --none, not both.") }
+        }
+
+        func run() async throws {
+            let isQuestion = peers.isEmpty && !choosesNone
+            let request: APIRequest<CircleReport> = isQuestion ? .circle : .setHomes(peers.map { PeerName($0) })
+            let report = try await Session.with(home) { try await $0.ask(request) }
+            Output.report(HomesReport(report), asJSON: home.output.json)
+        }
+    }
+}
