@@ -303,7 +303,7 @@ def long_search(scene):
 
 
 def own_devices(scene):
-    """One device of a person sets up another one; what is written on either appears on both."""
+    """One device of a person sets up another one; what is written on either appears on both, as does a chosen home."""
     laptop, phone = household.make(scene)
     laptop.node.api("PUT", "/circle/profile", {"name": "Ada"})
     phone.go("/circle")
@@ -323,6 +323,14 @@ def own_devices(scene):
     laptop.page.see("phone is a device of yours now")
     phone.page.see("This device has your circle now.")
     laptop.page.find("button", "Remove: phone")
+    laptop.page.see("You chose none")
+    laptop.page.click("button", "Choose a home")
+    laptop.page.choose("Device", "phone")
+    look_at(laptop, "dialog-choose-home")
+    laptop.page.click("button", "Choose")
+    laptop.page.see("phone holds messages for you from now on")
+    laptop.page.find("button", "Remove home: phone")
+    phone.page.find("button", "Remove home: This device")
     look_at(laptop, "circle-devices")
 
     friend = scene.device("friend")
@@ -345,7 +353,8 @@ def own_devices(scene):
     look_at(laptop, "dialog-remove-device")
     laptop.page.js(CONFIRM)
     laptop.page.see("Removed phone from your devices")
-    assert len(laptop.node.api("GET", "/circle")["devices"]) == 1
+    circle = laptop.node.api("GET", "/circle")
+    assert (len(circle["devices"]), circle["homes"]) == (1, []), circle
 
 
 def blocking(scene):

@@ -140,6 +140,10 @@ static const unsigned char page_views_circle_devices_js[] = {
 #embed "web/views/circle-devices.js"
 };
 
+static const unsigned char page_views_circle_homes_js[] = {
+#embed "web/views/circle-homes.js"
+};
+
 static const unsigned char page_views_circle_js[] = {
 #embed "web/views/circle.js"
 };
@@ -327,6 +331,7 @@ static const console_page pages[] = {
     {"views/admit.js", page_views_admit_js, sizeof page_views_admit_js},
     {"views/attachments.js", page_views_attachments_js, sizeof page_views_attachments_js},
     {"views/circle-devices.js", page_views_circle_devices_js, sizeof page_views_circle_devices_js},
+    {"views/circle-homes.js", page_views_circle_homes_js, sizeof page_views_circle_homes_js},
     {"views/circle.js", page_views_circle_js, sizeof page_views_circle_js},
     {"views/connect.js", page_views_connect_js, sizeof page_views_connect_js},
     {"views/conversation.js", page_views_conversation_js, sizeof page_views_conversation_js},

@@ -320,6 +320,15 @@ export const t = {
     ],
     removed: name => `Removed ${name} from your devices`,
   },
+  homes: {
+    title: "Homes", lead: "Members that hold your messages, sealed, while your devices are offline.",
+    nearest: "You chose none: up to three members of the network hold your messages.",
+    add: "Choose a home", addAction: "Choose",
+    addText: "Choose a device that is always on, in a network that you share with your people. They read your homes in your card.",
+    none: "Your networks have no other device. Invite one under Networks first.",
+    added: name => `${name} holds messages for you from now on`,
+    remove: "Remove home", removed: name => `${name} holds no new messages for you`,
+  },
 
   person: {
     title: "Person", gone: "This person or group is not in your circle.",

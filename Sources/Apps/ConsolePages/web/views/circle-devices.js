@@ -12,15 +12,17 @@ const w = t.ownDevices;
 const path = peer => `/circle/devices/${part(peer)}`;
 const label = device => (device.local ? t.app.thisDevice : nameOf(device.peerId));
 
-/// A form that chooses one of the connected devices; `none` is shown if there are none.
-export function chooseDevice({ label: words, none, action, shows = () => true, onChosen }) {
+/// A form that chooses one of the connected devices, or of those that `shows` accepts, or of `others`, pairs of id and name.
+///
+/// `none` is shown if there are none.
+export function chooseDevice({ label: words, none, action, shows = one => one.connected, others = [], onChosen }) {
   const error = signal("");
   // The list is made anew with each change of a peer: the choice stays, and never moves to another device by itself.
   let chosen = null;
   return () => {
-    const connected = [...peers().values()].filter(one => one.connected && shows(one));
-    if (!connected.length) return note("info", h("p", null, none));
-    const names = connected.map(one => [one.peerIdText, nameOf(one.peerId, one.label)]);
+    const shown = [...peers().values()].filter(shows);
+    const names = [...shown.map(one => [one.peerIdText, nameOf(one.peerId, one.label)]), ...others];
+    if (!names.length) return note("info", h("p", null, none));
     chosen ??= names[0][0];
     const isThere = names.some(([id]) => id === chosen);
     const choose = data => {
@@ -70,7 +72,7 @@ function add({ people, devices }) {
   const taken = new Set([devices, ...people.map(one => one.devices)].flat().map(one => one.peerId));
   openDialog({ title: w.add }, close => [
     w.addText.map(one => h("p", null, one)),
-    chooseDevice({ label: w.add, none: w.none, action: w.addAction, shows: one => !taken.has(one.peerId),
+    chooseDevice({ label: w.add, none: w.none, action: w.addAction, shows: one => one.connected && !taken.has(one.peerId),
       onChosen: async (peer, name) => {
         await post(path(peer));
         close();

@@ -1,4 +1,4 @@
-// The circle: the own profile and devices, requests, the people whom this person trusts, groups, and who is blocked.
+// The circle: the own profile, devices and homes, requests, the people whom this person trusts, groups, and who is blocked.
 
 import { h, signal, computed, each, untracked } from "../lib/dom.js";
 import { get, post, put, del, part } from "../lib/api.js";
@@ -12,6 +12,7 @@ import { link } from "../lib/router.js";
 import { date } from "../lib/format.js";
 import { watchPeers, clean } from "./peers-store.js";
 import { chooseDevice, expectButton, ownDevices } from "./circle-devices.js";
+import { homes } from "./circle-homes.js";
 import { groups } from "./groups.js";
 import { t } from "../texts.js";
 
@@ -85,6 +86,7 @@ function whole(value) {
     card(() => h("p", null, h("bdi", { dir: "auto" }, clean(value().name))),
       () => value().blurb && h("p", { class: "quiet said", dir: "auto" }, value().blurb))),
   ownDevices(value),
+  homes(value),
   () => (value().blocked.length ? section({ title: w.blocked },
     findings(w.blocked, "stop", () => value().blocked, one => one.personId, blocked)) : null));
 }
