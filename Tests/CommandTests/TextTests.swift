@@ -144,7 +144,7 @@ internal import Testing
                 + " print there", 0
         ),
         ("is `runar up` running there? `runar stun HOST --classify` asks a server; a `quoted word` is none", 0),
-        ("Scan this with the device that shall join Home, or paste the link into `runar join` there.", 0),
+        ("Scan this with the device that joins Home, or paste the link into `runar join` there.", 0),
     ])
     func `a hint for this device repeats the home that was named`(text: String, count: Int) {
         let shown = HomeHint.repeating("laptop", in: text)

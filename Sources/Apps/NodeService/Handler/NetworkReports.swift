@@ -86,12 +86,12 @@ package struct RevocationReport: HintingReport {
     let peerId: String
     /// The time of the revocation, in seconds since 1970.
     let revokedAt: UInt64
-    /// Whether a running node tells the other members at once.
+    /// Whether a running node notifies the other members.
     let isSpreading: Bool
 
     package var lines: [String] {
         isSpreading
-            ? ["revoked; every connected member is told at once"]
+            ? ["revoked; all connected members are notified"]
             : ["revoked here; start the node with `runar up` so that the other members learn of it"]
     }
 }

@@ -9,8 +9,8 @@ struct Init: AsyncParsableCommand {
         abstract: "Make this device's home with its key.",
         discussion: """
             The key of this device is kept in a vault that a passphrase opens. With --no-passphrase a key file in the \
-            home opens it, so that a node can start without a person; then whoever can read the home's files has the \
-            keys.
+            home opens it, so that a node can start without a person. Every program that can read the home's files can \
+            then read the keys.
             """
     )
 
@@ -90,7 +90,7 @@ struct InitReport: HintingReport {
             "peer id   \(peerIdText)",
             hasPassphrase
                 ? "keys      in a vault that your passphrase opens"
-                : "keys      in a vault that the key file beside it opens: whoever can read this home has the keys",
+                : "keys      in a vault that a key file opens: a program that can read both files can use the keys",
             "next      `runar network create NAME`, or give your peer id to a network's owner and `runar join`",
         ]
     }

@@ -8,6 +8,9 @@ internal import Platform
 enum InputText {
     /// The advice where a larger text cannot be what was meant.
     private static let isOther = "it is something else"
+    /// The prompt of a command that has none of its own.
+    private static let question =
+        "Paste the text and press Return. If the prompt does not close, press Control-D on an empty line."
 
     /// Reads a file; `-` is standard input.
     ///
@@ -59,10 +62,7 @@ enum InputText {
     ) throws -> String {
         guard !words.isEmpty, words != ["-"] else {
             guard words.isEmpty, Posix.isTerminal(0) else { return try read("-", limit: limit) }
-            Output.note(
-                question
-                    ?? "paste the text and press Return; if it is not over then, Control-D on a line of its own ends it"
-            )
+            Output.note(question ?? Self.question)
             return try typed(limit: limit, until: isWhole)
         }
         // A text of ours begins with a brace or is a link; a file name hardly ever does or is.

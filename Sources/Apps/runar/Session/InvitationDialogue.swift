@@ -47,10 +47,9 @@ struct InvitationDialogue: Sendable {
             if showsCode { TerminalCode.showIfRoom(report.qrString) }
             Output.raw(report.link + "\n")
             let name = report.name ?? "the network"
-            Output.note("Scan this with the device that shall join \(name), or paste the link into `runar join` there.")
-            Output.note(
-                "Whoever has it can ask to join: it is good once, until \(CivilTime(seconds: report.expiration))."
-            )
+            Output.note("Scan this with the device that joins \(name), or paste the link into `runar join` there.")
+            let end = CivilTime(seconds: report.expiration)
+            Output.note("Every device that has the link can ask to join. It works once, until \(end).")
             if report.addresses.allSatisfy({ SocketAddress($0)?.isLoopback == true }) {
                 Output.note("note: the node listens on 127.0.0.1 or ::1 only, where no other machine reaches it")
             }
