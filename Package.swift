@@ -295,7 +295,7 @@ let package = Package(
             swiftSettings: house
         ),
 
-        // Examples: what the README shows, built so that it stays true.
+        // Examples: the programs of which the documents show parts, built so that the parts stay true.
         .executableTarget(name: "two-nodes", dependencies: ["RunarNode"], path: "Examples/two-nodes"),
         .executableTarget(
             name: "simulated-network",

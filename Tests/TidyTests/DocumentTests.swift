@@ -33,9 +33,15 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
-    @Test func `the program in the README is the one that is built`() throws {
-        let program = try SourceTree.text(of: "Examples/two-nodes/TwoNodes.swift")
-        #expect(try SourceTree.text(of: "README.md").contains("```swift\n\(program)```"))
+    @Test(arguments: [
+        ("README.md", "swift", "Examples/two-nodes/TwoNodes.swift"),
+        ("docs/library.md", "python", "Examples/python/hello.py"),
+    ])
+    func `the code on a page is part of its example`(page: String, language: String, example: String) throws {
+        let blocks = Rules.codeBlocks(of: language, in: try SourceTree.text(of: page))
+        let program = try SourceTree.text(of: example)
+        let foreign = blocks.filter { !Rules.isExcerpt($0, of: program) }
+        #expect(!blocks.isEmpty && foreign.isEmpty, "\(foreign)")
     }
 
     @Test(arguments: [("docs/quic-gotchas.md", 14), ("docs/security-review.md", 60), ("SECURITY.md", 59)])

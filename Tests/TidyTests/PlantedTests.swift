@@ -135,6 +135,14 @@ internal import Testing
         #expect(Rules.makeTargetFindings(path: "docs/a.md", text: text, targets: ["demo"]).count == 1)
     }
 
+    @Test func `code on a page that is not in its example is found`() {
+        let page = "Text.\n```swift\nb()\n\nc()\n```\n```sh\nmake\n```\n```swift\nb()\nc()\n```\n"
+        let blocks = Rules.codeBlocks(of: "swift", in: page)
+        #expect(blocks == ["b()\n\nc()", "b()\nc()"])
+        #expect(blocks.map { Rules.isExcerpt($0, of: "a()\n    b()\n\n    c()\n") } == [true, false])
+        #expect(!Rules.isExcerpt("", of: "a()\n") && !Rules.isExcerpt("a(", of: "a()\n"))
+    }
+
     @Test func `a path of one machine is found`() throws {
         #expect(try Rules.machinePathFindings(path: "a.md", text: "see /" + "home/me/x").count == 1)
         #expect(try Rules.machinePathFindings(path: "a.md", text: "see https://example.org/" + "home/x").isEmpty)

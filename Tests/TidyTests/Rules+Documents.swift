@@ -34,6 +34,36 @@ extension Rules {
         }
     }
 
+    /// The fenced code blocks of a language in a Markdown text.
+    static func codeBlocks(of language: String, in text: String) -> [String] {
+        var blocks: [String] = []
+        var lines: [Substring]?
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if let block = lines, line == "```" {
+                blocks.append(block.joined(separator: "\n"))
+                lines = nil
+            } else if lines != nil {
+                lines?.append(line)
+            } else if line == "```\(language)" {
+                lines = []
+            }
+        }
+        return blocks
+    }
+
+    /// Whether `excerpt` has whole lines of `text`, without a gap; their indentation may differ.
+    static func isExcerpt(_ excerpt: String, of text: String) -> Bool {
+        let part = unindented(excerpt)
+        return part.contains { !$0.isWhitespace } && unindented(text).contains(part)
+    }
+
+    /// The lines of a text without the spaces around them, each between two line feeds.
+    private static func unindented(_ text: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        return "\n" + lines.joined(separator: "\n") + "\n"
+    }
+
     /// The cells below a heading that begins with `title`, of every table of a page that has it.
     static func column(_ title: String, of text: String) -> [String] {
         var index: Int?
