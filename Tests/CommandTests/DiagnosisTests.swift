@@ -126,7 +126,7 @@ internal import Testing
         Case("not-running", .problem, "runar up") { $0.node?.isRunning = false },
         Case("loopback-only", .problem, "no other device") { $0.node?.addresses = ["127.0.0.1:1", "[::1]:1"] },
         Case("no-discovery", .note, "not looked for") { $0.node?.isDiscovering = false },
-        Case("nobody-connected", .note, "runar connect") { $0.node?.peers = [] },
+        Case("no-member-connected", .note, "runar connect") { $0.node?.peers = [] },
         Case("nat-unknown", .note, "runar stun") { $0.node?.observed = [] },
         Case("no-nat", .ok, "no NAT") { $0.node?.observed = ["192.168.1.2:4433"] },
         Case("nat-hard", .note, "symmetric") { $0.node?.mapping = "endpointDependent" },
@@ -217,7 +217,7 @@ internal import Testing
         facts.interfaces.removeLast()
         let codes = Diagnosis(facts).findings.map(\.code)
         #expect(codes.contains("no-interface"))
-        #expect(Set(codes).isDisjoint(with: ["peers", "nobody-connected", "no-nat", "nat-easy", "filter-closed"]))
+        #expect(Set(codes).isDisjoint(with: ["peers", "no-member-connected", "no-nat", "nat-easy", "filter-closed"]))
     }
 
     @Test func `about a peer nothing is said while no node runs, and that is said`() {

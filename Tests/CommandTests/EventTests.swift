@@ -90,7 +90,7 @@ internal import Testing
         for home in [pair.owner, pair.phone] { _ = try home.answer(["stop"]) }
         let alone = try pair.owner.runar(["publish", "news", "lost", "--json"])
         #expect(alone.status == 69)
-        #expect(try alone.failure["code"] as? String == "nobody-connected")
+        #expect(try alone.failure["code"] as? String == "no-member-connected")
         #expect(try (alone.failure["message"] as? String)?.contains("runar up") == true)
     }
 

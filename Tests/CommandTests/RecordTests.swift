@@ -111,7 +111,7 @@ internal import Testing
         #expect(try (refused.failure["message"] as? String)?.contains("65536") == true)
         let alone = try pair.owner.runar(["get", "nothing", "--json"])
         #expect(alone.status == 69)
-        #expect(try alone.failure["code"] as? String == "nobody-there")
+        #expect(try alone.failure["code"] as? String == "no-member-reachable")
         #expect(try pair.owner.runar(["put", "mine", "alone"]).output.contains("on this device only"))
         #expect(try pair.owner.runar(["get", "mine"]).output == "alone")
     }

@@ -67,7 +67,7 @@ export const t = {
     "joiner-gone": "The other device went away before it was let in. Make a new invitation.",
     "no-network": "There is no network here yet. Create one, or join one.",
     "no-such-network": "This device does not know that network. It may have left it.",
-    "nobody-connected": "Nobody is connected. Members nearby connect by themselves; others with a code, under Peers, Connect.",
+    "no-member-connected": "No device is connected. Devices nearby connect by themselves; connect others with a code under Peers, Connect.",
     "no-such-peer": "This device knows nobody of that name or id.",
     "no-address": "No address of the device is known. On the same local network it is found by itself; else scan its code under Peers, Connect.",
     unreachable: "The device cannot be reached. Is Runar running there, and is it in the same network or on the internet?",

@@ -32,7 +32,7 @@ extension Diagnosis {
     private mutating func lookAtPeers(_ node: NodeFacts) {
         guard !node.peers.isEmpty else {
             return note(
-                "nobody-connected",
+                "no-member-connected",
                 "nobody is connected",
                 advice(
                     "members nearby connect by themselves while `runar up` runs there, others with `runar connect`",

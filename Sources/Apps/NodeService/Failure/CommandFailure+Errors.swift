@@ -165,7 +165,7 @@ extension CommandFailure {
         let (code, status): (String, ExitStatus) =
             switch error {
             case .timedOut: ("timed-out", .tryAgain)
-            case .isolated: ("nobody-there", .unavailable)
+            case .isolated: ("no-member-reachable", .unavailable)
             case .valueTooLarge: ("too-large", .data)
             case .invalidKey: ("bad-key", .data)
             case .invalidLifetime: ("bad-lifetime", .usage)

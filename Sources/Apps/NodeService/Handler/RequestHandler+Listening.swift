@@ -153,7 +153,7 @@ extension RequestHandler {
         if isPassing {
             guard !isIsolated else {
                 throw CommandFailure(
-                    "nobody-connected",
+                    "no-member-connected",
                     .unavailable,
                     "nobody is there to get the event, and this command does not stay: with `runar up` a node keeps it for"
                         + " whoever comes within half an hour"

@@ -165,7 +165,7 @@ extension RequestHandler {
         let peers = node.connectedPeers(in: network)
         guard !peers.isEmpty else {
             throw CommandFailure(
-                "nobody-connected",
+                "no-member-connected",
                 .unavailable,
                 "nobody is connected: members nearby connect by themselves while `runar up` runs there; dial others with"
                     + " `runar connect TEXT` first"
