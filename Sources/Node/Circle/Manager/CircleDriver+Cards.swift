@@ -137,7 +137,7 @@ extension CircleDriver {
             return try applyOwn(card)
         }
         var person = try known(id)
-        guard person.trust.state == .trusted, card.issuedSeconds > person.card?.issuedSeconds ?? 0 else { return nil }
+        guard person.trust.state == .trusted, card.replaces(person.card) else { return nil }
         let removed = person.card.map { devices(of: $0, missingIn: card) } ?? []
         for device in removed { try store.forgetDevice(device) }
         person.card = card
@@ -148,7 +148,7 @@ extension CircleDriver {
     /// Stores a card that another own device made; one that names a device which was removed here is made anew without it.
     private func applyOwn(_ card: ProfileCard) throws -> CardChange? {
         let earlier = state.withLock { $0.ownCard }
-        guard card.issuedSeconds > earlier?.issuedSeconds ?? 0 else { return nil }
+        guard card.replaces(earlier) else { return nil }
         let removed = earlier.map { devices(of: $0, missingIn: card) } ?? []
         for device in removed { try noteRemoval(of: device) }
         let gone = try card.entries.filter { entry in
@@ -198,7 +198,7 @@ extension CircleDriver {
         let id = card.publicID
         var person = state.withLock { $0.people[id] } ?? KnownPerson(key: card.key, trust: Trust())
         switch person.trust.state {
-        case .none where card.issuedSeconds > person.card?.issuedSeconds ?? 0:
+        case .none where card.replaces(person.card):
             let count = state.withLock { $0.people.values.count { $0.trust.state == .none } }
             guard person.card != nil || count < Self.strangerLimit else { return }
             person.card = card

@@ -122,9 +122,11 @@ extension CircleDriver {
         let first = try makeCard(card.profile, card.entries.with(entry))
         guard try await ask("device", sealed + first.bytes, peer) else { throw CircleError.deviceNotReady(peer) }
         let told = try await turns.withLock {
-            // The profile may have changed while the device answered; it gets this card by a letter.
+            // The profile may have changed while the device answered. It gets this card, which replaces its first one, by
+            // a letter.
             let present = state.withLock { $0.ownCard } ?? card
-            let newer = try makeCard(present.profile, present.entries.with(entry))
+            let last = first.replaces(present) ? first : present
+            let newer = try makeCard(present.profile, present.entries.with(entry), after: last)
             let told = try owe(newer)
             try keep(newer)
             let people = state.withLock { $0.people }
@@ -194,7 +196,7 @@ extension CircleDriver {
         let before = state.withLock { $0.people[id] }
         var person = before ?? KnownPerson(key: notice.card.key, trust: Trust())
         guard person.trust.state != notice.trust, person.changedSeconds <= notice.changedSeconds else { return nil }
-        if person.card?.issuedSeconds ?? 0 < notice.card.issuedSeconds { person.card = notice.card }
+        if notice.card.replaces(person.card) { person.card = notice.card }
         switch notice.trust {
         case .trusted:
             let isLater = person.changedSeconds < notice.changedSeconds

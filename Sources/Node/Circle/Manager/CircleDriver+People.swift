@@ -59,7 +59,7 @@ extension CircleDriver {
         try await turns.withLock {
             var person = state.withLock { $0.people[id] } ?? KnownPerson(key: card.key, trust: Trust())
             // The bans of a revocation are lifted for the devices that it named.
-            guard person.trust.state != .revoked, card.issuedSeconds > person.card?.issuedSeconds ?? 0 else { return }
+            guard person.trust.state != .revoked, card.replaces(person.card) else { return }
             person.card = card
             try save(id, person)
         }
@@ -297,7 +297,7 @@ extension CircleDriver {
             var person = earlier ?? KnownPerson(key: card.key, trust: Trust(wasInvited ? .invited : .none))
             let isKnown = earlier != nil || wasInvited
             guard isKnown || input == .requestReceived && requests < Self.requestLimit else { return nil }
-            if let before = person.card, before.issuedSeconds > card.issuedSeconds { return [] }
+            if let before = person.card, before.replaces(card) { return [] }
             let removed = person.card.map { devices(of: $0, missingIn: card) } ?? []
             for device in removed { try store.forgetDevice(device) }
             // The device that this person invited has proved whose it is.

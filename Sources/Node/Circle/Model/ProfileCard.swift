@@ -133,6 +133,15 @@ public struct ProfileCard: Hashable, Sendable {
         }
     }
 
+    /// Whether this card replaces another one of its person: it is later, or of equal time and with higher bytes.
+    ///
+    /// Two devices of a person may sign in one second. The order of the bytes makes every device keep one and the same card.
+    func replaces(_ other: ProfileCard?) -> Bool {
+        guard let other else { return true }
+        guard issuedSeconds == other.issuedSeconds else { return issuedSeconds > other.issuedSeconds }
+        return other.bytes.lexicographicallyPrecedes(bytes)
+    }
+
     /// The key to which mail for a device is sealed; nil if the card does not name the device.
     func mailKey(of device: PeerId) -> SealingKey? { entries.first { $0.peerId == device }?.mailKey }
 

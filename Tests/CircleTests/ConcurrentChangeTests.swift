@@ -1,0 +1,90 @@
+internal import Bytes
+internal import Concurrency
+internal import Identity
+internal import Testing
+
+@testable internal import Circle
+
+/// Changes that two devices of one person make before either of them has the other one's letter.
+@Suite("Concurrent changes of own devices", .timeLimit(.minutes(5))) struct ConcurrentChangeTests {
+    private func card(_ name: String, at seconds: UInt64, signedBy key: Ed25519KeyPair) throws -> ProfileCard {
+        let mailKey = SealingKeyPair(SecretBytes(copying: [UInt8](repeating: 3, count: 32))).publicKey
+        let entry = try CardDevice(
+            of: key.publicKey,
+            mailKey: mailKey,
+            signedSeconds: 1,
+            signedBy: generatePeerKey().privateKey
+        )
+        let profile = Profile(id: Profile.id(ofPerson: key.publicKey), name: name)
+        return try ProfileCard(profile, devices: [entry], issuedSeconds: seconds, signedBy: key)
+    }
+
+    @Test func `one of two cards of equal time replaces the other one, and a later card replaces both`() throws {
+        let key = generatePeerKey()
+        let (one, other) = (try card("One", at: 100, signedBy: key), try card("Other", at: 100, signedBy: key))
+        let later = try card("Later", at: 101, signedBy: key)
+        #expect(one.replaces(other) != other.replaces(one))
+        #expect(!one.replaces(one))
+        for card in [one, other] {
+            #expect(later.replaces(card) && !card.replaces(later))
+            #expect(card.replaces(nil))
+        }
+    }
+
+    /// Adds a laptop to the person of a phone, until both have one card and the people of the phone know the laptop.
+    private func setUp(_ laptop: CircleDevice, from phone: CircleDevice, with friends: CircleDevice...) async throws {
+        try laptop.circle.expectDevice(phone.peerId)
+        try await phone.circle.addDevice(laptop.peerId)
+        await laptop.wait { $0.circle.card == phone.circle.card }
+        await phone.waitForKeys(with: laptop)
+        for friend in friends {
+            await laptop.wait { $0.person(of: friend)?.trust == .trusted }
+            await friend.wait { $0.person(of: phone)?.card?.devices.contains(laptop.peerId) == true }
+            await laptop.waitForKeys(with: friend)
+        }
+    }
+
+    /// Signs a card with another name and stores it, as a change of the profile does.
+    ///
+    /// Called in turn. Returns the card, and the devices that are owed it.
+    private func rename(
+        _ name: String,
+        after earlier: ProfileCard,
+        on driver: CircleDriver
+    ) throws -> (card: ProfileCard, told: [PeerId]) {
+        let card = try ProfileCard(
+            Profile(id: earlier.profile.id, name: name),
+            devices: earlier.entries,
+            issuedSeconds: earlier.issuedSeconds + 60,
+            signedBy: driver.personKey
+        )
+        let told = try driver.owe(card)
+        try driver.keep(card)
+        return (card, told)
+    }
+
+    @Test func `two devices that sign cards of equal time agree on one, and so does a friend`() async throws {
+        try await withCircles("Ada", "Laptop", "Ben") { devices, _ in
+            let (phone, laptop, ben) = (devices[0], devices[1], devices[2])
+            try await phone.makeTrust(with: ben)
+            try await setUp(laptop, from: phone, with: ben)
+            let earlier = try #require(phone.circle.card)
+            let (one, other) = (phone.circle.driver, laptop.circle.driver)
+            // Neither device takes a letter before both have signed.
+            let (first, second) = try await one.turns.withLock {
+                try await other.turns.withLock {
+                    (
+                        try rename("Ada at the phone", after: earlier, on: one),
+                        try rename("Ada at the laptop", after: earlier, on: other)
+                    )
+                }
+            }
+            #expect(first.told.contains(ben.peerId) && second.told.contains(ben.peerId))
+            for peer in first.told { await one.sendOwed(to: peer) }
+            for peer in second.told { await other.sendOwed(to: peer) }
+            let kept = first.card.replaces(second.card) ? first.card : second.card
+            for device in [phone, laptop] { await device.wait { $0.circle.card == kept } }
+            await ben.wait { $0.person(of: phone)?.card == kept }
+        }
+    }
+}
