@@ -87,4 +87,94 @@ internal import Testing
             await ben.wait { $0.person(of: phone)?.card == kept }
         }
     }
+
+    /// Describes a stream under another name, with its revision.
+    private func description(_ name: String, of stream: Circle.Stream) throws -> StreamDescription {
+        let renamed = Circle.Stream(
+            id: stream.id,
+            creatorPublicID: stream.creatorPublicID,
+            profile: Profile(id: stream.id, name: name),
+            policies: stream.policies,
+            isInnerCircle: stream.isInnerCircle,
+            sourcePublicID: stream.sourcePublicID,
+            members: stream.members,
+            participation: stream.participation,
+            revision: stream.revision
+        )
+        return try StreamDescription(renamed, cards: [])
+    }
+
+    private func peer(_ byte: UInt8) throws -> PeerId {
+        try PeerId(rawRepresentation: [UInt8](repeating: byte, count: PeerId.byteCount))
+    }
+
+    @Test func `an own device with a lower PeerId wins when revisions are equal, and no device of another person does`()
+        async throws
+    {
+        try await withCircles("Ada") { devices, _ in
+            let driver = devices[0].circle.driver
+            let stream = try await devices[0].circle.makeStream(name: "Friends")
+            let (id, lowest, highest) = (stream.publicID, try peer(0), try peer(255))
+            let renamed = try description("Renamed", of: stream)
+            try await driver.turns.withLock {
+                #expect(try driver.apply(renamed, from: driver.ownID, highest)?.stream == nil)
+                #expect(try driver.stream(id) == stream)
+                #expect(try driver.apply(renamed, from: driver.ownID, lowest)?.stream.revision == stream.revision)
+                #expect(try driver.stream(id).profile.name == "Renamed")
+
+                let friend = PublicID(hash: [1])
+                let theirs = Circle.Stream(
+                    id: DefaultStream.innerCircle.id(of: friend),
+                    creatorPublicID: friend,
+                    profile: stream.profile,
+                    policies: StreamPolicies(),
+                    isInnerCircle: true,
+                    sourcePublicID: nil,
+                    members: [],
+                    participation: .joined,
+                    revision: 1
+                )
+                let (first, second) = (try description("Theirs", of: theirs), try description("Again", of: theirs))
+                #expect(try driver.apply(first, from: friend, lowest)?.stream.participation == .invited)
+                #expect(try driver.apply(second, from: friend, lowest)?.stream == nil)
+                #expect(try driver.stream(theirs.publicID).profile.name == "Theirs")
+            }
+        }
+    }
+
+    @Test func `two devices that change a group concurrently keep the invitation and the removal`() async throws {
+        try await withCircles("Ada", "Laptop", "Ben", "Cleo") { devices, _ in
+            let (phone, laptop, ben, cleo) = (devices[0], devices[1], devices[2], devices[3])
+            let (benID, cleoID) = (try ben.personID, try cleo.personID)
+            for friend in [ben, cleo] { try await phone.makeTrust(with: friend) }
+            let group = try await phone.circle.makeStream(name: "Friends").publicID
+            try await phone.circle.invite(benID, to: group)
+            await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
+            try await ben.circle.join(group)
+            await phone.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
+            try await setUp(laptop, from: phone, with: ben, cleo)
+            let before = try phone.circle.stream(group)
+            await laptop.wait { (try? $0.circle.stream(group)) == before }  // nil: not yet
+
+            let other = laptop.circle.driver
+            let invited = Circle.Stream.Member(person: cleoID, hasJoined: false)
+            // The laptop takes the letter of the phone after this change of its own, which has an equal revision.
+            let change = try await other.turns.withLock {
+                let removed = try await phone.circle.remove(benID, from: group)
+                let change = try other.change(group, telling: [cleoID]) { $0.members.append(invited) }
+                #expect(change?.stream.revision == removed.revision && removed.revision == before.revision + 1)
+                return change
+            }
+            let described = try #require(change)
+            await other.follow(described)
+
+            // The device with the higher PeerId describes the group once more.
+            for device in [phone, laptop] {
+                await device.wait { (try? $0.circle.stream(group).revision) == before.revision + 2 }  // nil: not yet
+                #expect(try device.circle.stream(group).members == [invited])
+            }
+            await cleo.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
+            await ben.wait { (try? $0.circle.stream(group).participation) == .left }  // nil: not yet
+        }
+    }
 }
