@@ -35,7 +35,7 @@ extension CircleDriver {
     ///
     /// Mail that cannot be opened is refused, so that no holder sends it again. The letter of a person whose consent is
     /// still on its way comes again later.
-    private func take(_ mail: Mail, in network: NetworkId) async throws -> Reception? {
+    func take(_ mail: Mail, in network: NetworkId) async throws -> Reception? {
         guard let envelope = envelope(of: mail) else { return .refused }
         let router = ArkavoMessageRouter(of: localPeerId) { [keys] name in keys.peer(ofKey: name) }
         guard case .conversation(let peer, let sealed) = router.route(envelope.letter, from: .mailbox(network)) else {

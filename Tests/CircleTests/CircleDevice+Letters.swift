@@ -1,0 +1,68 @@
+internal import Concurrency
+internal import Identity
+internal import Mailbox
+internal import SealedMessages
+internal import Testing
+
+@testable internal import Circle
+
+// Letters that a test writes and gives to a device itself, so that it decides on their order.
+extension CircleDevice {
+    /// Seals a letter of this device in a mail for another one, which the node does not send.
+    func mail(
+        _ kind: Letter.Kind,
+        body: [UInt8] = [],
+        content: [UInt8]? = nil,
+        to other: CircleDevice,
+        in network: NetworkId
+    ) async throws -> Mail {
+        let driver = circle.driver
+        var (copy, parts): ([UInt8], (keys: SealedContent.Keys, digest: [UInt8])?) = ([], nil)
+        if let content {
+            let sealed = try SealedContent(content)
+            let made = try sealed.copy()
+            copy = made.bytes
+            parts = (keys: made.keys, digest: sealed.digest)
+        }
+        let letter = try Letter(
+            kind,
+            body: body,
+            content: parts,
+            sentMilliseconds: driver.milliseconds,
+            to: other.peerId,
+            signedBy: driver.deviceKey.privateKey
+        )
+        let envelope = Envelope(letter: try await keys.seal(letter.bytes, to: other.peerId).bytes, copy: copy)
+        return Mail(
+            to: MailboxID(of: other.peerId, in: network),
+            expirationSeconds: driver.milliseconds / 1_000 + CircleDriver.lifetimeSeconds,
+            body: try #require(envelope.seal(to: other.circle.driver.mailKey.publicKey, of: other.peerId))
+        )
+    }
+
+    /// Seals a thought of this device's person in a mail for another device.
+    func mail(
+        _ content: [UInt8],
+        _ mediaType: MediaType = .say,
+        in stream: PublicID,
+        to other: CircleDevice,
+        in network: NetworkId
+    ) async throws -> Mail {
+        let thought = try ThoughtServiceModel(
+            creatorPublicID: personID,
+            streamPublicID: stream,
+            mediaType: mediaType,
+            createdAtMilliseconds: circle.driver.milliseconds,
+            content: content
+        )
+        return try await mail(.thought, content: thought.bytes, to: other, in: network)
+    }
+
+    /// Takes a mail as if a holder had sent it; nil if it is to come again.
+    func take(_ mail: Mail, in network: NetworkId) async throws -> Reception? {
+        try await circle.driver.take(mail, in: network)
+    }
+
+    /// The number of mails that wait for another letter.
+    var waitingCount: Int { circle.driver.state.withLock { $0.waiting.count } }
+}
