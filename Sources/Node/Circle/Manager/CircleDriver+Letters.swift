@@ -88,7 +88,17 @@ extension CircleDriver {
     func sealWaiting(for device: PeerId) async throws {
         for delivery in try store.unsealedDeliveries(to: device) {
             guard let stored = try store.thought(delivery.thought) else { continue }
-            await seal(try SealedContent(history.open(stored).bytes), for: [delivery])
+            let content: SealedContent
+            do {
+                content = try SealedContent(history.open(stored).bytes)
+            } catch {
+                // It is damaged on disk, cannot be sealed later either, and holds up no other one.
+                node.logs[.messages].error("a thought cannot be read, and is not sent: \(error)")
+                let refused = DeliveryState.refused.rawValue
+                _ = try store.setDelivery(of: delivery.thought, to: delivery.peerId, state: refused)
+                continue
+            }
+            await seal(content, for: [delivery])
         }
     }
 
@@ -116,9 +126,8 @@ extension CircleDriver {
                         do {
                             guard try await mail(letter, to: device) else { return }
                         } catch let error as CircleError {
-                            // One letter that cannot be made holds up no other one.
-                            node.logs[.messages].warning("a letter cannot be made: \(error)")
-                            continue
+                            // It cannot be made later either, and holds up no other one. The next change owes a new one.
+                            node.logs[.messages].warning("a letter cannot be made, and is left out: \(error)")
                         }
                         try store.settle([letter], to: device)
                     }

@@ -21,6 +21,18 @@ extension CircleDriver {
         )
     }
 
+    /// Checks that the cards of all people of a stream fit into one description.
+    ///
+    /// - Throws: ``CircleError/tooLong(_:limit:found:)``.
+    func checkDescription(of stream: Stream) throws {
+        let invited = stream.members.filter { !$0.hasJoined }
+        _ = try StreamDescription(
+            stream,
+            cards: stream.joined.compactMap(card),
+            invited: invited.compactMap { card(of: $0.person) }
+        )
+    }
+
     private func card(of person: PublicID) -> ProfileCard? {
         state.withLock { $0.people[person]?.card ?? (person == $0.ownCard?.publicID ? $0.ownCard : nil) }
     }

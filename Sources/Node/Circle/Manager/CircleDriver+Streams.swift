@@ -153,8 +153,9 @@ extension CircleDriver {
                     found: stream.members.count + 1
                 )
             }
-            try store.set(Self.removedSetting(person, from: id), to: [])
             stream.members.append(Stream.Member(person: person, hasJoined: false))
+            try checkDescription(of: stream)
+            try store.set(Self.removedSetting(person, from: id), to: [])
         }
     }
 

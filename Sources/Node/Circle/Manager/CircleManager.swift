@@ -244,7 +244,8 @@ extension CircleManager {
     /// Invites a person to a stream that this person made.
     ///
     /// - Throws: ``CircleError/notTrusted(_:)``; ``CircleError/notAllowed(_:)``; ``CircleError/unknownStream(_:)``;
-    ///   ``CircleError/tooLong(_:limit:found:)`` if it is full; `StorageError`.
+    ///   ``CircleError/tooLong(_:limit:found:)`` if it is full, or the cards of its people do not fit into one letter;
+    ///   `StorageError`.
     @discardableResult
     public func invite(_ person: PublicID, to stream: PublicID) async throws -> Stream {
         try await driver.invite(person, to: stream)

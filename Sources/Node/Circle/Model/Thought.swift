@@ -36,7 +36,7 @@ public struct Delivery: Hashable, Sendable {
 
 /// The progress of a delivery, in the order of its steps.
 public enum DeliveryState: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
-    /// The recipient refuses the thought: trust was revoked there or here.
+    /// The recipient refuses the thought because trust was revoked there or here, or this device cannot read it.
     case refused
     /// It expired before the device came.
     case expired

@@ -1,0 +1,147 @@
+internal import Bytes
+internal import Concurrency
+internal import Identity
+internal import Storage
+internal import Testing
+
+@testable internal import Circle
+
+/// Letters that cannot be made: what they contain is too long, or damaged.
+@Suite("Letters that cannot be made", .timeLimit(.minutes(5))) struct ImpossibleLetterTests {
+    /// The card of a new person, whose texts have the greatest length.
+    private func makeLargeCard() throws -> ProfileCard {
+        let key = generatePeerKey()
+        let mailKey = SealingKeyPair(SecretBytes(copying: [UInt8](repeating: 3, count: 32))).publicKey
+        let entry = try CardDevice(
+            of: key.publicKey,
+            mailKey: mailKey,
+            signedSeconds: 1,
+            signedBy: generatePeerKey().privateKey
+        )
+        let profile = Profile(
+            id: Profile.id(ofPerson: key.publicKey),
+            name: text(Profile.nameByteLimit),
+            blurb: text(Profile.textByteLimit),
+            interests: text(Profile.textByteLimit),
+            location: text(Profile.shortByteLimit),
+            did: text(Profile.shortByteLimit),
+            handle: text(Profile.shortByteLimit)
+        )
+        return try ProfileCard(profile, devices: [entry], issuedSeconds: 1, signedBy: key)
+    }
+
+    private func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+
+    /// Makes a circle trust as many new people as have cards that are too long together for one letter; returns their ids.
+    private func addPeople(to driver: CircleDriver) async throws -> [PublicID] {
+        let first = try makeLargeCard()
+        let count = ThoughtServiceModel.contentByteLimit / first.bytes.count + 1
+        #expect(count < Circle.Stream.memberLimit)
+        let cards = try [first] + (1..<count).map { _ in try makeLargeCard() }
+        try await driver.turns.withLock {
+            for card in cards {
+                let person = CircleDriver.KnownPerson(key: card.key, card: card, trust: Trust(.trusted))
+                try driver.save(card.publicID, person)
+            }
+        }
+        return cards.map(\.publicID)
+    }
+
+    /// Members of a stream, of whom all or none joined.
+    private func members(_ people: some Sequence<PublicID>, hasJoined: Bool) -> [Circle.Stream.Member] {
+        people.map { Circle.Stream.Member(person: $0, hasJoined: hasJoined) }
+    }
+
+    @Test func `an invitation is refused if the cards of all members do not fit into one letter`() async throws {
+        try await withCircles("Ada") { devices, _ in
+            let (circle, driver) = (devices[0].circle, devices[0].circle.driver)
+            let people = try await addPeople(to: driver)
+            let group = try await circle.makeStream(name: "Friends").publicID
+            let last = try #require(people.last)
+            let invited = members(people.dropLast(), hasJoined: false)
+            try await driver.turns.withLock { _ = try driver.change(group) { $0.members = invited } }
+            let before = try circle.stream(group)
+            #expect(before.members.count == people.count - 1)
+            let error = await #expect(throws: CircleError.self) { try await circle.invite(last, to: group) }
+            guard case .tooLong(_, limit: let limit, found: let found)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(limit == ThoughtServiceModel.contentByteLimit && found > limit)
+            #expect(try circle.stream(group) == before)
+
+            // Without two of the others the last one fits.
+            try await circle.remove(people[0], from: group)
+            try await circle.remove(people[1], from: group)
+            try await circle.invite(last, to: group)
+            #expect(try circle.stream(group).members.contains { $0.person == last })
+        }
+    }
+
+    @Test func `a description that is too long is left out, and the next one that is not reaches its reader`()
+        async throws
+    {
+        try await withCircles("Ada", "Ben") { devices, _ in
+            let (ada, ben) = (devices[0], devices[1])
+            try await ada.makeTrust(with: ben)
+            let (driver, benID) = (ada.circle.driver, try ben.personID)
+            let people = try await addPeople(to: driver)
+            let group = try await ada.circle.makeStream(name: "Friends").publicID
+            // The cards of members may grow after they joined.
+            let (joined, invited) = (members(people, hasJoined: true), members([benID], hasJoined: false))
+            let unknown = PublicID(hash: [1])
+            try await driver.turns.withLock {
+                _ = try driver.change(group, telling: [benID]) { $0.members = joined + invited }
+                try driver.store.owe(StoredOwedLetter(.participation, unknown.bytes), to: [ben.peerId])
+            }
+            await driver.sendOwed(to: ben.peerId)
+            #expect(try driver.store.owedLetters(to: ben.peerId).isEmpty)
+
+            let change = try await driver.turns.withLock {
+                try driver.change(group, telling: [benID]) { $0.members = invited }
+            }
+            let shorter = try #require(change)
+            await driver.follow(shorter)
+            await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
+        }
+    }
+
+    @Test func `a thought that is damaged on disk is refused, and holds up no later one`() async throws {
+        try await withCircles("Ada", "Ben") { devices, _ in
+            let (ada, ben) = (devices[0], devices[1])
+            try await ada.makeTrust(with: ben)
+            let (driver, adaID, benID) = (ada.circle.driver, try ada.personID, try ben.personID)
+            let intact = try ThoughtServiceModel(
+                creatorPublicID: adaID,
+                streamPublicID: driver.conversationID(with: benID),
+                mediaType: .say,
+                createdAtMilliseconds: driver.milliseconds,
+                content: Array("intact".utf8)
+            )
+            let stream = try driver.conversation(with: benID, driver.known(benID))
+            let damagedID = PublicID(hash: [1])
+            let contents: [(id: PublicID, nano: [UInt8])] = [
+                (damagedID, [1, 2, 3]), (intact.publicID, try driver.history.seal(intact)),
+            ]
+            for (place, content) in contents.enumerated() {
+                let thought = StoredThought(
+                    id: [UInt8](repeating: UInt8(place), count: 16),
+                    publicID: content.id.bytes,
+                    streamID: stream.bytes,
+                    creator: adaID.bytes,
+                    mediaType: MediaType.say.rawValue,
+                    createdAt: intact.createdAtMilliseconds,
+                    nano: content.nano
+                )
+                let state = DeliveryState.waiting.rawValue
+                let delivery = StoredDelivery(thought: thought.publicID, peerId: ben.peerId, state: state)
+                try driver.store.add(thought, [delivery])
+            }
+            try await driver.sealWaiting(for: ben.peerId)
+            let refused = try driver.store.deliveries(of: damagedID.bytes).map(\.state)
+            #expect(refused == [DeliveryState.refused.rawValue])
+            #expect(try driver.store.unsealedDeliveries(to: ben.peerId).isEmpty)
+            await ben.wait { (try? $0.texts(with: ada)) == ["intact"] }  // nil: not yet
+        }
+    }
+}
