@@ -1,6 +1,7 @@
 internal import Circle
 internal import Identity
 internal import SealedMessages
+internal import Storage
 internal import Testing
 
 /// People with several devices, and people who are blocked.
@@ -67,6 +68,27 @@ internal import Testing
             try laptop.circle.expectDevice(phone.peerId)
             try await phone.circle.addDevice(laptop.peerId)
             #expect(try laptop.personID == phone.personID)
+        }
+    }
+
+    @Test func `a further device keeps nothing of the circle that it had before`() async throws {
+        try await withCircles("Ada", "Laptop") { devices, _ in
+            let (phone, laptop) = (devices[0], devices[1])
+            let store = laptop.node.stateStore
+            let group = try await laptop.circle.makeStream(name: "Former").publicID
+            let former = PeerId(publicKey: generatePeerKey().publicKey)
+            let settings = [
+                "circle/removed/\(former.text)", "circle/removed-member/\(group.text)/\(group.text)",
+                "circle/opened/\(group.text)/\(group.text)", "circle/revision/\(group.text)",
+            ]
+            for name in settings { try store.set(name, to: [1]) }
+            try store.owe(StoredOwedLetter(.stream, group.bytes), to: [former])
+            try laptop.circle.expectDevice(phone.peerId)
+            try await phone.circle.addDevice(laptop.peerId)
+            #expect(try Set(store.settingNames()).isDisjoint(with: settings))
+            #expect(try store.owedLetters(to: former).isEmpty)
+            #expect(throws: CircleError.unknownStream(group)) { try laptop.circle.stream(group) }
+            #expect(try laptop.circle.streams().count == 3)
         }
     }
 

@@ -57,11 +57,19 @@ extension StateStore {
         }
     }
 
-    /// Deletes all people.
+    /// Deletes the circle of a person whose place another one takes, in one transaction.
     ///
-    /// - Throws: ``StorageError``.
-    package func deletePeople() throws(StorageError) {
-        try write { try $0.execute(sql: "DELETE FROM people") }
+    /// It deletes the people, the streams with their thoughts, the letters that are owed, and the settings whose names
+    /// begin with one of `prefixes`.
+    ///
+    /// - Throws: ``StorageError``; then nothing was changed.
+    package func deleteCircle(settingsBeginningWith prefixes: [String]) throws(StorageError) {
+        try write { database in
+            for sql in ["DELETE FROM people", "DELETE FROM streams", "DELETE FROM owed_letters"] {
+                try database.execute(sql: sql)
+            }
+            for prefix in prefixes { try Self.deleteSettings(beginningWith: prefix, database) }
+        }
     }
 
     /// All people, by public id.

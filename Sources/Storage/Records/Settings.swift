@@ -40,18 +40,6 @@ extension StateStore {
         try set(name, to: text.map { [UInt8]($0.utf8) })
     }
 
-    /// Removes all settings whose names begin with a text.
-    ///
-    /// - Throws: ``StorageError``.
-    package func deleteSettings(beginningWith prefix: String) throws(StorageError) {
-        try write { database in
-            try database.execute(
-                sql: "DELETE FROM settings WHERE substr(name, 1, length(?)) = ?",
-                arguments: [prefix, prefix]
-            )
-        }
-    }
-
     /// All names that have a value, in ascending order.
     ///
     /// - Throws: ``StorageError``.
@@ -72,5 +60,13 @@ extension StateStore {
         } else {
             try database.execute(sql: "DELETE FROM settings WHERE name = ?", arguments: [name])
         }
+    }
+
+    /// Removes all settings whose names begin with a text.
+    static func deleteSettings(beginningWith prefix: String, _ database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM settings WHERE substr(name, 1, length(?)) = ?",
+            arguments: [prefix, prefix]
+        )
     }
 }

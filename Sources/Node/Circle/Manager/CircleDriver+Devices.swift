@@ -18,6 +18,10 @@ extension CircleDriver {
     /// The time in which a device that was named may set up this one.
     private static let expectationMilliseconds: UInt64 = 10 * 60 * 1_000
     private static let keyLabel = DomainLabel("runar/person-key/v1")
+    /// The beginnings of the names of settings that belong to one person's circle.
+    private static let formerSettings = [
+        "circle/removed/", "circle/removed-member/", "circle/opened/", "circle/revision/",
+    ]
 
     // MARK: The device that is set up
 
@@ -65,18 +69,14 @@ extension CircleDriver {
         return try await turns.withLock {
             guard hasNoPeople, isExpected(peer) else { return false }
             try node.setPersonKey(key)
-            // Streams and thoughts of the person that this device had before have no owner now.
-            for stream in try store.streams() { try store.deleteStream(stream.id) }
-            try store.deletePeople()
+            // The streams and thoughts of the person that this device had before have no owner now.
+            try store.deleteCircle(settingsBeginningWith: Self.formerSettings)
             state.withLock { state in
                 state.personKey = key
                 state.ownCard = nil
                 state.people = [:]
                 state.invitedDevices = []
                 state.expectedDevice = nil
-            }
-            for former in ["circle/removed/", "circle/opened/", "circle/revision/"] {
-                try store.deleteSettings(beginningWith: former)
             }
             try keep(card)
             try makeDefaultStreams()
