@@ -63,6 +63,24 @@ internal import Testing
         return (card, told)
     }
 
+    @Test func `a description from before a deletion does not bring a group back`() async throws {
+        try await withCircles("Ada", "Laptop") { devices, _ in
+            let (phone, laptop) = (devices[0], devices[1])
+            try await setUp(laptop, from: phone)
+            let group = try await phone.circle.makeStream(name: "Friends").publicID
+            await laptop.wait { (try? $0.circle.stream(group)) != nil }  // nil: not yet
+            let description = try #require(try phone.circle.driver.description(of: group, for: laptop.peerId))
+            let driver = laptop.circle.driver
+            try await laptop.circle.deleteStream(group)
+            // The device with the lower PeerId wins where both change a group, but not where one deleted it.
+            let lowest = try PeerId(rawRepresentation: [UInt8](repeating: 0, count: PeerId.byteCount))
+            let person = try laptop.personID
+            let change = try await driver.turns.withLock { try driver.apply(description, from: person, lowest) }
+            #expect(change == nil)
+            #expect(throws: CircleError.unknownStream(group)) { try laptop.circle.stream(group) }
+        }
+    }
+
     @Test func `two devices that sign cards of equal time agree on one, and so does a friend`() async throws {
         try await withCircles("Ada", "Laptop", "Ben") { devices, _ in
             let (phone, laptop, ben) = (devices[0], devices[1], devices[2])

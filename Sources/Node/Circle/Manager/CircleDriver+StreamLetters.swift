@@ -69,10 +69,14 @@ extension CircleDriver {
         guard before?.policies ?? description.policies == description.policies else {
             throw CircleError.notAllowed("a stream does not change who writes in it")
         }
-        let known = try creator == ownID ? store.number(Self.revisionSetting(id)) ?? 0 : 0
-        let revision = before?.revision ?? known
+        let deleted = try creator == ownID && before == nil ? store.number(Self.revisionSetting(id)) : nil
+        // Another own device may describe a stream before it learns that this one deleted it. Only a stream that each
+        // person has is made again.
+        guard deleted == nil || description.isDefault(of: creator) else { return nil }
+        let revision = before?.revision ?? deleted ?? 0
         // Two own devices changed it at one moment: the description of the lower PeerId counts.
-        let isTie = isOwn && creator == ownID && revision == description.revision && device < localPeerId
+        let isEqual = before != nil && revision == description.revision
+        let isTie = isOwn && creator == ownID && isEqual && device < localPeerId
         guard revision < description.revision || isTie else { return nil }
         let count = try store.streams().count { $0.creator == creator.bytes }
         guard isOwn || before != nil || count < Self.streamLimit else {

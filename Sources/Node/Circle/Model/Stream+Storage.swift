@@ -72,7 +72,12 @@ extension StreamDescription {
     ///
     /// Ids of conversations are neither.
     func isNamed(by creator: PublicID) -> Bool {
-        id.bytes[6] >> 4 == 4 || DefaultStream.allCases.contains { $0.id(of: creator) == id }
+        id.bytes[6] >> 4 == 4 || isDefault(of: creator)
+    }
+
+    /// Whether the stream is one that each person has.
+    func isDefault(of creator: PublicID) -> Bool {
+        DefaultStream.allCases.contains { $0.id(of: creator) == id }
     }
 }
 
