@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import NodeService
 internal import Platform
 internal import RunarNode
@@ -44,7 +45,10 @@ struct Session: Sendable {
         try await handler.startNode()
         do {
             let socket = isServing ? try NodeSocket(handler) : nil
-            async let _: Void = serve(socket)
+            let ready = Promise<Void>()
+            async let _: Void = serve(socket, ready)
+            // Other commands find the home locked, and must find the socket as well.
+            try await ready.wait()
             let result = try await body(session)
             await handler.endCircle()
             await node.stop()
@@ -56,10 +60,11 @@ struct Session: Sendable {
         }
     }
 
-    /// Serves other commands until the task is cancelled.
-    private static func serve(_ socket: NodeSocket?) async {
+    /// Serves other commands until the task is cancelled; `ready` is fulfilled once they are served or cannot be.
+    private static func serve(_ socket: NodeSocket?, _ ready: Promise<Void>) async {
+        defer { ready.fulfil(()) }
         do {
-            try await socket?.run {}
+            try await socket?.run { ready.fulfil(()) }
         } catch {
             Output.note("note: other commands cannot ask this node: \(CommandFailure(error).message)")
         }
