@@ -28,7 +28,7 @@ __all__ = [
     "Circle", "CircleEvent", "Error", "Event", "Node", "Request", "Service", "Subscription", "open_sealed", "seal",
 ]
 
-JSON, MESSAGEPACK, CBOR, BYTES = 1, 2, 3, 4
+JSON, CBOR, BYTES = 1, 3, 4
 HANDLER_FAILED = 4006
 ABI_VERSION = 4
 EVENTS_WAITING = 1024

@@ -2,47 +2,20 @@ internal import Bytes
 internal import TestSupport
 internal import Testing
 
-/// A codec of data items under test.
-enum DataItemCodec: String, CaseIterable, Decodable {
-    case cbor
-    case messagePack
-
-    func serialize<Value: Encodable>(_ value: Value) throws -> [UInt8] {
-        switch self {
-        case .cbor: try CBOR.serialize(value)
-        case .messagePack: try MessagePack.serialize(value)
-        }
-    }
-
-    func deserialize<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8], limit: Int = 1 << 20) throws -> Value {
-        switch self {
-        case .cbor: try CBOR.deserialize(type, from: bytes, limit: limit)
-        case .messagePack: try MessagePack.deserialize(type, from: bytes, limit: limit)
-        }
-    }
-}
-
 /// The file of vectors.
 private struct DataItemVectors: Decodable {
     struct Valid: Decodable {
         let name: String
-        let cbor: String
-        let messagePack: String
-
-        func bytes(of codec: DataItemCodec) throws -> [UInt8] {
-            try Hex.decode(codec == .cbor ? cbor : messagePack)
-        }
+        let bytes: String
     }
 
     struct Read: Decodable {
-        let format: DataItemCodec
         let name: String
         let bytes: String
         let why: String
     }
 
     struct Invalid: Decodable {
-        let format: DataItemCodec
         let type: String
         let bytes: String
         let error: String
@@ -54,7 +27,7 @@ private struct DataItemVectors: Decodable {
     let invalid: [Invalid]
 }
 
-@Suite("CBOR and MessagePack vectors") struct DataItemVectorTests {
+@Suite("CBOR vectors") struct DataItemVectorTests {
     private let vectors: DataItemVectors
 
     init() throws {
@@ -106,30 +79,24 @@ private struct DataItemVectors: Decodable {
         return try #require(Double(name), "\(name)")
     }
 
-    @Test(arguments: DataItemCodec.allCases)
-    func `values have the bytes of independent implementations`(_ codec: DataItemCodec) throws {
+    @Test func `values have the bytes of independent implementations`() throws {
         #expect(vectors.valid.count > 80)
         for vector in vectors.valid where vector.name != "nan" {
-            try expect(try value(named: vector.name), try vector.bytes(of: codec), vector.name, codec)
+            try expect(try value(named: vector.name), try Hex.decode(vector.bytes), vector.name)
         }
     }
 
-    private func expect<Value: Codable & Equatable>(
-        _ value: Value,
-        _ bytes: [UInt8],
-        _ name: String,
-        _ codec: DataItemCodec
-    ) throws {
-        #expect(try Hex.encode(codec.serialize(value)) == Hex.encode(bytes), "\(name)")
-        #expect(try codec.deserialize(Value.self, from: bytes) == value, "\(name)")
+    private func expect<Value: Codable & Equatable>(_ value: Value, _ bytes: [UInt8], _ name: String) throws {
+        #expect(try Hex.encode(CBOR.serialize(value)) == Hex.encode(bytes), "\(name)")
+        #expect(try CBOR.deserialize(Value.self, from: bytes) == value, "\(name)")
     }
 
-    @Test(arguments: DataItemCodec.allCases)
-    func `what is no number has one form`(_ codec: DataItemCodec) throws {
+    @Test func `what is no number has one form`() throws {
         let vector = try #require(vectors.valid.first { $0.name == "nan" })
-        #expect(try codec.serialize(Double.nan) == vector.bytes(of: codec))
-        #expect(try codec.deserialize(Double.self, from: vector.bytes(of: codec)).isNaN)
-        #expect(try codec.deserialize(Float.self, from: vector.bytes(of: codec)).isNaN)
+        let bytes = try Hex.decode(vector.bytes)
+        #expect(try CBOR.serialize(Double.nan) == bytes)
+        #expect(try CBOR.deserialize(Double.self, from: bytes).isNaN)
+        #expect(try CBOR.deserialize(Float.self, from: bytes).isNaN)
     }
 
     @Test func `other forms of other implementations are read`() throws {
@@ -139,7 +106,7 @@ private struct DataItemVectors: Decodable {
     }
 
     private func expectRead<Value: Codable & Equatable>(_ value: Value, _ vector: DataItemVectors.Read) throws {
-        let found = try vector.format.deserialize(Value.self, from: Hex.decode(vector.bytes))
+        let found = try CBOR.deserialize(Value.self, from: Hex.decode(vector.bytes))
         #expect(found == value, "\(vector)")
     }
 
@@ -157,25 +124,24 @@ private struct DataItemVectors: Decodable {
             let type = try #require(types[vector.type])
             let bytes = try Hex.decode(vector.bytes)
             let error = #expect(throws: BytesError.self, "\(vector)") {
-                try decode(type, from: bytes, vector.format)
+                try decode(type, from: bytes)
             }
             #expect(error?.name == vector.error, "\(vector)")
         }
     }
 
-    @Test(arguments: DataItemCodec.allCases)
-    func `damaged bytes never crash any type`(_ codec: DataItemCodec) throws {
-        let valid = try vectors.valid.map { try $0.bytes(of: codec) }
-        let read = try vectors.read.filter { $0.format == codec }.map { try Hex.decode($0.bytes) }
-        let invalid = try vectors.invalid.filter { $0.format == codec }.map { try Hex.decode($0.bytes) }
+    @Test func `damaged bytes never crash any type`() throws {
+        let valid = try vectors.valid.map { try Hex.decode($0.bytes) }
+        let read = try vectors.read.map { try Hex.decode($0.bytes) }
+        let invalid = try vectors.invalid.map { try Hex.decode($0.bytes) }
         for name in values.keys.sorted() {
             let type = type(of: try value(named: name)) as any Decodable.Type
-            neverCrash(on: valid + read + invalid, rounds: 300) { bytes in try decode(type, from: bytes, codec) }
+            neverCrash(on: valid + read + invalid, rounds: 300) { bytes in try decode(type, from: bytes) }
         }
-        neverCrash(on: invalid) { bytes in try decode(DataItemTypes.Nested.self, from: bytes, codec) }
+        neverCrash(on: invalid) { bytes in try decode(DataItemTypes.Nested.self, from: bytes) }
     }
 
-    private func decode(_ type: any Decodable.Type, from bytes: [UInt8], _ codec: DataItemCodec) throws {
-        _ = try codec.deserialize(type, from: bytes)
+    private func decode(_ type: any Decodable.Type, from bytes: [UInt8]) throws {
+        _ = try CBOR.deserialize(type, from: bytes)
     }
 }

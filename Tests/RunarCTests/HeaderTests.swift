@@ -46,6 +46,12 @@ internal import Testing
         #expect(levels.count == RunarLogLevel.allCases.count + 1)
     }
 
+    @Test func `its encodings keep their numbers, without the reserved 2`() throws {
+        let encodings = try values(of: "runar_encoding", prefix: "RUNAR_ENCODING_")
+        #expect(encodings == ["NONE": 0, "JSON": 1, "CBOR": 3, "BYTES": 4])
+        #expect(module.contains("JSON, CBOR, BYTES = 1, 3, 4"))
+    }
+
     @Test func `each of its functions is implemented, called by the C program and known to Python`() throws {
         let files = ["Calls", "Circle", "Lifecycle", "Networks", "Node", "Sealed", "Services"]
         let swift = try files.map { try packageText(named: "Sources/Apps/RunarC/Functions+\($0).swift") }.joined()

@@ -33,10 +33,19 @@ internal import Testing
             #expect(try self.read(header) == header)
         }
         for status in [.ok, .okStreaming] + self.failures.map(ResponseHeader.Status.failed) {
-            let header = ResponseHeader(status: status, contentType: .messagePack)
+            let header = ResponseHeader(status: status, contentType: .cbor)
             var reader = ByteReader(header.bytes())
             let bytes = try reader.readVarintPrefixedBytes(limit: ResponseHeader.byteLimit)
             #expect(try ResponseHeader(bytes) == header)
+        }
+    }
+
+    @Test func `the reserved content type is refused in both headers`() throws {
+        for type in [2, 3] as [UInt8] {
+            let request: [UInt8] = [0, type, 1, 1, 0x61, 0]
+            let response: [UInt8] = [0, type]
+            #expect(((try? RequestHeader(request)) != nil) == (type == 3))  // only the outcome counts
+            #expect(((try? ResponseHeader(response)) != nil) == (type == 3))  // only the outcome counts
         }
     }
 

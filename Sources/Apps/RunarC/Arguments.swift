@@ -91,7 +91,6 @@ enum Arguments {
     static func encoding(_ number: Int32) throws(RunarError) -> PayloadEncoding? {
         switch UInt32(bitPattern: number) {
         case RUNAR_ENCODING_NONE.rawValue, RUNAR_ENCODING_JSON.rawValue: return .json
-        case RUNAR_ENCODING_MESSAGEPACK.rawValue: return .messagePack
         case RUNAR_ENCODING_CBOR.rawValue: return .cbor
         case RUNAR_ENCODING_BYTES.rawValue: return nil
         default: throw self.refused("there is no encoding \(number)", "encoding")
@@ -104,7 +103,6 @@ enum Arguments {
             switch request.encoding {
             case nil: request.payload.isEmpty ? RUNAR_ENCODING_NONE : RUNAR_ENCODING_BYTES
             case .json: RUNAR_ENCODING_JSON
-            case .messagePack: RUNAR_ENCODING_MESSAGEPACK
             case .cbor: RUNAR_ENCODING_CBOR
             }
         return Int32(bitPattern: number.rawValue)

@@ -40,7 +40,7 @@ TRACE = ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
 
 REQUESTS = [
     dict(path="math/add"),
-    dict(path="$registry/services/list", content=2, flags=1, limit=1),
+    dict(path="$registry/services/list", content=4, flags=1, limit=1),
     dict(path="küche/herd/an", content=1, flags=2, limit=86_400_000, metadata=[TRACE, ("baggage", "")]),
     dict(path="users/users/7", content=3, flags=3, limit=16_384, metadata=[("n", "v")] * 16),
 ]
@@ -92,6 +92,7 @@ print(
                 [
                     ("nothing", b""),
                     ("an unknown content type", request("a/b", content=5)),
+                    ("the reserved content type", request("a/b", content=2)),
                     ("no time", request("a/b", limit=0)),
                     ("more than a day", request("a/b", limit=86_400_001)),
                     ("an empty path", request("")),
@@ -125,6 +126,7 @@ print(
                 [
                     ("an unknown status", bytes([3, 0])),
                     ("an unknown content type", bytes([0, 9])),
+                    ("the reserved content type", bytes([0, 2])),
                     ("a failure behind a success", bytes([0, 0]) + failure(9, 0, "", "")),
                     ("no failure", bytes([2, 0])),
                 ]

@@ -123,8 +123,7 @@ typedef void (*runar_callback)(void *context, const char *value, const runar_err
 enum runar_encoding {
     RUNAR_ENCODING_NONE = 0,        /**< there is no payload; as an option: JSON */
     RUNAR_ENCODING_JSON = 1,
-    RUNAR_ENCODING_MESSAGEPACK = 2,
-    RUNAR_ENCODING_CBOR = 3,
+    RUNAR_ENCODING_CBOR = 3,        /**< 2 is reserved */
     RUNAR_ENCODING_BYTES = 4        /**< as the two programs agreed */
 };
 

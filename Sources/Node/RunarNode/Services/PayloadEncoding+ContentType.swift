@@ -5,7 +5,6 @@ extension PayloadEncoding {
     var contentType: ContentType {
         switch self {
         case .json: .json
-        case .messagePack: .messagePack
         case .cbor: .cbor
         }
     }
@@ -16,7 +15,6 @@ extension ContentType {
     var encoding: PayloadEncoding? {
         switch self {
         case .json: .json
-        case .messagePack: .messagePack
         case .cbor: .cbor
         case .none, .bytes: nil
         }

@@ -8,11 +8,9 @@ public import Foundation
 
 /// The encoding of values in requests, answers and events.
 public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
-    /// JSON (RFC 8259) in UTF-8: any program can read it. Values nest 64 deep, as in the other two.
+    /// JSON (RFC 8259) in UTF-8: any program can read it. Values nest 64 deep, as in CBOR.
     case json
-    /// MessagePack: shorter, and bytes are bytes.
-    case messagePack
-    /// CBOR (RFC 8949): the same, and an internet standard.
+    /// CBOR (RFC 8949): shorter than JSON, with byte strings.
     case cbor
 
     private static let jsonEncoder = JSONEncoder()
@@ -28,7 +26,6 @@ public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
                 let bytes = try Self.jsonEncoder.encode(value)
                 try Self.checkDepth(of: bytes)
                 return bytes
-            case .messagePack: return Data(try MessagePack.serialize(value))
             case .cbor: return Data(try CBOR.serialize(value))
             }
         } catch {
@@ -51,8 +48,6 @@ public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {
             case .json:
                 try Self.checkDepth(of: bytes)
                 return try Self.jsonDecoder.decode(Value.self, from: bytes)
-            case .messagePack:
-                return try MessagePack.deserialize(Value.self, from: [UInt8](bytes), limit: bytes.count)
             case .cbor: return try CBOR.deserialize(Value.self, from: [UInt8](bytes), limit: bytes.count)
             }
         } catch {

@@ -6,7 +6,7 @@ public import Foundation
 
 /// A value of any shape, for requests and events whose types a program does not know or does not want to write down.
 ///
-/// It can be written as a literal, and in JSON, MessagePack and CBOR it is what it stands for. JSON has no bytes: there
+/// It can be written as a literal, and in JSON and CBOR it is what it stands for. JSON has no bytes: there
 /// they are base64 text, and come back as that.
 public enum RunarValue: Hashable, Sendable {
     /// Nothing.
