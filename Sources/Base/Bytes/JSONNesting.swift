@@ -2,8 +2,8 @@
 ///
 /// A decoder of nested values needs a part of its stack for each level, and the sender chooses the number of levels.
 package enum JSONNesting {
-    /// As deep as values in other formats may be.
-    package static let limit = DataItems.maximumDepth
+    /// The depth that CBOR also allows.
+    package static let limit = CBOR.maximumDepth
 
     /// Whether arrays and objects of a text in UTF-8 nest at most `limit` deep; nothing else of it is checked.
     ///

@@ -1,4 +1,4 @@
-/// A value on its way into bytes, as CBOR and MessagePack see it.
+/// A value in the making, as a CBOR data item.
 internal enum DataItem {
     case null
     case boolean(Bool)
@@ -21,40 +21,40 @@ internal enum DataItem {
     ///
     /// The entries of a map are sorted by the bytes of their keys, the elements of a set by their own, and of equal keys
     /// only the last counts, so that equal values have equal bytes.
-    func write<Format: DataItemFormat>(to writer: inout ByteWriter, in format: Format.Type, depth: Int) throws {
+    func write(to writer: inout ByteWriter, depth: Int) throws {
         switch self {
-        case .null: format.write(.null, to: &writer)
-        case .boolean(let value): format.write(.boolean(value), to: &writer)
-        case .unsigned(let value): format.write(.unsigned(value), to: &writer)
-        case .negative(let value): format.write(.negative(value), to: &writer)
-        case .single(let value): format.write(.single(value), to: &writer)
-        case .double(let value): format.write(.double(value), to: &writer)
+        case .null: DataItemHead.null.write(to: &writer)
+        case .boolean(let value): DataItemHead.boolean(value).write(to: &writer)
+        case .unsigned(let value): DataItemHead.unsigned(value).write(to: &writer)
+        case .negative(let value): DataItemHead.negative(value).write(to: &writer)
+        case .single(let value): DataItemHead.single(value).write(to: &writer)
+        case .double(let value): DataItemHead.double(value).write(to: &writer)
         case .text(let value):
-            format.write(.text(count: value.utf8.count), to: &writer)
+            DataItemHead.text(count: value.utf8.count).write(to: &writer)
             writer.write(utf8: value)
         case .bytes(let value):
-            format.write(.bytes(count: value.count), to: &writer)
+            DataItemHead.bytes(count: value.count).write(to: &writer)
             writer.write(value)
         case .container(let encoder):
-            guard depth < DataItems.maximumDepth else {
-                throw BytesError.tooDeep(limit: DataItems.maximumDepth)
+            guard depth < CBOR.maximumDepth else {
+                throw BytesError.tooDeep(limit: CBOR.maximumDepth)
             }
             switch encoder.content {
-            case .nothing: format.write(.map(count: 0), to: &writer)
-            case .item(let item): try item.write(to: &writer, in: format, depth: depth + 1)
+            case .nothing: DataItemHead.map(count: 0).write(to: &writer)
+            case .item(let item): try item.write(to: &writer, depth: depth + 1)
             case .array(let items):
-                format.write(.array(count: items.count), to: &writer)
+                DataItemHead.array(count: items.count).write(to: &writer)
                 if let stride = encoder.unordered?.stride {
-                    try write(items, unorderedBy: stride, to: &writer, in: format, depth: depth + 1)
+                    try write(items, unorderedBy: stride, to: &writer, depth: depth + 1)
                 } else {
-                    for item in items { try item.write(to: &writer, in: format, depth: depth + 1) }
+                    for item in items { try item.write(to: &writer, depth: depth + 1) }
                 }
             case .map(let entries):
-                let entries = sorted(entries, in: format)
-                format.write(.map(count: entries.count), to: &writer)
+                let entries = sorted(entries)
+                DataItemHead.map(count: entries.count).write(to: &writer)
                 for entry in entries {
                     writer.write(entry.key)
-                    try entry.item.write(to: &writer, in: format, depth: depth + 1)
+                    try entry.item.write(to: &writer, depth: depth + 1)
                 }
             }
         }
@@ -64,13 +64,12 @@ internal enum DataItem {
         _ items: [DataItem],
         unorderedBy stride: Int,
         to writer: inout ByteWriter,
-        in format: (some DataItemFormat).Type,
         depth: Int
     ) throws {
         let groups = try Swift.stride(from: 0, to: items.count, by: stride).map { start in
             var group = ByteWriter()
             for item in items[start..<min(start + stride, items.count)] {
-                try item.write(to: &group, in: format, depth: depth)
+                try item.write(to: &group, depth: depth)
             }
             return group.bytes
         }
@@ -79,13 +78,10 @@ internal enum DataItem {
         }
     }
 
-    private func sorted(
-        _ entries: [(key: String, item: DataItem)],
-        in format: (some DataItemFormat).Type
-    ) -> [(key: [UInt8], item: DataItem)] {
+    private func sorted(_ entries: [(key: String, item: DataItem)]) -> [(key: [UInt8], item: DataItem)] {
         let encoded = entries.enumerated().map { index, entry in
             var key = ByteWriter(capacity: entry.key.utf8.count + 1)
-            format.write(.text(count: entry.key.utf8.count), to: &key)
+            DataItemHead.text(count: entry.key.utf8.count).write(to: &key)
             key.write(utf8: entry.key)
             return (key: key.bytes, index: index)
         }
@@ -105,13 +101,13 @@ internal enum DataItem {
 /// A type that is written and read as one item, without Codable.
 internal protocol DataItemConvertible {
     var dataItem: DataItem { get }
-    init<Format: DataItemFormat>(from decoder: DataItemDecoder<Format>) throws
+    init(from decoder: DataItemDecoder) throws
 }
 
 extension DataItemConvertible where Self: FixedWidthInteger {
     var dataItem: DataItem { DataItem(self) }
 
-    init<Format: DataItemFormat>(from decoder: DataItemDecoder<Format>) throws {
+    init(from decoder: DataItemDecoder) throws {
         self = try decoder.readInteger()
     }
 }
@@ -130,7 +126,7 @@ extension Int: DataItemConvertible {}
 extension Bool: DataItemConvertible {
     var dataItem: DataItem { .boolean(self) }
 
-    init<Format: DataItemFormat>(from decoder: DataItemDecoder<Format>) throws {
+    init(from decoder: DataItemDecoder) throws {
         self = try decoder.readBoolean()
     }
 }
@@ -138,7 +134,7 @@ extension Bool: DataItemConvertible {
 extension Float: DataItemConvertible {
     var dataItem: DataItem { .single(self) }
 
-    init<Format: DataItemFormat>(from decoder: DataItemDecoder<Format>) throws {
+    init(from decoder: DataItemDecoder) throws {
         self = Float(try decoder.readDouble())
     }
 }
@@ -146,7 +142,7 @@ extension Float: DataItemConvertible {
 extension Double: DataItemConvertible {
     var dataItem: DataItem { .double(self) }
 
-    init<Format: DataItemFormat>(from decoder: DataItemDecoder<Format>) throws {
+    init(from decoder: DataItemDecoder) throws {
         self = try decoder.readDouble()
     }
 }
@@ -154,7 +150,7 @@ extension Double: DataItemConvertible {
 extension String: DataItemConvertible {
     var dataItem: DataItem { .text(self) }
 
-    init<Format: DataItemFormat>(from decoder: DataItemDecoder<Format>) throws {
+    init(from decoder: DataItemDecoder) throws {
         self = try decoder.readText()
     }
 }
@@ -162,7 +158,7 @@ extension String: DataItemConvertible {
 extension Array: DataItemConvertible where Element == UInt8 {
     var dataItem: DataItem { .bytes(self) }
 
-    init<Format: DataItemFormat>(from decoder: DataItemDecoder<Format>) throws {
+    init(from decoder: DataItemDecoder) throws {
         self = try decoder.readBytes()
     }
 }

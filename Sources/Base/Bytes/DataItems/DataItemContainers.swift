@@ -2,23 +2,23 @@
 private let manyEntries = 12
 
 /// The fields of a struct: a map whose keys are texts, or integers, which stand for their digits.
-internal struct DataItemFieldDecoder<Format: DataItemFormat, Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let decoder: DataItemDecoder<Format>
+internal struct DataItemFieldDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let decoder: DataItemDecoder
     /// Keys, and how much input was left at their values.
     private var entries: [(key: String, remaining: Int)] = []
     private var places: [String: Int] = [:]
 
-    init(of decoder: DataItemDecoder<Format>) throws {
+    init(of decoder: DataItemDecoder) throws {
         self.decoder = decoder
         var (head, reader) = try decoder.head()
         guard case .map(let count) = head else {
             throw decoder.mismatch([String: Any].self, head.name)
         }
-        while try count.map({ entries.count < $0 }) ?? !reader.skipEnd(in: Format.self) {
+        while try count.map({ entries.count < $0 }) ?? !reader.skipEnd() {
             let key = try Self.key(DataItemDecoder(reader: reader, path: decoder.codingPath))
-            try reader.skipItem(in: Format.self)
+            try reader.skipItem()
             try add(key, remaining: reader.remaining)
-            try reader.skipItem(in: Format.self)
+            try reader.skipItem()
         }
     }
 
@@ -33,7 +33,7 @@ internal struct DataItemFieldDecoder<Format: DataItemFormat, Key: CodingKey>: Ke
         entries.append((key, remaining))
     }
 
-    private static func key(_ decoder: DataItemDecoder<Format>) throws -> String {
+    private static func key(_ decoder: DataItemDecoder) throws -> String {
         switch try decoder.head().0 {
         case .text, .chunks(ofText: true): return try decoder.readText()
         case .unsigned(let number): return String(number)
@@ -88,14 +88,14 @@ internal struct DataItemFieldDecoder<Format: DataItemFormat, Key: CodingKey>: Ke
         try value(at: key)
     }
 
-    private func value(at key: Key) throws -> DataItemDecoder<Format> {
+    private func value(at key: Key) throws -> DataItemDecoder {
         guard let place = place(of: key) else {
             throw missing(key)
         }
         return try value(atPlace: place, key: key)
     }
 
-    private func value(atPlace place: Int, key: any CodingKey) throws -> DataItemDecoder<Format> {
+    private func value(atPlace place: Int, key: any CodingKey) throws -> DataItemDecoder {
         var reader = decoder.reader
         _ = try reader.readSlice(count: reader.remaining - entries[place].remaining)
         return DataItemDecoder(reader: reader, path: codingPath + [key])
@@ -108,8 +108,8 @@ internal struct DataItemFieldDecoder<Format: DataItemFormat, Key: CodingKey>: Ke
 }
 
 /// The elements of a collection: an array, or the bytes of a byte string.
-internal struct DataItemElementDecoder<Format: DataItemFormat>: UnkeyedDecodingContainer {
-    private let decoder: DataItemDecoder<Format>
+internal struct DataItemElementDecoder: UnkeyedDecodingContainer {
+    private let decoder: DataItemDecoder
     private var reader: ByteReader
     /// The bytes of a byte string, for types that read them one by one.
     private let bytes: [UInt8]?
@@ -117,7 +117,7 @@ internal struct DataItemElementDecoder<Format: DataItemFormat>: UnkeyedDecodingC
     private(set) var currentIndex = 0
     private(set) var isAtEnd: Bool
 
-    init(of decoder: DataItemDecoder<Format>) throws {
+    init(of decoder: DataItemDecoder) throws {
         self.decoder = decoder
         let head: DataItemHead
         (head, reader) = try decoder.head()
@@ -126,7 +126,7 @@ internal struct DataItemElementDecoder<Format: DataItemFormat>: UnkeyedDecodingC
             self.count = count
             bytes = nil
             isAtEnd = count == 0
-            if count == nil { isAtEnd = try reader.skipEnd(in: Format.self) }
+            if count == nil { isAtEnd = try reader.skipEnd() }
         case .bytes, .chunks(ofText: false):
             let bytes = try decoder.readBytes()
             self.bytes = bytes
@@ -180,7 +180,7 @@ internal struct DataItemElementDecoder<Format: DataItemFormat>: UnkeyedDecodingC
         return decoder
     }
 
-    private func next() throws -> DataItemDecoder<Format> {
+    private func next() throws -> DataItemDecoder {
         guard !isAtEnd, bytes == nil else {
             let context = DecodingError.Context(
                 codingPath: codingPath,
@@ -192,16 +192,16 @@ internal struct DataItemElementDecoder<Format: DataItemFormat>: UnkeyedDecodingC
     }
 
     private mutating func advance() throws {
-        if bytes == nil { try reader.skipItem(in: Format.self) }
+        if bytes == nil { try reader.skipItem() }
         currentIndex += 1
         isAtEnd = currentIndex == count
-        if count == nil { isAtEnd = try reader.skipEnd(in: Format.self) }
+        if count == nil { isAtEnd = try reader.skipEnd() }
     }
 }
 
 /// A value that stands for its owner.
-internal struct DataItemValueDecoder<Format: DataItemFormat>: SingleValueDecodingContainer {
-    let decoder: DataItemDecoder<Format>
+internal struct DataItemValueDecoder: SingleValueDecodingContainer {
+    let decoder: DataItemDecoder
     var codingPath: [any CodingKey] { decoder.codingPath }
 
     func decodeNil() -> Bool { decoder.isNull }

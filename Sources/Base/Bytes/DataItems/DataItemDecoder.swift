@@ -1,7 +1,7 @@
 /// Codable's view of one item that is there already: its reader stands before the item's head.
 ///
 /// All of the input was walked through before, so heads, counts and depths are known to be right.
-internal struct DataItemDecoder<Format: DataItemFormat>: Decoder {
+internal struct DataItemDecoder: Decoder {
     let reader: ByteReader
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -23,11 +23,11 @@ internal struct DataItemDecoder<Format: DataItemFormat>: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(try DataItemFieldDecoder<Format, Key>(of: self))
+        KeyedDecodingContainer(try DataItemFieldDecoder<Key>(of: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        try DataItemElementDecoder<Format>(of: self)
+        try DataItemElementDecoder(of: self)
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer {
@@ -56,9 +56,9 @@ extension DataItemDecoder {
     /// The head of the item, behind its tags, and what comes after it.
     func head() throws(BytesError) -> (DataItemHead, ByteReader) {
         var reader = self.reader
-        var head = try Format.readHead(from: &reader)
+        var head = try DataItemHead.read(from: &reader)
         while head == .tag {
-            head = try Format.readHead(from: &reader)
+            head = try DataItemHead.read(from: &reader)
         }
         return (head, reader)
     }
@@ -132,7 +132,7 @@ extension DataItemDecoder {
         case .bytes(let count): return try reader.readBytes(count: count)
         case .chunks(ofText: false): return try readChunks(from: reader)
         case .array:
-            var elements = try DataItemElementDecoder<Format>(of: self)
+            var elements = try DataItemElementDecoder(of: self)
             var bytes: [UInt8] = []
             while !elements.isAtEnd { bytes.append(try elements.decode(UInt8.self)) }
             return bytes
@@ -144,7 +144,7 @@ extension DataItemDecoder {
         var reader = start
         var bytes: [UInt8] = []
         while true {
-            switch try Format.readHead(from: &reader) {
+            switch try DataItemHead.read(from: &reader) {
             case .text(let count), .bytes(let count): bytes += try reader.readSlice(count: count)
             default: return bytes
             }
@@ -165,16 +165,16 @@ extension ByteReader {
     /// Walks over an item and everything in it.
     ///
     /// No count is believed: an item takes at least one byte.
-    mutating func skipItem(in format: (some DataItemFormat).Type, depth: Int = 0) throws(BytesError) {
-        var head = try format.readHead(from: &self)
+    mutating func skipItem(depth: Int = 0) throws(BytesError) {
+        var head = try DataItemHead.read(from: &self)
         while head == .tag {
-            head = try format.readHead(from: &self)
+            head = try DataItemHead.read(from: &self)
         }
         switch head {
         case .text(let count), .bytes(let count), .opaque(let count): _ = try readSlice(count: count)
-        case .array(let count): try skipItems(count, by: 1, in: format, depth: depth + 1)
-        case .map(let count): try skipItems(count, by: 2, in: format, depth: depth + 1)
-        case .chunks(let isText): try skipChunks(ofText: isText, in: format)
+        case .array(let count): try skipItems(count, by: 1, depth: depth + 1)
+        case .map(let count): try skipItems(count, by: 2, depth: depth + 1)
+        case .chunks(let isText): try skipChunks(ofText: isText)
         case .end: throw .invalidValue("an end without a beginning")
         default: break
         }
@@ -183,37 +183,36 @@ extension ByteReader {
     private mutating func skipItems(
         _ count: Int?,
         by size: Int,
-        in format: (some DataItemFormat).Type,
         depth: Int
     ) throws(BytesError) {
-        guard depth <= DataItems.maximumDepth else {
-            throw .tooDeep(limit: DataItems.maximumDepth)
+        guard depth <= CBOR.maximumDepth else {
+            throw .tooDeep(limit: CBOR.maximumDepth)
         }
         if let count {
             guard count <= remaining / size else {
                 throw .truncated(needed: count, available: remaining)
             }
-            for _ in 0..<count * size { try skipItem(in: format, depth: depth) }
+            for _ in 0..<count * size { try skipItem(depth: depth) }
             return
         }
-        while try !skipEnd(in: format) {
-            for _ in 0..<size { try skipItem(in: format, depth: depth) }
+        while try !skipEnd() {
+            for _ in 0..<size { try skipItem(depth: depth) }
         }
     }
 
     /// Consumes the end of what has no count, if it comes next.
-    mutating func skipEnd(in format: (some DataItemFormat).Type) throws(BytesError) -> Bool {
+    mutating func skipEnd() throws(BytesError) -> Bool {
         var reader = self
-        guard try format.readHead(from: &reader) == .end else {
+        guard try DataItemHead.read(from: &reader) == .end else {
             return false
         }
         self = reader
         return true
     }
 
-    private mutating func skipChunks(ofText isText: Bool, in format: (some DataItemFormat).Type) throws(BytesError) {
+    private mutating func skipChunks(ofText isText: Bool) throws(BytesError) {
         while true {
-            switch (try format.readHead(from: &self), isText) {
+            switch (try DataItemHead.read(from: &self), isText) {
             case (.text(let count), true), (.bytes(let count), false): _ = try readSlice(count: count)
             case (.end, _): return
             default: throw .invalidValue("a string is made of strings of another kind")

@@ -18,8 +18,8 @@ internal final class DataItemOutput {
             return .bytes([UInt8](value))
         }
         // More levels than containers may have, for values that only stand for others.
-        guard depth < 2 * DataItems.maximumDepth else {
-            throw BytesError.tooDeep(limit: DataItems.maximumDepth)
+        guard depth < 2 * CBOR.maximumDepth else {
+            throw BytesError.tooDeep(limit: CBOR.maximumDepth)
         }
         depth += 1
         defer { depth -= 1 }
