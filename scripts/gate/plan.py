@@ -38,7 +38,6 @@ BUNDLE = "runarPackageTests"
 # Name, processors, seconds, command.
 CHECKS = [
     ("the demo", 0.5, 30, ["{products}/runar", "demo"]),
-    ("the classes for Objective-C", 1, 20, ["./scripts/check-objective-c.sh", "{products}"]),
     ("reference documentation", 1, 30, ["./scripts/documentation.sh", ".build/documentation", "{products}"]),
     ("librunar in C and Python", 1, 15, ["./scripts/library.sh", ".build/library-debug", "{products}"]),
     ("the gate itself", 0.3, 5, ["python3", "-B", "-m", "unittest", "discover", "scripts/gate"]),
