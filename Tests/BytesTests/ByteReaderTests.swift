@@ -12,13 +12,6 @@ internal import Testing
         try reader.finish()
     }
 
-    @Test func `little endian is read when asked for`() throws {
-        var reader = ByteReader([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] as [UInt8])
-        #expect(try reader.readUInt16LittleEndian() == 0x0201)
-        #expect(try reader.readUInt32LittleEndian() == 0x0605_0403)
-        #expect(try reader.readUInt64LittleEndian() == 0x0E0D_0C0B_0A09_0807)
-    }
-
     @Test func `a read that does not fit changes nothing`() {
         var reader = ByteReader([1, 2, 3] as [UInt8])
         #expect(throws: BytesError.truncated(needed: 4, available: 3)) { try reader.readUInt32() }

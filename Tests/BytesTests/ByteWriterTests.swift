@@ -12,14 +12,6 @@ internal import Testing
         #expect(writer.count == 15)
     }
 
-    @Test func `little endian is written when asked for`() {
-        var writer = ByteWriter(capacity: 14)
-        writer.writeLittleEndian(UInt16(0x0201))
-        writer.writeLittleEndian(UInt32(0x0605_0403))
-        writer.writeLittleEndian(UInt64(0x0E0D_0C0B_0A09_0807))
-        #expect(writer.bytes == [UInt8](1...14))
-    }
-
     @Test func `bytes and text are written as they are`() {
         var writer = ByteWriter()
         writer.write([1, 2])

@@ -18,7 +18,6 @@ import Testing
         let digest: String
         let empty_digest: String
         let binary: String
-        let first_page_of_two: String
         let text: String
     }
 
@@ -63,7 +62,6 @@ import Testing
         #expect(Hex.encode(set.binary) == vector.binary)
         #expect(set.text == vector.text)
         #expect(try RevocationSet(text: vector.text) == set)
-        #expect(Hex.encode(set.page(limit: 2).binary) == vector.first_page_of_two)
     }
 
     @Test func `an entry that is not genuine changes nothing`() throws {
@@ -175,45 +173,18 @@ import Testing
         #expect(try RevocationSet(binary: set.binary) { _ in true } == set)
     }
 
-    @Test func `pages carry a set over in order`() throws {
-        var set = RevocationSet(networkId: id)
-        try set.merge((0..<1_300).map { try unsigned($0) }) { _ in true }
-        var copy = RevocationSet(networkId: id)
-        var last: PeerId?
-        var pages = 0
-        while true {
-            let page = try RevocationPage(binary: set.page(after: last).binary)
-            try copy.merge(page.revocations) { _ in true }
-            pages += 1
-            last = page.revocations.last?.peerId
-            guard page.hasMore else { break }
-        }
-        #expect(copy == set)
-        #expect(pages == 3)
-        #expect(set.page(after: last).revocations.isEmpty)
-        #expect(!set.page(after: last).hasMore)
-        #expect(set.page(limit: 0).revocations.count == 1)
-        #expect(set.page(limit: .max).revocations.count == 512)
-        #expect(set.page().binary.count == 36 + 512 * 104)
-    }
-
     @Test func `entries out of order or twice are refused`() throws {
         let entries = try [unsigned(1), unsigned(2)].sorted()
         let head: [UInt8] = [1] + id.bytes
         func tail(_ revocations: [Revocation]) -> [UInt8] { revocations.flatMap { $0.binary.dropFirst(32) } }
-        func decodePage(_ list: [Revocation]) throws { _ = try RevocationPage(binary: head + [0, 0, 2] + tail(list)) }
-        func decodeSet(_ list: [Revocation]) throws {
+        func decode(_ list: [Revocation]) throws {
             _ = try RevocationSet(binary: head + [0, 0, 0, 2] + tail(list)) { _ in true }
         }
-        for decode in [decodePage, decodeSet] {
-            try decode(entries)
-            #expect(throws: IdentityError.self) { try decode(entries.reversed()) }
-            #expect(throws: IdentityError.self) { try decode([entries[0], entries[0]]) }
-            #expect(throws: IdentityError.self) { try decode([entries[0]]) }
-            #expect(throws: IdentityError.self) { try decode(entries + [entries[1]]) }
-        }
-        #expect(throws: IdentityError.self) { try RevocationPage(binary: head + [2, 0, 0]) }
-        #expect(throws: IdentityError.self) { try RevocationPage(binary: head + [0, 0xFF, 0xFF]) }
+        try decode(entries)
+        #expect(throws: IdentityError.self) { try decode(entries.reversed()) }
+        #expect(throws: IdentityError.self) { try decode([entries[0], entries[0]]) }
+        #expect(throws: IdentityError.self) { try decode([entries[0]]) }
+        #expect(throws: IdentityError.self) { try decode(entries + [entries[1]]) }
         #expect(throws: IdentityError.self) { try RevocationSet(binary: head + [0xFF, 0xFF, 0xFF, 0xFF]) }
         #expect(throws: IdentityError.self) { try RevocationSet(binary: head + tail(entries)) }
     }
@@ -221,12 +192,10 @@ import Testing
     @Test func `no bytes and no text crash the readers`() throws {
         var set = RevocationSet(networkId: id)
         try set.merge((0..<4).map { try unsigned($0) }) { _ in true }
-        let page = set.page()
-        neverCrash(on: [set.binary, page.binary, try unsigned(1).binary], rounds: 5_000) { bytes in
+        neverCrash(on: [set.binary, try unsigned(1).binary], rounds: 5_000) { bytes in
             if let read = try? RevocationSet(binary: bytes, verifySignature: { _ in true }) {  // or it is refused
                 #expect(read.binary == bytes)
             }
-            if let read = try? RevocationPage(binary: bytes) { #expect(read.binary == bytes) }  // or it is refused
             let read = try Revocation(binary: bytes)
             #expect(read.binary == bytes)
         }

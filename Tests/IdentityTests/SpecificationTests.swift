@@ -153,7 +153,6 @@ import Testing
         #expect(text.contains("\(AccessToken.byteCount) bytes. An expiry"))
         #expect(text.contains("NetworkId || entry, \(Revocation.byteCount) bytes"))
         #expect(text.contains("at most \(RevocationSet.maximumCount). Sets only grow"))
-        #expect(text.contains("count, at most \(RevocationPage.maximumCount) "))
         #expect(text.contains("number of addresses, at most \(Invitation.maximumAddressCount) "))
         #expect(text.contains("good for \(Invitation.lifetimeSeconds) seconds"))
         #expect(text.contains("A name has 1 to \(NameRule.maximumByteCount) bytes"))

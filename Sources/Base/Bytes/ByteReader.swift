@@ -55,24 +55,6 @@ package struct ByteReader: Sendable {
     /// Reads eight bytes, most significant first.
     package mutating func readUInt64() throws(BytesError) -> UInt64 { try readInteger() }
 
-    /// Reads two bytes, least significant first.
-    package mutating func readUInt16LittleEndian() throws(BytesError) -> UInt16 {
-        let value: UInt16 = try readInteger()
-        return value.byteSwapped
-    }
-
-    /// Reads four bytes, least significant first.
-    package mutating func readUInt32LittleEndian() throws(BytesError) -> UInt32 {
-        let value: UInt32 = try readInteger()
-        return value.byteSwapped
-    }
-
-    /// Reads eight bytes, least significant first.
-    package mutating func readUInt64LittleEndian() throws(BytesError) -> UInt64 {
-        let value: UInt64 = try readInteger()
-        return value.byteSwapped
-    }
-
     /// Reads `count` bytes.
     package mutating func readBytes(count: Int) throws(BytesError) -> [UInt8] {
         [UInt8](try readSlice(count: count))

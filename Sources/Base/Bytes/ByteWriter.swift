@@ -34,15 +34,6 @@ package struct ByteWriter: Sendable {
     /// Writes eight bytes, most significant first.
     package mutating func write(_ value: UInt64) { writeInteger(value) }
 
-    /// Writes two bytes, least significant first.
-    package mutating func writeLittleEndian(_ value: UInt16) { writeInteger(value.byteSwapped) }
-
-    /// Writes four bytes, least significant first.
-    package mutating func writeLittleEndian(_ value: UInt32) { writeInteger(value.byteSwapped) }
-
-    /// Writes eight bytes, least significant first.
-    package mutating func writeLittleEndian(_ value: UInt64) { writeInteger(value.byteSwapped) }
-
     /// Writes bytes as they are.
     package mutating func write(_ newBytes: some Sequence<UInt8>) { bytes.append(contentsOf: newBytes) }
 

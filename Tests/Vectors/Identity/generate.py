@@ -292,7 +292,6 @@ def revocations(network, peers):
         "digest": digest.hexdigest(),
         "empty_digest": hashlib.sha256(label("runar/revocation-set/v1") + network.public + bytes(4)).hexdigest(),
         "binary": binary.hex(),
-        "first_page_of_two": (b"\x01" + network.public + b"\x01" + struct.pack(">H", 2) + packed[: 2 * 104]).hex(),
         "text": "runar://revocations/" + base64.urlsafe_b64encode(binary).decode().rstrip("="),
     })
 

@@ -123,17 +123,6 @@ public struct RevocationSet: Hashable, Sendable {
         }
         return range.lowerBound
     }
-
-    /// The entries after `peer`, at most `limit` of them; from the first one when `peer` is nil.
-    package func page(after peer: PeerId? = nil, limit: Int = RevocationPage.maximumCount) -> RevocationPage {
-        var start = 0
-        if let peer {
-            start = position(of: peer)
-            if start < count, revocations[start].peerId == peer { start += 1 }
-        }
-        let slice = revocations[start...].prefix(min(max(limit, 1), RevocationPage.maximumCount))
-        return RevocationPage(networkId: networkId, revocations: Array(slice), hasMore: slice.endIndex < count)
-    }
 }
 
 extension RevocationSet {

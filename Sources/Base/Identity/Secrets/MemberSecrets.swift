@@ -43,11 +43,6 @@ package struct MemberSecrets: Hashable, Sendable {
         return try MemberSecret.create(networkId: networkId, signer: signer, epoch: epoch)
     }
 
-    /// Returns the secrets that are recognised at `nowSeconds`, the newest first.
-    package func recognised(at nowSeconds: UInt64) -> [MemberSecret] {
-        Array(all.prefix(recognisedCount(at: nowSeconds)))
-    }
-
     /// Returns the number of secrets in ``all``, from the newest on, that are recognised at `nowSeconds`.
     package func recognisedCount(at nowSeconds: UInt64) -> Int {
         // Epochs are at most the end of the year 9999, so the sum fits.

@@ -11,8 +11,6 @@ internal import Foundation
 ///
 /// Apple's systems have X-Wing since version 26.
 enum XWing {
-    /// The length of a private key, which is the seed of draft-connolly-cfrg-xwing-kem-06.
-    static let seedByteCount = 32
     /// The length of an encapsulated key.
     static let encapsulatedByteCount = 1_120
     static let tagByteCount = 16

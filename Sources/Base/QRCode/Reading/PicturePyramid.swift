@@ -48,13 +48,6 @@ struct PictureLayer {
     /// A layer's coordinate as one of the full picture.
     func full(_ coordinate: Double) -> Double { coordinate * scale + offset }
 
-    /// The grey at a place between pixels, or nil outside the picture.
-    @inline(__always)
-    func grey(_ x: Double, _ y: Double) -> Double? {
-        let (column, row) = ((x - offset) * inverseScale, (y - offset) * inverseScale)
-        return sample(column, row)
-    }
-
     /// Grey less threshold, negative where it is dark, or nil outside the picture.
     @inline(__always)
     func tone(_ x: Double, _ y: Double) -> Double? {

@@ -29,16 +29,6 @@ public enum ErrorCorrectionLevel: String, CaseIterable, Comparable, Sendable {
         }
     }
 
-    /// The level that these two bits of the format information say.
-    init(formatBits: Int) {
-        switch formatBits & 0b11 {
-        case 0b01: self = .l
-        case 0b00: self = .m
-        case 0b11: self = .q
-        default: self = .h
-        }
-    }
-
     /// Whether `left` corrects less than `right`.
     public static func < (left: Self, right: Self) -> Bool { left.index < right.index }
 }

@@ -23,12 +23,6 @@ package struct FormatInformation: Hashable, Sendable {
         MaskPattern.all.map { FormatInformation(level: level, mask: $0) }
     }
 
-    /// The format whose bits differ from `bits` in at most three places, which no other's then do.
-    package init?(nearestTo bits: UInt32) {
-        guard let match = Self.all.first(where: { $0.distance(to: bits) <= 3 }) else { return nil }
-        self = match
-    }
-
     /// In how many of the 15 places `bits` differs.
     package func distance(to bits: UInt32) -> Int { (self.bits ^ (bits & 0x7FFF)).nonzeroBitCount }
 }

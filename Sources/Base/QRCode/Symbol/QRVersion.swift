@@ -66,9 +66,6 @@ extension QRVersion {
 
     /// The codewords of a symbol, data and error correction together.
     package var codewordCount: Int { dataModuleCount / 8 }
-
-    /// The modules behind the last codeword, which mean nothing.
-    package var remainderBits: Int { dataModuleCount % 8 }
 }
 
 extension QRVersion {
@@ -78,14 +75,5 @@ extension QRVersion {
     /// The 18 bits of the version information: the number and 12 bits of an extended BCH code (annex D).
     package var information: UInt32 {
         UInt32(number) << 12 | BCHCode.remainder(of: UInt32(number), generator: 0x1F25)
-    }
-
-    /// The version whose information differs from `bits` in at most three places, which no other then does.
-    package init?(nearestTo bits: UInt32) {
-        let match = Self.all.first {
-            $0.hasVersionInformation && ($0.information ^ (bits & 0x3FFFF)).nonzeroBitCount <= 3
-        }
-        guard let match else { return nil }
-        self = match
     }
 }
