@@ -356,7 +356,6 @@ int rq_conn_expire(rq_conn *conn, uint64_t now) {
     return judge(conn, handle_expiry(conn));
 }
 
-bool rq_conn_is_completed(const rq_conn *conn) { return conn->is_completed; }
 bool rq_conn_is_confirmed(const rq_conn *conn) { return conn->is_confirmed; }
 
 void rq_conn_remote_address(const rq_conn *conn, rq_addr *remote) {

@@ -93,13 +93,6 @@ size_t rq_write_retry(const rq_initial *initial, const uint8_t secret[RQ_SECRET_
     return written > 0 ? (size_t)written : 0;
 }
 
-size_t rq_write_refusal(const rq_initial *initial, uint64_t code, uint8_t *out, size_t size) {
-    ngtcp2_cid peer = from_cid(&initial->source), ours = from_cid(&initial->destination);
-    ngtcp2_ssize written =
-        ngtcp2_crypto_write_connection_close(out, size, initial->version, &peer, &ours, code, NULL, 0);
-    return written > 0 ? (size_t)written : 0;
-}
-
 size_t rq_write_version_negotiation(const uint8_t *bytes, size_t length, uint8_t *out, size_t size) {
     static const uint32_t versions[] = {NGTCP2_PROTO_VER_V1};
     ngtcp2_version_cid ids;

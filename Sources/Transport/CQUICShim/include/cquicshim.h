@@ -226,7 +226,6 @@ bool rq_initial_check_token(rq_initial *initial, const uint8_t secret[RQ_SECRET_
 // These write one packet to `out` (at least 1 200 bytes) and return its length, 0 on failure.
 size_t rq_write_retry(const rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const rq_addr *remote,
                       uint64_t now, uint8_t *out, size_t size);
-size_t rq_write_refusal(const rq_initial *initial, uint64_t code, uint8_t *out, size_t size);
 size_t rq_write_version_negotiation(const uint8_t *bytes, size_t length, uint8_t *out, size_t size);
 size_t rq_write_stateless_reset(const rq_cid *cid, const uint8_t secret[RQ_SECRET_LENGTH], size_t received,
                                 uint8_t *out, size_t size);
@@ -249,9 +248,7 @@ uint64_t rq_conn_draining_time(const rq_conn *conn);
 size_t rq_conn_close_packet(rq_conn *conn, bool is_application, uint64_t code, rq_bytes reason, uint64_t now,
                             uint8_t *out, size_t size);
 
-// Both sides know each other (but the server may not have told the client yet).
-bool rq_conn_is_completed(const rq_conn *conn);
-// The peer is known to have completed the handshake too.
+// Both sides are known to have completed the handshake.
 bool rq_conn_is_confirmed(const rq_conn *conn);
 void rq_conn_remote_address(const rq_conn *conn, rq_addr *remote);
 void rq_conn_local_address(const rq_conn *conn, rq_addr *local);
