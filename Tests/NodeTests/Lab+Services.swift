@@ -15,7 +15,7 @@ extension LabNode {
     func echo() {
         self.serve { request in
             do {
-                try await request.respond(try await request.body(), request.header.contentType)
+                try await request.respond(try await request.nextItem() ?? [], request.header.contentType)
             } catch let failure as ServiceFailure {
                 await request.fail(failure)
             } catch {
@@ -52,7 +52,9 @@ extension LabNode {
 
     /// Waits until `count` connected members offer a service.
     func waitForProviders(_ count: Int, of service: String, in lab: Lab) async throws {
-        try await self.waitForOffers { $0.providers(of: service, in: lab.networkId).count == count }
+        try await self.waitForOffers { driver in
+            driver.offers(in: lab.networkId).values.count { $0.contains { $0.path == service } } == count
+        }
     }
 
     /// Returns once what connected members offer is as wished.

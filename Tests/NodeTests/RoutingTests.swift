@@ -50,7 +50,6 @@ internal import Transport
             try await nodes[0].waitForProviders(1, of: "math", in: lab)
             #expect(try await nodes[0].request("math/add", in: lab) == [7])
             let offer = ServiceOffer(path: "math", actions: [ActionOffer(name: "add")])
-            #expect(nodes[0].driver.offers(of: nodes[1].peerId, in: lab.networkId) == [offer])
             #expect(nodes[0].driver.offers(in: lab.networkId) == [nodes[1].peerId: [offer]])
         }
     }

@@ -68,16 +68,6 @@ package final class IncomingRequest: Sendable {
 
     // MARK: Reading
 
-    /// The whole body of a request that is not streamed; empty when it was read before.
-    ///
-    /// - Throws: ``ServiceFailure``; `CancellationError` when cancelled.
-    package func body() async throws -> [UInt8] {
-        guard !self.header.streamsBody else {
-            throw ServiceFailure(kind: .badRequest, message: "the request is a sequence of items")
-        }
-        return try await self.nextItem() ?? []
-    }
-
     /// The next item of the request, or nil at its end; a request that is not streamed counts as one item.
     ///
     /// Once the handler has begun, an item without room fails in a way that does not move the request.

@@ -58,11 +58,6 @@ extension NodeDriver {
         }
     }
 
-    /// The record that this node holds under an id, or nil.
-    package func heldRecord(_ id: RecordId, in network: NetworkId) -> Record? {
-        self.state.withLock { $0.core.heldRecord(id, in: network) }
-    }
-
     /// The heads of all records that this node holds for a network.
     package func heldHeads(in network: NetworkId) -> [Record.Head] {
         self.state.withLock { $0.core.heldHeads(in: network) }

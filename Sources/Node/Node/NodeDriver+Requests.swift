@@ -16,16 +16,6 @@ extension NodeDriver {
         self.apply(.services(.offered(network, offers)))
     }
 
-    /// The connected members that offer a service, whether it runs or not.
-    package func providers(of servicePath: String, in network: NetworkId) -> [PeerId] {
-        self.state.withLock { $0.core.providers(of: servicePath, in: network) }
-    }
-
-    /// The offers of a connected member.
-    package func offers(of peer: PeerId, in network: NetworkId) -> [ServiceOffer] {
-        self.state.withLock { $0.core.offers(of: peer, in: network) }
-    }
-
     /// The offers of all connected members that have some.
     package func offers(in network: NetworkId) -> [PeerId: [ServiceOffer]] {
         let offers = self.state.withLock { $0.core.offers(in: network) }

@@ -114,11 +114,6 @@ package final class OutgoingRequest: Sendable {
         try await self.write(part: ItemHead.bytes(failure), finish: true)
     }
 
-    /// Gives the request up: the provider's handler is cancelled.
-    package func cancel() {
-        self.giveUp(.requestCancelled)
-    }
-
     private func giveUp(_ code: CloseCode) {
         self.state.withLock { $0.phase = .over }
         self.stream.reset(code: code.rawValue)
