@@ -116,11 +116,11 @@ internal import Testing
         var net = try self.net(4)
         _ = self.ask(self.put(7), of: 3, in: &net)
         let id = RecordId(location: Record.location(of: self.key, in: net.network()), writer: net.nodes[3].peerId)
-        for node in 0..<3 { #expect(net.nodes[node].core.heldRecord(id, in: net.network()) != nil) }
+        for node in 0..<3 { #expect(net.nodes[node].core.heldVersion(of: id, in: net.network()) != nil) }
         net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[3].peerId)])))
         net.deliver()
         for node in 0..<3 {
-            #expect(net.nodes[node].core.heldRecord(id, in: net.network()) == nil)
+            #expect(net.nodes[node].core.heldVersion(of: id, in: net.network()) == nil)
             #expect(net.nodes[node].effects.contains(.table(net.network(), .forget(id))))
         }
         #expect(self.ask(.get(key: self.key), of: 1, in: &net) == .found([]))

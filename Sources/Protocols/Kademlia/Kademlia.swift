@@ -197,9 +197,6 @@ package struct Kademlia: Sendable {
         self.replicas.store[id].flatMap { $0.record == nil ? nil : $0.version }
     }
 
-    /// The record that this node holds, or nil.
-    package func heldRecord(_ id: RecordId) -> Record? { self.replicas.store[id]?.record }
-
     /// The heads of all records that this node holds, tombstones included, by location.
     package var heldHeads: [Record.Head] {
         self.replicas.store.places.flatMap { place in place.held.compactMap { $0.record?.head } }

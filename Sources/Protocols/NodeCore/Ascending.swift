@@ -4,13 +4,6 @@
 struct Ascending<Element: Comparable & Sendable>: Sendable {
     private(set) var elements: [Element] = []
 
-    var isEmpty: Bool { self.elements.isEmpty }
-
-    func contains(_ element: Element) -> Bool {
-        let position = self.position(of: element)
-        return position < self.elements.count && self.elements[position] == element
-    }
-
     /// Adds an element unless it is there.
     mutating func insert(_ element: Element) {
         if let last = self.elements.last, last < element { return self.elements.append(element) }

@@ -5,11 +5,6 @@ package import Services
 
 // The state of the protocols with a value for each network.
 extension NodeCore {
-    /// The members nearest to this node that its table knows alive.
-    package func neighbours(in network: NetworkId) -> [Contact] {
-        self.protocols.tables[network]?.neighbours ?? []
-    }
-
     /// Every member that the table of a network knows alive.
     package func contacts(in network: NetworkId) -> [Contact] {
         self.protocols.tables[network]?.contacts ?? []
@@ -18,11 +13,6 @@ extension NodeCore {
     /// The version under which this node holds a record of a network, for figures about replication.
     package func heldVersion(of id: RecordId, in network: NetworkId) -> UInt64? {
         self.protocols.tables[network]?.heldVersion(of: id)
-    }
-
-    /// The record that this node holds, or nil.
-    package func heldRecord(_ id: RecordId, in network: NetworkId) -> Record? {
-        self.protocols.tables[network]?.heldRecord(id)
     }
 
     /// The heads of all records that this node holds for a network.
@@ -48,11 +38,6 @@ extension NodeCore {
 
     /// Whether this node is a member of the network at present.
     package func isMember(of network: NetworkId) -> Bool { self.memberships.isMember(of: network) }
-
-    /// The connected members that offer a service, whether it runs or not.
-    package func providers(of servicePath: String, in network: NetworkId) -> [PeerId] {
-        self.protocols.services[network]?.providers(of: servicePath) ?? []
-    }
 
     /// The offers of a connected member.
     package func offers(of peer: PeerId, in network: NetworkId) -> [ServiceOffer] {

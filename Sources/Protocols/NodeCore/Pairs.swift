@@ -8,7 +8,6 @@ struct Pairs<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     var isEmpty: Bool { self.elements.isEmpty }
     var count: Int { self.elements.count }
     var keys: [Key] { self.elements.map(\.key) }
-    var values: [Value] { self.elements.map(\.value) }
 
     subscript(key: Key) -> Value? {
         get { self.position(of: key).map { self.elements[$0].value } }

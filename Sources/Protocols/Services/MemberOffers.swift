@@ -70,11 +70,4 @@ struct MemberOffers: Sendable {
     var byPeer: [(peer: PeerId, offers: [ServiceOffer])] {
         self.known.compactMap { $0.value.offers.isEmpty ? nil : ($0.key, $0.value.offers) }
     }
-
-    /// The members that offer a service, whether it runs or not.
-    func providers(of servicePath: String) -> [PeerId] {
-        self.known.compactMap { peer, known in
-            known.offers.contains { $0.path == servicePath } ? peer : nil
-        }
-    }
 }

@@ -54,9 +54,6 @@ package struct RequestHeader: Hashable, Sendable {
 
     /// The first segment of the path.
     package var servicePath: String { self.path.servicePath }
-
-    /// The value of a line of metadata.
-    package subscript(name: String) -> String? { self.metadata.first { $0.name == name }?.value }
 }
 
 // The wire form: flags, content type, time limit, path, metadata.

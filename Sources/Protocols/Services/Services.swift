@@ -164,17 +164,11 @@ package struct Services: Sendable {
 
     // MARK: - Status
 
-    /// The services that this node offers.
-    package var ownOffers: [ServiceOffer] { self.own.offers }
-
     /// The services that a member offers.
     package func offers(of peer: PeerId) -> [ServiceOffer] { self.offers[peer] }
 
     /// The services of every member that offers some, in the order of the announcements.
     package var offersByPeer: [(peer: PeerId, offers: [ServiceOffer])] { self.offers.byPeer }
-
-    /// The members that offer a service, whether it runs or not.
-    package func providers(of servicePath: String) -> [PeerId] { self.offers.providers(of: servicePath) }
 }
 
 extension ServiceOffer {
