@@ -12,12 +12,6 @@ struct Session: Sendable {
 
     private let way: Way
 
-    /// Whether a node was running before this command.
-    var isRemote: Bool {
-        if case .socket = way { return true }
-        return false
-    }
-
     /// Finds the running node of a home, or opens the home and, if `onNetwork`, starts a node until `body` returns.
     ///
     /// A node that may be there for long serves other commands meanwhile, if `isServing`.
