@@ -167,7 +167,7 @@ let package = Package(
         // Storage: everything but keys, in SQLite.
         .target(
             name: "Storage",
-            dependencies: ["Bytes", "Identity", "Platform", grdb],
+            dependencies: ["Identity", "Platform", grdb],
             path: "Sources/Storage",
             swiftSettings: house
         ),

@@ -26,7 +26,8 @@ internal import Testing
             let store = try StateStore(path: path)
             var found: UInt64 = 0
             for slot in UInt64(0)..<10 {
-                guard let number = try store.textSetting("slot-\(slot)").flatMap({ UInt64($0) }) else {
+                let text = try store.setting("slot-\(slot)").map { String(decoding: $0, as: UTF8.self) }
+                guard let number = text.flatMap({ UInt64($0) }) else {
                     #expect(last < slot)
                     continue
                 }

@@ -25,7 +25,7 @@ internal import Testing
             at: 1_700_000_400
         )
         try store.noteFailure(of: SocketAddress(parsing: "[2001:db8::1]:4242"), peer: peer(2))
-        try store.set("display-name", toText: "Kitchen")
+        try store.set("display-name", to: Array("Kitchen".utf8))
     }
 
     private static func networks() throws -> [NetworkRecord] {
@@ -90,7 +90,7 @@ internal import Testing
             failures: 1
         )
         #expect(try store.addresses(of: peer(2)) == [known])
-        #expect(try store.textSetting("display-name") == "Kitchen")
+        #expect(try store.setting("display-name") == Array("Kitchen".utf8))
     }
 
     /// The database of a released version, in a place where it may be changed.
@@ -107,7 +107,7 @@ internal import Testing
         try check(store)
         #expect(try store.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == Schema.version)
         #expect(try store.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
-        try store.set("written", toText: "again")
+        try store.set("written", to: [1])
         try store.close()
     }
 

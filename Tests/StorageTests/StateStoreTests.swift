@@ -18,14 +18,14 @@ internal import Testing
 
     @Test func `what was saved is there after opening again`() throws {
         let store = try StateStore(path: path)
-        try store.set("a", toText: "b")
+        try store.set("a", to: [1])
         try store.close()
-        #expect(try StateStore(path: path).textSetting("a") == "b")
+        #expect(try StateStore(path: path).setting("a") == [1])
     }
 
     @Test func `every file of the store belongs to its user alone`() throws {
         let store = try StateStore(path: path)
-        try store.set("a", toText: "b")
+        try store.set("a", to: [1])
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
         #expect(names == ["state.sqlite", "state.sqlite-shm", "state.sqlite-wal"])
         for name in names {
@@ -138,9 +138,9 @@ internal import Testing
     @Test func `two processes' worth of stores on one file see each other's commits`() throws {
         let node = try StateStore(path: path)
         let command = try StateStore(path: path)
-        try command.set("a", toText: "1")
-        #expect(try node.textSetting("a") == "1")
-        try node.set("a", toText: "2")
-        #expect(try command.textSetting("a") == "2")
+        try command.set("a", to: [1])
+        #expect(try node.setting("a") == [1])
+        try node.set("a", to: [2])
+        #expect(try command.setting("a") == [2])
     }
 }

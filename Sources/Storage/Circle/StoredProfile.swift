@@ -74,13 +74,6 @@ package struct StoredProfile: Sendable, Hashable {
 }
 
 extension StateStore {
-    /// Saves a profile, in place of one with the same id.
-    ///
-    /// - Throws: ``StorageError``.
-    package func save(_ profile: StoredProfile) throws(StorageError) {
-        try write { try profile.save($0) }
-    }
-
     /// The profile with a public id, or nil.
     ///
     /// - Throws: ``StorageError``.

@@ -128,17 +128,6 @@ extension StateStore {
         }
     }
 
-    /// Forgets a network and the tokens that were issued for it.
-    ///
-    /// Its revocations stay.
-    ///
-    /// - Throws: ``StorageError``.
-    package func removeNetwork(_ id: NetworkId) throws(StorageError) {
-        try write { database in
-            try database.execute(sql: "DELETE FROM networks WHERE network_id = ?", arguments: [id.bytes.blob])
-        }
-    }
-
     /// The index for the next network key, never given out before and never again: the lowest one, or a `wanted` one
     /// that is not below it.
     ///

@@ -94,19 +94,6 @@ extension StateStore {
         }
     }
 
-    /// Returns the record of one peer; nil if it is unknown.
-    ///
-    /// - Throws: ``StorageError``.
-    package func peer(_ id: PeerId) throws(StorageError) -> PeerRecord? {
-        try read { database in
-            try StateStore.peers(
-                database,
-                sql: "SELECT * FROM peers LEFT JOIN evidence USING (peer_id) WHERE peer_id = ? ORDER BY network_id",
-                arguments: [id.bytes.blob]
-            ).first
-        }
-    }
-
     /// The peers of which there is evidence in `network`, or everywhere, in ascending order.
     ///
     /// - Throws: ``StorageError``.

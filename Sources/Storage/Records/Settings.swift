@@ -1,4 +1,3 @@
-internal import Bytes
 internal import GRDB
 
 #if canImport(FoundationEssentials)
@@ -15,36 +14,11 @@ extension StateStore {
         try read { database in try StateStore.setting(name, database) }
     }
 
-    /// The text that was set under `name`, or nil.
-    ///
-    /// - Throws: ``StorageError``; `invalid` if it is no UTF-8.
-    package func textSetting(_ name: String) throws(StorageError) -> String? {
-        guard let bytes = try setting(name) else { return nil }
-        guard let text = String(utf8: bytes) else {
-            throw .invalid("the setting \(name) is not text")
-        }
-        return text
-    }
-
     /// Sets the value of `name`, or removes it with nil.
     ///
     /// - Throws: ``StorageError``.
     package func set(_ name: String, to value: [UInt8]?) throws(StorageError) {
         try write { database in try StateStore.setSetting(name, to: value, database) }
-    }
-
-    /// Sets the text of `name`, or removes it with nil.
-    ///
-    /// - Throws: ``StorageError``.
-    package func set(_ name: String, toText text: String?) throws(StorageError) {
-        try set(name, to: text.map { [UInt8]($0.utf8) })
-    }
-
-    /// All names that have a value, in ascending order.
-    ///
-    /// - Throws: ``StorageError``.
-    package func settingNames() throws(StorageError) -> [String] {
-        try read { database in try String.fetchAll(database, sql: "SELECT name FROM settings ORDER BY name") }
     }
 
     static func setting(_ name: String, _ database: Database) throws -> [UInt8]? {

@@ -29,7 +29,7 @@ internal import Storage
             }
         case "store":
             let store = try StateStore(path: arguments[2])
-            try write(from: first) { slot, text in try store.set(slot, toText: text) }
+            try write(from: first) { slot, text in try store.set(slot, to: Array(text.utf8)) }
         default:
             exit(64)
         }
