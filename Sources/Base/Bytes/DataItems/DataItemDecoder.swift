@@ -171,7 +171,7 @@ extension ByteReader {
             head = try DataItemHead.read(from: &self)
         }
         switch head {
-        case .text(let count), .bytes(let count), .opaque(let count): _ = try readSlice(count: count)
+        case .text(let count), .bytes(let count): _ = try readSlice(count: count)
         case .array(let count): try skipItems(count, by: 1, depth: depth + 1)
         case .map(let count): try skipItems(count, by: 2, depth: depth + 1)
         case .chunks(let isText): try skipChunks(ofText: isText)

@@ -19,8 +19,8 @@ internal enum DataItemHead: Equatable {
     case tag
     /// The end of what has no count.
     case end
-    /// This number of bytes of unknown meaning follows.
-    case opaque(count: Int)
+    /// A simple value of unknown meaning.
+    case opaque
 
     /// The announced item in words.
     var name: String {
@@ -91,13 +91,13 @@ extension DataItemHead {
             guard value >= 32 else {
                 throw .invalidValue("the simple value \(value) in two bytes")
             }
-            return .opaque(count: 0)
+            return .opaque
         case 25: return .single(HalfPrecision.value(of: try reader.readUInt16()))
         case 26: return .single(Float(bitPattern: try reader.readUInt32()))
         case 27: return .double(Double(bitPattern: try reader.readUInt64()))
         case 28...30: throw .invalidValue("the simple value \(information)")
         case 31: return .end
-        default: return .opaque(count: 0)
+        default: return .opaque
         }
     }
 
