@@ -100,7 +100,8 @@ let package = Package(
     ],
     targets: [
         // Base: bytes, keys, formats. No I/O, no clock.
-        module("Bytes", in: "Base", [], settings: computing),
+        module("Libc", in: "Base", []),
+        module("Bytes", in: "Base", ["Libc"], settings: computing),
         module("Concurrency", in: "Base", [deque]),
         module("QRCode", in: "Base", ["Bytes"], settings: computing),
         .systemLibrary(

@@ -4,6 +4,7 @@
 enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
+        ["Libc"],
         ["Bytes", "Concurrency", "CTurboJPEG"],
         ["Identity", "NanoTDF", "QRCode"],
         ["Certificates", "OneTimeKeys", "PictureFiles"],

@@ -73,6 +73,8 @@ internal import Testing
         #expect(Rules.conditionFindings(source(text)).count == 1)
         #expect(Rules.conditionFindings(source(text, path: "Sources/Platform/Linux/A.swift")).isEmpty)
         #expect(Rules.conditionFindings(source("let a = 1", path: "Sources/Platform/Linux/A.swift")).count == 1)
+        #expect(Rules.conditionFindings(source(text, path: "Sources/Base/Libc/Libc.swift")).isEmpty)
+        #expect(Rules.conditionFindings(source(text, path: "Sources/Base/Bytes/Libc.swift")).count == 1)
     }
 
     @Test(arguments: [

@@ -88,15 +88,20 @@ extension Rules {
             .map { Finding(path: source.path, line: $0.line, rule: "the whole of Foundation is imported") }
     }
 
-    /// Conditions on the system belong into whole files below `Linux/` and `Apple/`.
+    /// The target that gives the C library of every system one name.
+    private static let systemLibrary = "Sources/Base/Libc/"
+
+    /// Returns the conditions on the system outside `Libc` and outside whole files below `Linux/` and `Apple/`.
     static func conditionFindings(_ source: SourceText) -> [Finding] {
+        if source.path.hasPrefix(systemLibrary) { return [] }
         let isPlatformFile = source.path.contains("/Linux/") || source.path.contains("/Apple/")
         var findings: [Finding] = []
         for (index, line) in source.code.enumerated() {
             let code = line.trimming(while: { $0 == " " })
             guard code.hasPrefix("#if") || code.hasPrefix("#elseif") else { continue }
             if isPlatformFile || code == "#if canImport(FoundationEssentials)" { continue }
-            findings.append(Finding(path: source.path, line: index + 1, rule: "condition outside Linux/ and Apple/"))
+            let rule = "condition outside Libc, Linux/ and Apple/"
+            findings.append(Finding(path: source.path, line: index + 1, rule: rule))
         }
         if isPlatformFile, source.path.hasSuffix(".swift") {
             let first = source.code.first { !$0.allSatisfy { $0 == " " } }

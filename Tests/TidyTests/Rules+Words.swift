@@ -72,7 +72,7 @@ extension Rules {
 
     /// Modules that a protocol target may not import.
     static let bannedProtocolImports: Set = [
-        "Foundation", "FoundationEssentials", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "os",
+        "Foundation", "FoundationEssentials", "Libc", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "os",
         "Synchronization",
     ]
 

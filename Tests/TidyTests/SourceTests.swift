@@ -25,7 +25,7 @@ internal import Testing
         }
     }
 
-    @Test func `conditions on the system are whole files in their folders`() throws {
+    @Test func `conditions on the system are in Libc or whole files in their folders`() throws {
         let findings = try everything().flatMap(Rules.conditionFindings)
         #expect(findings.isEmpty, "\(findings.listing)")
     }

@@ -1,0 +1,23 @@
+// The C library of the system under one name, and the few declarations of it that differ between systems.
+//
+// A source that imports this module compiles on every system without a condition. Inside a method that has the name of
+// a C function, `Libc.close` names the function.
+#if canImport(Darwin)
+@_exported public import Darwin
+#elseif canImport(Glibc)
+@_exported public import Glibc
+#else
+@_exported public import Musl
+#endif
+
+// Both branches declare the same names; the comments of the first one hold for both.
+#if canImport(Darwin)
+/// Overwrites memory with zeros in a way that the compiler may not leave out.
+package func erase(_ start: UnsafeMutableRawPointer, _ count: Int) {
+    _ = unsafe memset_s(start, count, 0, count)
+}
+#else
+package func erase(_ start: UnsafeMutableRawPointer, _ count: Int) {
+    unsafe explicit_bzero(start, count)
+}
+#endif
