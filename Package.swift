@@ -160,7 +160,7 @@ let package = Package(
         // Platform: what differs from system to system.
         .target(
             name: "Platform",
-            dependencies: ["Bytes", "Identity", "Concurrency", crypto, cryptoExtras],
+            dependencies: ["Libc", "Bytes", "Identity", "Concurrency", crypto, cryptoExtras],
             path: "Sources/Platform",
             swiftSettings: house
         ),

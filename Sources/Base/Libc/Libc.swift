@@ -16,8 +16,21 @@
 package func erase(_ start: UnsafeMutableRawPointer, _ count: Int) {
     _ = unsafe memset_s(start, count, 0, count)
 }
+
+extension sigaction {
+    /// Sets the function that handles a signal.
+    package mutating func setHandler(_ handler: @escaping @convention(c) (Int32) -> Void) {
+        unsafe __sigaction_u.__sa_handler = handler
+    }
+}
 #else
 package func erase(_ start: UnsafeMutableRawPointer, _ count: Int) {
     unsafe explicit_bzero(start, count)
+}
+
+extension sigaction {
+    package mutating func setHandler(_ handler: @escaping @convention(c) (Int32) -> Void) {
+        unsafe __sigaction_handler.sa_handler = handler
+    }
 }
 #endif

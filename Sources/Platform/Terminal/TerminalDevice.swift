@@ -1,6 +1,5 @@
-#if canImport(Darwin)
 internal import Bytes
-internal import Darwin
+internal import Libc
 
 /// The end of a pipe to which the signal handler writes signal numbers; set before a handler is installed.
 private nonisolated(unsafe) var signalPipe: Int32 = -1
@@ -64,7 +63,7 @@ struct TerminalDevice: ~Copyable {
 
     private static var handler: sigaction {
         var action = sigaction()
-        unsafe action.__sigaction_u.__sa_handler = { number in
+        action.setHandler { number in
             let error = errno
             var byte = UInt8(truncatingIfNeeded: number)
             _ = unsafe write(signalPipe, &byte, 1)
@@ -131,4 +130,3 @@ extension SystemProcess {
     /// Whether the process goes on after this signal, once the person wants it to.
     static func isStopSignal(_ number: Int32) -> Bool { number == SIGTSTP }
 }
-#endif
