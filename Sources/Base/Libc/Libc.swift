@@ -23,6 +23,19 @@ extension sigaction {
         unsafe __sigaction_u.__sa_handler = handler
     }
 }
+
+extension stat {
+    /// The time of the last change of the contents.
+    package var modified: timespec { st_mtimespec }
+}
+
+/// Waits until the bytes of a file are on the disk; minus one is a failure.
+package func synchronizeFile(_ descriptor: Int32) -> Int32 {
+    // fsync leaves the bytes in the drive's own memory here.
+    if fcntl(descriptor, F_FULLFSYNC) != -1 { return 0 }
+    // Network volumes and directories of some file systems know only the plain call.
+    return errno == ENOTSUP || errno == EINVAL || errno == ENOTTY ? fsync(descriptor) : -1
+}
 #else
 package func erase(_ start: UnsafeMutableRawPointer, _ count: Int) {
     unsafe explicit_bzero(start, count)
@@ -33,4 +46,10 @@ extension sigaction {
         unsafe __sigaction_handler.sa_handler = handler
     }
 }
+
+extension stat {
+    package var modified: timespec { st_mtim }
+}
+
+package func synchronizeFile(_ descriptor: Int32) -> Int32 { fsync(descriptor) }
 #endif

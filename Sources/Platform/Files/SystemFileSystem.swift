@@ -1,5 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
+internal import Libc
 
 /// The files of this machine.
 @safe
@@ -9,7 +8,7 @@ package struct SystemFileSystem: FileSystem {
     package var userId: UInt32 { geteuid() }
 
     package func open(_ path: String, for use: FileUse) throws(FileError) -> Int32 {
-        try checked("open", path) { unsafe Darwin.open(path, Self.flags(of: use), 0o600) }
+        try checked("open", path) { unsafe Libc.open(path, Self.flags(of: use), 0o600) }
     }
 
     private static func flags(of use: FileUse) -> Int32 {
@@ -25,7 +24,7 @@ package struct SystemFileSystem: FileSystem {
     package func read(_ descriptor: Int32, count: Int, path: String) throws(FileError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let taken = try checked("read", path) {
-            unsafe bytes.withUnsafeMutableBytes { unsafe Darwin.read(descriptor, $0.baseAddress, $0.count) }
+            unsafe bytes.withUnsafeMutableBytes { unsafe Libc.read(descriptor, $0.baseAddress, $0.count) }
         }
         bytes.removeLast(count - taken)
         return bytes
@@ -33,7 +32,7 @@ package struct SystemFileSystem: FileSystem {
 
     package func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, path: String) throws(FileError) -> Int {
         try checked("write", path) {
-            unsafe bytes.withUnsafeBytes { unsafe Darwin.write(descriptor, $0.baseAddress, $0.count) }
+            unsafe bytes.withUnsafeBytes { unsafe Libc.write(descriptor, $0.baseAddress, $0.count) }
         }
     }
 
@@ -42,19 +41,13 @@ package struct SystemFileSystem: FileSystem {
     }
 
     package func synchronize(_ descriptor: Int32, path: String) throws(FileError) {
-        // fsync leaves the bytes in the drive's own memory here.
-        do {
-            _ = try checked("synchronize", path) { fcntl(descriptor, F_FULLFSYNC) }
-        } catch let error where error.code == ENOTSUP || error.code == EINVAL || error.code == ENOTTY {
-            // Network volumes and directories of some file systems know only the plain call.
-            _ = try checked("synchronize", path) { fsync(descriptor) }
-        }
+        _ = try checked("synchronize", path) { synchronizeFile(descriptor) }
     }
 
-    package func close(_ descriptor: Int32) { _ = Darwin.close(descriptor) }
+    package func close(_ descriptor: Int32) { _ = Libc.close(descriptor) }
 
     package func rename(_ source: String, to destination: String) throws(FileError) {
-        _ = try checked("replace", destination) { unsafe Darwin.rename(source, destination) }
+        _ = try checked("replace", destination) { unsafe Libc.rename(source, destination) }
     }
 
     package func remove(_ path: String) throws(FileError) {
@@ -68,7 +61,7 @@ package struct SystemFileSystem: FileSystem {
     }
 
     package func openDirectory(_ path: String) throws(FileError) -> Int32 {
-        try checked("open", path) { unsafe Darwin.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        try checked("open", path) { unsafe Libc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
     package func open(_ place: FilePlace, for use: FileUse) throws(FileError) -> Int32 {
@@ -127,7 +120,7 @@ package struct SystemFileSystem: FileSystem {
             mode: UInt32(status.st_mode) & 0o7777,
             owner: status.st_uid,
             byteCount: Int(status.st_size),
-            modifiedSeconds: UInt64(max(0, status.st_mtimespec.tv_sec))
+            modifiedSeconds: UInt64(max(0, status.modified.tv_sec))
         )
     }
 
@@ -156,4 +149,3 @@ package struct SystemFileSystem: FileSystem {
         }
     }
 }
-#endif
