@@ -258,8 +258,8 @@ let package = Package(
             "NodeService",
             in: "Apps",
             [
-                "Console", "MetricsText", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Bytes",
-                "Identity",
+                "Console", "MetricsText", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Libc",
+                "Bytes", "Identity",
                 "Certificates", "Concurrency",
                 "Kademlia", "QRCode", "PictureFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging,
                 metrics,

@@ -1,11 +1,10 @@
-#if os(Linux)
-internal import Glibc
+internal import Libc
 
 /// The few system calls of a command that are neither files nor sockets.
 package enum Posix {
-    package static func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
+    package static func close(_ descriptor: Int32) { _ = Libc.close(descriptor) }
 
-    static func unlink(_ path: String) { _ = unsafe Glibc.unlink(path) }
+    static func unlink(_ path: String) { _ = unsafe Libc.unlink(path) }
 
     static func setMode(_ mode: UInt32, of path: String) -> Bool { unsafe chmod(path, mode_t(mode)) == 0 }
 
@@ -40,18 +39,9 @@ package enum Posix {
 
     static var user: UInt32 { geteuid() }
 
-    /// PR_SET_DUMPABLE, which the header hides from Swift.
-    private static let setDumpable: Int32 = 4
-
-    /// Keeps the memory of this process, which holds keys, out of core dumps and from other processes of the user.
-    package static func keepMemoryPrivate() {
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-        // Swift imports no function with any number of arguments.
-        guard let symbol = unsafe dlsym(nil, "prctl") else { return }
-        let control = unsafe unsafeBitCast(symbol, to: (@convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32).self)
-        _ = control(setDumpable, 0, 0, 0, 0)
-    }
+    /// Keeps the memory of this process, which holds keys, out of core dumps and, on Linux, from other processes of the
+    /// user.
+    package static func keepMemoryPrivate() { disableMemoryDumps() }
 
     package static var lastErrorText: String {
         guard let text = unsafe strerror(errno) else { return "error \(errno)" }
@@ -65,7 +55,7 @@ package enum Posix {
         var bytes = [UInt8](repeating: 0, count: count)
         while true {
             let taken = unsafe bytes.withUnsafeMutableBytes {
-                unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
+                unsafe Libc.read(descriptor, $0.baseAddress, $0.count)
             }
             if taken < 0, errno == EINTR { continue }
             bytes.removeLast(count - max(0, taken))
@@ -77,7 +67,7 @@ package enum Posix {
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let taken = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let taken = unsafe rest.withUnsafeBytes { unsafe Libc.write(descriptor, $0.baseAddress, $0.count) }
             if taken < 0, errno == EINTR { continue }
             guard taken > 0 else { return false }
             rest = rest.dropFirst(taken)
@@ -101,25 +91,10 @@ package enum Posix {
         return (ends[0], ends[1])
     }
 
-    /// Lets no other descriptor than those of standard input and output reach a new program.
-    ///
-    /// Children get the descriptors that this process inherited, too. A node in the background would keep such a pipe
-    /// open, and its reader would wait until the node ends.
-    private static func keepDescriptors() {
-        guard let directory = unsafe opendir("/proc/self/fd") else { return }
-        defer { unsafe closedir(directory) }
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if let descriptor = Int32(name), descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        }
-    }
-
-    /// POSIX_SPAWN_SETSID, which the header hides from Swift.
-    private static let spawnInNewSession: Int16 = 0x80
-
     /// Starts a program in a session of its own, so that the terminal's signals do not reach it.
+    ///
+    /// It gets the three given descriptors alone. A node in the background would keep an inherited pipe open, and the
+    /// reader of that pipe would wait until the node ends.
     package static func spawn(
         _ path: String,
         _ arguments: [String],
@@ -128,9 +103,9 @@ package enum Posix {
         output: Int32,
         errors: Int32
     ) -> Int32? {
-        keepDescriptors()
-        var actions = unsafe posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
+        closeDescriptorsOnExecution()
+        var actions = unsafe makeSpawnActions()
+        var attributes = unsafe makeSpawnAttributes()
         unsafe posix_spawn_file_actions_init(&actions)
         unsafe posix_spawnattr_init(&attributes)
         defer {
@@ -145,7 +120,7 @@ package enum Posix {
         unsafe sigemptyset(&signals)
         for number in [interruption, termination, brokenPipe] { unsafe sigaddset(&signals, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        unsafe posix_spawnattr_setflags(&attributes, spawnInNewSession | Int16(POSIX_SPAWN_SETSIGDEF))
+        unsafe posix_spawnattr_setflags(&attributes, newSessionFlags | Int16(POSIX_SPAWN_SETSIGDEF))
         let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         let variables = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer { unsafe (words + variables).forEach { unsafe free($0) } }
@@ -183,4 +158,3 @@ package enum Posix {
     package static let termination = SIGTERM
     package static let brokenPipe = SIGPIPE
 }
-#endif
