@@ -37,6 +37,40 @@ package func synchronizeFile(_ descriptor: Int32) -> Int32 {
     return errno == ENOTSUP || errno == EINVAL || errno == ENOTTY ? fsync(descriptor) : -1
 }
 
+extension sockaddr_in {
+    /// Stores the length of the address in it, where it has a field for that.
+    package mutating func setLength() { sin_len = UInt8(MemoryLayout<sockaddr_in>.size) }
+}
+
+extension sockaddr_in6 {
+    /// Stores the length of the address in it, where it has a field for that.
+    package mutating func setLength() { sin6_len = UInt8(MemoryLayout<sockaddr_in6>.size) }
+}
+
+/// Whether lists of interfaces may have the scope of a link-local IPv6 address in its bytes, as the kernel stores it.
+package let embedsScope = true
+
+/// Creates a socket that closes when the process executes another program; minus one is a failure.
+///
+/// Sending with ``noSignal`` raises no SIGPIPE. Calls do not wait unless `isBlocking`.
+package func makeSocket(_ family: Int32, _ type: Int32, isBlocking: Bool = false) -> Int32 {
+    let descriptor = socket(family, type, 0)
+    guard descriptor >= 0 else { return descriptor }
+    var on: Int32 = 1
+    if isBlocking || fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size)) == 0
+    {
+        return descriptor
+    }
+    let code = errno
+    _ = close(descriptor)
+    errno = code
+    return -1
+}
+
+/// The flag of `send` for an error code instead of a SIGPIPE; 0 where ``makeSocket(_:_:isBlocking:)`` sets that.
+package let noSignal: Int32 = 0
+
 /// Keeps the memory of this process out of core dumps.
 package func disableMemoryDumps() {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -75,6 +109,27 @@ extension stat {
 }
 
 package func synchronizeFile(_ descriptor: Int32) -> Int32 { fsync(descriptor) }
+
+extension Int32 {
+    /// The number of a type of socket, which is an enumeration here.
+    package init(_ type: __socket_type) { self.init(type.rawValue) }
+}
+
+extension sockaddr_in {
+    package mutating func setLength() {}
+}
+
+extension sockaddr_in6 {
+    package mutating func setLength() {}
+}
+
+package let embedsScope = false
+
+package func makeSocket(_ family: Int32, _ type: Int32, isBlocking: Bool = false) -> Int32 {
+    socket(family, type | Int32(SOCK_CLOEXEC) | (isBlocking ? 0 : Int32(SOCK_NONBLOCK)), 0)
+}
+
+package let noSignal = Int32(MSG_NOSIGNAL)
 
 /// The memory is kept from other processes of the user, too.
 package func disableMemoryDumps() {

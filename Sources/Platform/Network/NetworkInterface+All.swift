@@ -1,6 +1,5 @@
-#if os(Linux)
-internal import Glibc
 internal import Identity
+internal import Libc
 
 extension NetworkInterface {
     /// The interfaces of this machine, by number; nil when the system does not say.
@@ -37,4 +36,3 @@ extension NetworkInterface {
         return found.values.sorted { $0.index < $1.index }
     }
 }
-#endif

@@ -1,6 +1,5 @@
-#if os(Linux)
-internal import Glibc
 internal import Identity
+internal import Libc
 
 /// An address and port in the form of the system's calls.
 struct SystemAddress {
@@ -18,6 +17,7 @@ struct SystemAddress {
         let bytes = address.bytes
         if address.isIPv6 {
             var system = sockaddr_in6()
+            system.setLength()
             system.sin6_family = sa_family_t(AF_INET6)
             system.sin6_port = address.port.bigEndian
             system.sin6_scope_id = address.scope
@@ -26,6 +26,7 @@ struct SystemAddress {
             length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         } else {
             var system = sockaddr_in()
+            system.setLength()
             system.sin_family = sa_family_t(AF_INET)
             system.sin_port = address.port.bigEndian
             unsafe withUnsafeMutableBytes(of: &system.sin_addr) { unsafe $0.copyBytes(from: bytes) }
@@ -50,8 +51,14 @@ struct SystemAddress {
             return SocketAddress(bytes: bytes, port: UInt16(bigEndian: system.sin_port))
         case AF_INET6:
             var system = unsafe raw.loadUnaligned(as: sockaddr_in6.self)
-            let bytes = unsafe withUnsafeBytes(of: &system.sin6_addr) { unsafe [UInt8]($0) }
-            return SocketAddress(bytes: bytes, port: UInt16(bigEndian: system.sin6_port), scope: system.sin6_scope_id)
+            var bytes = unsafe withUnsafeBytes(of: &system.sin6_addr) { unsafe [UInt8]($0) }
+            var scope = system.sin6_scope_id
+            if embedsScope, bytes[0] == 0xFE, bytes[1] & 0xC0 == 0x80 {
+                if scope == 0 { scope = UInt32(bytes[2]) << 8 | UInt32(bytes[3]) }
+                bytes[2] = 0
+                bytes[3] = 0
+            }
+            return SocketAddress(bytes: bytes, port: UInt16(bigEndian: system.sin6_port), scope: scope)
         default:
             return nil
         }
@@ -75,4 +82,3 @@ struct SystemAddress {
         }
     }
 }
-#endif

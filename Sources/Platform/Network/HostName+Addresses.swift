@@ -1,12 +1,11 @@
-#if os(Linux)
-internal import Glibc
 package import Identity
+internal import Libc
 
 extension HostName {
     /// Asks the system's resolver, which may take its time; the addresses come in the order in which to try them.
     package static func addresses(of name: String) throws(HostNameError) -> [IPAddress] {
         var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+        unsafe hints.ai_socktype = Int32(SOCK_DGRAM)
         unsafe hints.ai_flags = AI_ADDRCONFIG
         var head: UnsafeMutablePointer<addrinfo>?
         let status = unsafe getaddrinfo(name, nil, &hints, &head)
@@ -27,4 +26,3 @@ extension HostName {
         return found
     }
 }
-#endif

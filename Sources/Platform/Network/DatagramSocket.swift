@@ -1,6 +1,5 @@
-#if canImport(Darwin)
-internal import Darwin
 internal import Identity
+internal import Libc
 
 /// A UDP socket that never blocks.
 final class DatagramSocket: Sendable {
@@ -11,14 +10,12 @@ final class DatagramSocket: Sendable {
     /// Binds a socket to `place`; one for IPv6 carries no IPv4.
     init(at place: SocketAddress) throws(DatagramError) {
         let family = place.isIPv6 ? AF_INET6 : AF_INET
-        let descriptor = socket(family, SOCK_DGRAM, 0)
+        let descriptor = makeSocket(family, Int32(SOCK_DGRAM))
         guard descriptor >= 0 else { throw .notBound(place, errno) }
         var bound = SystemAddress()
         var only: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
-        guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
-            unsafe setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &only, size) == 0,
-            unsafe !place.isIPv6 || setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &only, size) == 0,
+        guard unsafe !place.isIPv6 || setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &only, size) == 0,
             unsafe SystemAddress(place).withPointer({ unsafe bind(descriptor, $0, $1) }) == 0,
             unsafe bound.withMutablePointer({ unsafe getsockname(descriptor, $0, $1) }) == 0,
             let address = bound.socketAddress
@@ -41,7 +38,7 @@ final class DatagramSocket: Sendable {
     func send(_ bytes: [UInt8], to place: SocketAddress) -> Int32 {
         let count = unsafe bytes.withUnsafeBytes { bytes in
             unsafe SystemAddress(place).withPointer {
-                unsafe sendto(descriptor, bytes.baseAddress, bytes.count, 0, $0, $1)
+                unsafe sendto(descriptor, bytes.baseAddress, bytes.count, noSignal, $0, $1)
             }
         }
         guard count < 0 else { return 0 }
@@ -61,4 +58,3 @@ final class DatagramSocket: Sendable {
         return .datagram(count: count, source: address)
     }
 }
-#endif
