@@ -270,8 +270,8 @@ let package = Package(
         .executableTarget(
             name: "runar",
             dependencies: [
-                "NodeService", "Console", "RunarNode", "NanoTDF", "Simulation", "Bytes", "Identity", "Concurrency",
-                "NodeCore",
+                "NodeService", "Console", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes", "Identity",
+                "Concurrency", "NodeCore",
                 "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", logging, arguments,
             ],
             path: "Sources/Apps/runar",

@@ -91,6 +91,28 @@ package func makeSpawnActions() -> posix_spawn_file_actions_t? { nil }
 @unsafe
 package func makeSpawnAttributes() -> posix_spawnattr_t? { nil }
 
+/// The function that a thread runs.
+package typealias ThreadBody = @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
+
+/// Starts a thread; returns the system's error, or 0.
+package func createThread(
+    _ attributes: UnsafePointer<pthread_attr_t>,
+    _ body: ThreadBody,
+    _ argument: UnsafeMutableRawPointer
+) -> Int32 {
+    var thread: pthread_t?
+    return unsafe pthread_create(&thread, attributes, body, argument)
+}
+
+/// Returns unused pages to the system.
+package func releaseFreePages() { _ = malloc_zone_pressure_relief(nil, 0) }
+
+/// The directory for the data of a user's programs, relative to the user's home directory.
+package let userDataDirectory = "Library/Application Support/Runar"
+
+/// The program that opens a file with the application that the person chose for its kind.
+package let fileOpener = "open"
+
 /// Closes all descriptors except 0, 1 and 2 in programs that this process starts, unless ``newSessionFlags`` do so.
 package func closeDescriptorsOnExecution() {}
 #else
@@ -152,6 +174,28 @@ package func makeSpawnActions() -> posix_spawn_file_actions_t { unsafe posix_spa
 
 @unsafe
 package func makeSpawnAttributes() -> posix_spawnattr_t { posix_spawnattr_t() }
+
+package typealias ThreadBody = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+
+package func createThread(
+    _ attributes: UnsafePointer<pthread_attr_t>,
+    _ body: ThreadBody,
+    _ argument: UnsafeMutableRawPointer
+) -> Int32 {
+    var thread = pthread_t()
+    return unsafe pthread_create(&thread, attributes, body, argument)
+}
+
+package func releaseFreePages() {
+    // Its header is not one of those that Swift sees, and another C library may not have it.
+    guard let symbol = unsafe dlsym(nil, "malloc_trim") else { return }
+    let trim = unsafe unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)
+    _ = trim(0)
+}
+
+package let userDataDirectory = ".local/share/runar"
+
+package let fileOpener = "xdg-open"
 
 package func closeDescriptorsOnExecution() {
     guard let directory = unsafe opendir("/proc/self/fd") else { return }

@@ -1,5 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
+internal import Libc
 
 /// The system's information about this process.
 package enum SystemProcess {
@@ -7,7 +6,7 @@ package enum SystemProcess {
     package static var id: Int32 { getpid() }
 
     /// The directory for the data of a user's programs, relative to the user's home directory.
-    package static let dataDirectory = "Library/Application Support/Runar"
+    package static let dataDirectory = userDataDirectory
 
     /// A variable of the environment.
     package static func environment(_ name: String) -> String? {
@@ -22,4 +21,3 @@ package enum SystemProcess {
         return UInt64(max(0, time.tv_sec))
     }
 }
-#endif

@@ -1,5 +1,4 @@
-#if os(Linux)
-internal import Glibc
+internal import Libc
 
 /// The error numbers of this system that the code above treats in a way of their own.
 package enum SystemErrors {
@@ -19,4 +18,3 @@ package enum SystemErrors {
         return unsafe String(cString: text)
     }
 }
-#endif

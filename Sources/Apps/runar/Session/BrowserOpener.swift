@@ -1,6 +1,6 @@
-#if os(Linux)
+internal import Libc
+
 /// The program that opens a file with the application that the person chose for its kind.
 enum BrowserOpener {
-    static let name = "xdg-open"
+    static let name = fileOpener
 }
-#endif

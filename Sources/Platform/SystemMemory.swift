@@ -1,11 +1,10 @@
-#if canImport(Darwin)
 package import Bytes
-internal import Darwin
+internal import Libc
 
 /// The memory of this process.
 package enum SystemMemory {
     /// Gives pages that are not used back to the system, which matters when it is short of them.
-    package static func giveBack() { _ = malloc_zone_pressure_relief(nil, 0) }
+    package static func giveBack() { releaseFreePages() }
 
     /// Keeps the pages of a secret out of swap, as far as the system allows this process that.
     ///
@@ -14,4 +13,3 @@ package enum SystemMemory {
         unsafe secret.withUnsafeBytes { _ = unsafe mlock($0.baseAddress, $0.count) }
     }
 }
-#endif

@@ -1,5 +1,4 @@
-#if os(Linux)
-internal import Glibc
+internal import Libc
 
 /// Threads of our own, for work that waits in the system.
 package enum SystemThread {
@@ -22,15 +21,10 @@ package enum SystemThread {
         unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         unsafe pthread_attr_setstacksize(&attributes, stackByteCount)
         let box = unsafe Unmanaged.passRetained(Body(body))
-        var thread = pthread_t()
-        let status = unsafe pthread_create(
-            &thread,
+        let status = unsafe createThread(
             &attributes,
             { raw in
-                var signals = sigset_t()
-                unsafe sigfillset(&signals)
-                unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-                if let raw = unsafe raw { unsafe Unmanaged<Body>.fromOpaque(raw).takeRetainedValue().run() }
+                unsafe SystemThread.run(raw)
                 return nil
             },
             box.toOpaque()
@@ -38,5 +32,12 @@ package enum SystemThread {
         if status != 0 { unsafe box.release() }
         return status
     }
+
+    /// Blocks all signals, and runs a retained body.
+    private static func run(_ raw: UnsafeMutableRawPointer?) {
+        var signals = sigset_t()
+        unsafe sigfillset(&signals)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        if let raw = unsafe raw { unsafe Unmanaged<Body>.fromOpaque(raw).takeRetainedValue().run() }
+    }
 }
-#endif
