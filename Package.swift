@@ -249,8 +249,8 @@ let package = Package(
             "Console",
             in: "Apps",
             [
-                "ConsolePages", "CTLSShim", "Bytes", "Certificates", "Identity", "Concurrency", "Platform", crypto,
-                hummingbird, hummingbirdCore, nio, nioTLS, httpTypes, logging,
+                "ConsolePages", "CTLSShim", "Libc", "Bytes", "Certificates", "Identity", "Concurrency", "Platform",
+                crypto, hummingbird, hummingbirdCore, nio, nioTLS, httpTypes, logging,
             ]
         ),
         // The node as a program: its home, its settings, its API and who answers it.

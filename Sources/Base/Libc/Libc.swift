@@ -47,6 +47,35 @@ extension sockaddr_in6 {
     package mutating func setLength() { sin6_len = UInt8(MemoryLayout<sockaddr_in6>.size) }
 }
 
+extension sockaddr_un {
+    /// Stores the length of the address in it, where it has a field for that.
+    package mutating func setLength() { sun_len = UInt8(MemoryLayout<sockaddr_un>.size) }
+}
+
+/// Whether a Unix socket can have a name outside the file system.
+package let hasAbstractSockets = false
+
+/// The credentials of the process at the other end of a Unix socket.
+package typealias PeerCredentials = xucred
+
+extension PeerCredentials {
+    /// The level of the socket option.
+    package static let level = SOL_LOCAL
+    /// The socket option whose value these are.
+    package static let option = LOCAL_PEERCRED
+
+    /// The user of the process.
+    package var user: UInt32 { cr_uid }
+}
+
+/// Returns the user of the process at the other end of a Unix socket.
+package func peerUser(of descriptor: Int32) -> UInt32? {
+    var user = uid_t()
+    var group = gid_t()
+    guard unsafe getpeereid(descriptor, &user, &group) == 0 else { return nil }
+    return user
+}
+
 /// Whether lists of interfaces may have the scope of a link-local IPv6 address in its bytes, as the kernel stores it.
 package let embedsScope = true
 
@@ -143,6 +172,35 @@ extension sockaddr_in {
 
 extension sockaddr_in6 {
     package mutating func setLength() {}
+}
+
+extension sockaddr_un {
+    package mutating func setLength() {}
+}
+
+package let hasAbstractSockets = true
+
+/// `struct ucred`, which the header hides from Swift.
+package struct PeerCredentials: Sendable {
+    package static let level = SOL_SOCKET
+    package static let option = SO_PEERCRED
+
+    private var process: Int32 = 0
+    package private(set) var user: UInt32 = 0
+    private var group: UInt32 = 0
+}
+
+package func peerUser(of descriptor: Int32) -> UInt32? {
+    var credentials = PeerCredentials()
+    var length = socklen_t(MemoryLayout<PeerCredentials>.size)
+    let status = unsafe getsockopt(
+        descriptor,
+        PeerCredentials.level,
+        PeerCredentials.option,
+        &credentials,
+        &length
+    )
+    return status == 0 ? credentials.user : nil
 }
 
 package let embedsScope = false

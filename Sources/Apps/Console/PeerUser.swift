@@ -1,5 +1,4 @@
-#if canImport(Darwin)
-internal import Darwin
+internal import Libc
 internal import NIOCore
 
 extension Channel {
@@ -8,11 +7,10 @@ extension Channel {
         guard let provider = self as? any SocketOptionProvider else {
             return eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
-        let credentials: EventLoopFuture<xucred> = provider.unsafeGetSocketOption(
-            level: NIOBSDSocket.OptionLevel(rawValue: SOL_LOCAL),
-            name: NIOBSDSocket.Option(rawValue: LOCAL_PEERCRED)
+        let credentials: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
+            level: NIOBSDSocket.OptionLevel(rawValue: PeerCredentials.level),
+            name: NIOBSDSocket.Option(rawValue: PeerCredentials.option)
         )
-        return credentials.map(\.cr_uid)
+        return credentials.map(\.user)
     }
 }
-#endif

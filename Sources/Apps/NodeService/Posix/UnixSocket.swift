@@ -1,53 +1,41 @@
-#if os(Linux)
-internal import Glibc
+internal import Libc
 
 /// The system calls of local sockets.
 package enum UnixSocket {
     /// The longest path that fits an address.
-    static let pathByteLimit = 107
+    static let pathByteLimit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
     /// The number of bytes in an address before its path.
     private static let familyByteCount = MemoryLayout<sa_family_t>.size
 
-    /// A new socket, closed when the process executes another program.
-    static func make() -> Int32 { prepared(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)) }
+    /// Creates a socket that closes when the process executes another program.
+    static func make() -> Int32 { makeSocket(AF_UNIX, Int32(SOCK_STREAM), isBlocking: true) }
 
     static func connect(_ descriptor: Int32, to path: String) -> Bool {
-        unsafe withAddress(path) { address, length in unsafe Glibc.connect(descriptor, address, length) == 0 }
+        unsafe withAddress(path) { address, length in unsafe Libc.connect(descriptor, address, length) == 0 }
     }
 
     /// The user at the other end, as the kernel knows it.
-    static func peerUser(of descriptor: Int32) -> UInt32? {
-        // struct ucred: process, user, group; the header hides it from Swift.
-        var credentials: [UInt32] = [0, 0, 0]
-        var length = socklen_t(credentials.count * MemoryLayout<UInt32>.size)
-        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else { return nil }
-        return credentials[1]
-    }
+    static func peerUser(of descriptor: Int32) -> UInt32? { Libc.peerUser(of: descriptor) }
 
     /// Sends one datagram to the socket of that name; returns false if it is not accepted at once.
     ///
-    /// A name that begins with @ is outside the file system.
+    /// On Linux a name that begins with @ is outside the file system.
     package static func sendDatagram(_ bytes: [UInt8], to path: String) -> Bool {
-        let descriptor = prepared(socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
+        let descriptor = makeSocket(AF_UNIX, Int32(SOCK_DGRAM), isBlocking: true)
         guard descriptor >= 0 else { return false }
         defer { Posix.close(descriptor) }
         return unsafe withAddress(path) { address, length in
             unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.sendto(
+                unsafe sendto(
                     descriptor,
                     $0.baseAddress,
                     $0.count,
-                    Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT),
+                    noSignal | Int32(MSG_DONTWAIT),
                     address,
                     length
                 ) == $0.count
             }
         }
-    }
-
-    private static func prepared(_ descriptor: Int32) -> Int32 {
-        if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        return descriptor
     }
 
     private static func withAddress(
@@ -57,9 +45,10 @@ package enum UnixSocket {
         var bytes = Array(path.utf8)
         guard bytes.count <= pathByteLimit else { return false }
         // A name outside the file system begins with a zero byte and is as long as the address says.
-        let isAbstract = bytes.first == UInt8(ascii: "@")
+        let isAbstract = hasAbstractSockets && bytes.first == UInt8(ascii: "@")
         if isAbstract { bytes[0] = 0 }
         var address = sockaddr_un()
+        address.setLength()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         return unsafe withUnsafePointer(to: &address) { pointer in
@@ -69,4 +58,3 @@ package enum UnixSocket {
         }
     }
 }
-#endif
