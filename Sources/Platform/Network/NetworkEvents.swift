@@ -1,5 +1,4 @@
-#if os(Linux)
-internal import Glibc
+internal import Libc
 
 /// The events that a thread that reads sockets waits for: datagrams, a bell that other threads ring, and changes of the
 /// interfaces.
@@ -22,7 +21,7 @@ final class NetworkEvents: @unchecked Sendable {
         }
         bell = ends[0]
         clapper = ends[1]
-        news = Self.openNews()
+        news = RouteNews.open()
     }
 
     deinit {
@@ -55,41 +54,7 @@ final class NetworkEvents: @unchecked Sendable {
         return (waiting.dropFirst(2).map { $0.revents != 0 }, hasChanged)
     }
 
-    /// `struct sockaddr_nl`, which the C library's module leaves out.
-    private struct NetlinkAddress {
-        var family = UInt16(AF_NETLINK)
-        var padding: UInt16 = 0
-        var process: UInt32 = 0
-        var groups: UInt32
-    }
-
-    // From the kernel's netlink.h and rtnetlink.h.
-    private static let routing: Int32 = 0
-    private static let linkGroup: UInt32 = 0x1
-    private static let ipv4AddressGroup: UInt32 = 0x10
-    private static let ipv6AddressGroup: UInt32 = 0x100
-    private static let ipv4RouteGroup: UInt32 = 0x40
-    private static let ipv6RouteGroup: UInt32 = 0x400
-
-    /// Listens to the kernel's notices of links, addresses and routes; -1 where that is not allowed.
-    private static func openNews() -> Int32 {
-        let kind = Int32(SOCK_RAW.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(AF_NETLINK, kind, routing)
-        guard descriptor >= 0 else { return -1 }
-        let address = NetlinkAddress(
-            groups: linkGroup | ipv4AddressGroup | ipv6AddressGroup | ipv4RouteGroup | ipv6RouteGroup
-        )
-        let status = unsafe withUnsafePointer(to: address) { address in
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<NetlinkAddress>.size))
-            }
-        }
-        if status == 0 { return descriptor }
-        _ = close(descriptor)
-        return -1
-    }
-
-    /// Throws away what is there: that there was something is all that matters, also when it was too much (ENOBUFS).
+    /// Discards what has come: that something came is all that matters, also when it was too much (ENOBUFS on Linux).
     private func drain(_ descriptor: Int32) {
         var scrap = [UInt8](repeating: 0, count: 8192)
         for _ in 0..<64 {
@@ -98,4 +63,3 @@ final class NetworkEvents: @unchecked Sendable {
         }
     }
 }
-#endif
