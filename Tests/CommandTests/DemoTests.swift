@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 @Suite("runar demo", .aside) struct DemoTests {
-    @Test func `every step is seen from outside, and nothing is left behind`() throws {
+    @Test func `the demo reports every step and leaves no files behind`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "rd-" + String(UInt32.random(in: .min ... .max), radix: 36)
         )

@@ -30,7 +30,7 @@ internal import Testing
         )
     }
 
-    @Test func `two texts make a member of every network, with the same codes on both sides`() throws {
+    @Test func `two texts make a device a member of every network, with equal codes on both sides`() throws {
         let asked = try request(of: phone)
         #expect(try asked.text("event") == "deviceRequest")
         #expect(try asked.text("link").hasPrefix("runar://device/"))
@@ -49,7 +49,7 @@ internal import Testing
         #expect(try laptop.answer(["peers", "--all"]).output.contains("\"phone\""))
     }
 
-    @Test func `an administrator's device issues and revokes, in the networks that were named alone`() throws {
+    @Test func `an administrator's device issues and revokes in the named networks only`() throws {
         let link = try request(of: phone).text("link")
         let added = try laptop.answer(
             ["device", "add", "--yes", "--admin", "--network", "Home", "--expires", "never"],
@@ -70,7 +70,7 @@ internal import Testing
         #expect(try backup.failure["code"] as? String == "no-key")
     }
 
-    @Test func `an answer that people read comes in short lines, and is taken with them`() throws {
+    @Test func `an answer is printed in short lines and accepted with its line breaks`() throws {
         let link = try request(of: phone).text("link")
         let added = try laptop.runar(["device", "add", "--yes"], input: link)
         #expect(added.status == 0, "\(added.errors)")
@@ -83,7 +83,7 @@ internal import Testing
         #expect(set.output.contains("is a member of ") && set.output.contains("Home (until "))
     }
 
-    @Test func `pictures of the two screens do in place of the texts`() throws {
+    @Test func `images of the two screens are accepted in place of the texts`() throws {
         func picture(of text: String, on home: TemporaryHome) throws -> String {
             let path = home.path + "-screen.png"
             let drawn = try runar(["qr", "show", "-", "--output", path], input: text)
@@ -104,7 +104,7 @@ internal import Testing
         #expect(try blank.failure["code"] as? String == "bad-request")
     }
 
-    @Test func `a new device waits for its answer and takes it when it comes`() throws {
+    @Test func `a new device waits for its answer and applies it on arrival`() throws {
         let setup = try RunningCommand(
             ["device", "setup", "--no-passphrase", "--yes", "--json"],
             home: phone,
@@ -117,7 +117,7 @@ internal import Testing
         #expect(try phone.answer(["network", "list"]).output.contains("Cabin"))
     }
 
-    @Test func `both commands work beside a running node, and the two connect by themselves`() throws {
+    @Test func `both commands work while a node runs, and the two nodes connect automatically`() throws {
         _ = try request(of: phone)
         let nodes = try [laptop, phone].map { try RunningCommand(["up", "--json", "--discovery", "off"], home: $0) }
         for node in nodes { _ = try node.next("ready") }
@@ -128,7 +128,7 @@ internal import Testing
         #expect(joined["peerId"] as? String == (try added.text("peerId")))
     }
 
-    @Test func `texts of the other kind, changed ones and those of other devices are refused in words`() throws {
+    @Test func `wrong, altered and foreign texts are refused with a reason`() throws {
         let link = try request(of: phone).text("link")
         let text = try laptop.answer(["device", "add", "--yes"], input: link).text("text")
         let other = try TemporaryHome()
@@ -160,7 +160,7 @@ internal import Testing
         _ = try phone.answer(["device", "setup", "--yes", "-"], input: text)
     }
 
-    @Test func `a device that is somebody's becomes nobody else's`() throws {
+    @Test func `a device that has an owner refuses the setup of another person`() throws {
         let link = try request(of: phone).text("link")
         let text = try laptop.answer(["device", "add", "--yes", "--no-network"], input: link).text("text")
         let taken = try phone.runar(["device", "setup", "--yes", "-"], input: text)

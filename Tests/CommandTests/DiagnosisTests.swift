@@ -138,7 +138,7 @@ internal import Testing
         Case("filter-unknown", .note, "a second member") { $0.node?.filtering = "unknown: no stranger" },
         Case("nat-kind-unknown", .note, "two members") { $0.node?.mapping = "unknown" },
     ])
-    func `each wrong fact has its finding, in words that say what to do`(wrong: Case) throws {
+    func `each wrong fact has a finding with its advice`(wrong: Case) throws {
         var facts = Self.healthy
         wrong.change(&facts)
         let found = Diagnosis(facts).findings
@@ -190,7 +190,7 @@ internal import Testing
             $0.node?.peer?.history = [step("callFailed", reason: "unreachable")]
         },
     ])
-    func `what became of a peer is said in one finding`(outcome: Case) throws {
+    func `one finding reports the outcome for a peer`(outcome: Case) throws {
         var facts = Self.healthy
         facts.node?.peer = Self.peer
         outcome.change(&facts)
@@ -220,7 +220,7 @@ internal import Testing
         #expect(Set(codes).isDisjoint(with: ["peers", "no-member-connected", "no-nat", "nat-easy", "filter-closed"]))
     }
 
-    @Test func `about a peer nothing is said while no node runs, and that is said`() {
+    @Test func `a peer is reported as unknown while no node runs`() {
         var facts = Self.healthy
         facts.node?.isRunning = false
         facts.askedPeer = "phone"

@@ -16,7 +16,7 @@ internal import Testing
         return outcome
     }
 
-    @Test func `from an empty device to a running node each step is named`() throws {
+    @Test func `each step from an empty device to a running node is named`() throws {
         let home = try TemporaryHome()
         let empty = try ask(home)
         #expect(try codes(empty).contains("no-home") && empty.status == 69)
@@ -33,7 +33,7 @@ internal import Testing
         #expect(try home.runar(["doctor"]).output.contains("PROBLEM  the node listens on 127.0.0.1"))
     }
 
-    @Test func `an address that does not answer, and one that does, are in the history`() throws {
+    @Test func `the history lists a silent address and one that answers`() throws {
         let (home, other) = (try TemporaryHome(), try TemporaryHome())
         try home.makeNode()
         let peer = try home.text(of: other.makeNode())
@@ -61,12 +61,12 @@ internal import Testing
         #expect(try home.runar(["doctor", "other"]).output.contains("last attempt to reach other:"))
     }
 
-    @Test func `a peer that nobody knows is an error`() throws {
+    @Test func `an unknown peer is an error`() throws {
         let home = try TemporaryHome()
         try home.makeNode()
         _ = try home.answer(["network", "create", "Home"])
         let node = try RunningCommand(["up", "--json"], home: home)
         _ = try node.next("ready")
-        #expect(try home.runar(["doctor", "nobody"]).status == 65)
+        #expect(try home.runar(["doctor", "unknown"]).status == 65)
     }
 }

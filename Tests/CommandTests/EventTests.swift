@@ -18,7 +18,7 @@ internal import Testing
         try RunningCommand(["subscribe", "--json"] + options, home: home, environment: environment)
     }
 
-    @Test func `what one publishes the other prints, with its publisher's label and of its topic only`() throws {
+    @Test func `a subscriber prints the events of its topic with the publisher's label`() throws {
         try pair.startBoth()
         let subscriber = try subscriber(["home/*"], home: pair.owner)
         #expect(try subscriber.next("subscribed")["isIsolated"] as? Bool == false)
@@ -46,7 +46,7 @@ internal import Testing
         #expect(subscriber.end(by: SIGINT) == 0)
     }
 
-    @Test func `commands without a node publish and subscribe with one of their own`() throws {
+    @Test func `commands without a running node publish and subscribe with a temporary one`() throws {
         try pair.start(.owner)
         let atHome = try subscriber(["news"], home: pair.owner)
         #expect(try atHome.next("subscribed")["isIsolated"] as? Bool == true)
@@ -72,7 +72,7 @@ internal import Testing
         #expect(alone.end(by: SIGINT) == 0)
     }
 
-    @Test func `with nobody there an event waits for whoever comes, and isolation is shown`() throws {
+    @Test func `an isolated node keeps an event for later peers and reports its isolation`() throws {
         try pair.start(.owner)
         let before = try #require(try pair.owner.answer(["status"]).json["events"] as? [[String: Any]])
         #expect(before.map { $0["isIsolated"] as? Bool } == [true])
@@ -95,7 +95,7 @@ internal import Testing
     }
 
     @Test(.enabled(if: LongTests.areRun, "40 MiB of events take half a minute: make test-long"))
-    func `a reader that stands still reads how many events were dropped`() throws {
+    func `a stopped reader learns how many events were dropped`() throws {
         try pair.start(.owner)
         let subscriber = try subscriber(["big"], home: pair.owner)
         _ = try subscriber.next("subscribed")
@@ -117,7 +117,7 @@ internal import Testing
         #expect(dropped > 0)
     }
 
-    @Test func `an event that is too large is refused with the bound, and one of that size is not`() throws {
+    @Test func `an event above the limit is refused with the limit, and one at the limit is not`() throws {
         try pair.start(.owner)
         for command in [["publish", "a", "-", "--json"], ["publish", "a", "--json"]] {
             let refused = try pair.owner.runar(command, input: String(repeating: "x", count: 262_145))
@@ -133,7 +133,7 @@ internal import Testing
         #expect(try largest.json["bytes"] as? Int == 262_144)
     }
 
-    @Test func `whoever is no member is told so`() throws {
+    @Test func `a device without a membership is refused as not a member`() throws {
         let stranger = try TemporaryHome()
         try stranger.makeNode()
         _ = try stranger.answer(["join"], input: try pair.owner.answer(["network", "show"]).text("text"))

@@ -59,7 +59,7 @@ extension Outcome {
         return try Invitation(binary: binary).link
     }
 
-    @Test(arguments: [false, true]) func `one paste makes a member, and both sides show the same digits`(
+    @Test(arguments: [false, true]) func `one paste makes a member, and both sides show equal digits`(
         inCapitals: Bool
     ) throws {
         let (invitation, link) = try pair.invite(["--label", "phone"])
@@ -83,7 +83,7 @@ extension Outcome {
         #expect(peers.output.contains("\"label\":\"phone\""))
     }
 
-    @Test func `a picture of the code is as good as the link`() throws {
+    @Test func `an image of the code is accepted in place of the link`() throws {
         let (invitation, link) = try pair.invite()
         let file = pair.owner.path + "-code.png"
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
@@ -95,7 +95,7 @@ extension Outcome {
         #expect(invitation.end() == 0)
     }
 
-    @Test func `it works between nodes that run, and membership ends when it was said to`() throws {
+    @Test func `an invitation works between running nodes and sets the chosen expiry`() throws {
         let nodes = [try pair.startOwner(), try RunningCommand(["up", "--json"], home: pair.phone)]
         _ = try nodes[1].next("ready")
         let (invitation, link) = try pair.invite(["--expires", "never"])
@@ -108,7 +108,7 @@ extension Outcome {
         #expect(try pair.phone.answer(["peers"]).output.contains("\"connected\":true"))
     }
 
-    @Test func `an invitation that was used, and one that was taken back, are told for what they are`() throws {
+    @Test func `a used and a withdrawn invitation are refused with different codes`() throws {
         let node = try pair.startOwner()
         let (invitation, link) = try pair.invite()
         #expect(try pair.phone.runar(["join", "--json"], input: link).status == 0)
@@ -127,7 +127,7 @@ extension Outcome {
         #expect(node.end(by: SIGTERM) == 0)
     }
 
-    @Test func `who guesses is told nothing, five times, and then both sides learn it`() throws {
+    @Test func `five wrong guesses are refused without a hint and then burn the invitation`() throws {
         let node = try pair.startOwner()
         let (invitation, link) = try pair.invite()
         let wrong = try guessed(link)
@@ -145,7 +145,7 @@ extension Outcome {
         #expect(node.end(by: SIGTERM) == 0)
     }
 
-    @Test func `mistakes are told with what to do`() throws {
+    @Test func `mistakes are refused with their codes and advice`() throws {
         let (invitation, link) = try pair.invite()
         let own = try pair.owner.runar(["join", "--json"], input: link)
         #expect(own.status == 65)
@@ -160,7 +160,7 @@ extension Outcome {
         #expect(try member.lastFailureCode == "no-network")
     }
 
-    @Test func `an invitation as an argument is refused by every command, before anything is done`() throws {
+    @Test func `every command refuses an invitation as an argument before it acts`() throws {
         let peer = try #require(PeerId(pair.phoneId))
         let network = NetworkId(publicKey: Ed25519KeyPair().publicKey)
         let invitation = Invitation(inviter: peer, networkId: network, addresses: [], nowSeconds: 1)
@@ -178,7 +178,7 @@ extension Outcome {
         #expect(!seen.output.contains(invitation.secret.withBytes { Hex.encode($0) }))
     }
 
-    @Test func `links of a network and a token join like their texts`() throws {
+    @Test func `links of a network and a token join as their texts do`() throws {
         let text = try pair.owner.answer(["network", "show"]).text("text")
         let token = try pair.owner.answer(["network", "issue", PeerId(text: pair.phoneId).link]).text("text")
         let links = [try NetworkMetadata.fromQRString(text).link, try AccessToken.fromQRString(token).link]

@@ -99,7 +99,7 @@ internal import Testing
         Mistake(["nonsense"], 64, "runar --help"),
         Mistake(["pears", "--home", "X"], 64, "runar peers"),
     ])
-    func `says what to do and ends with the documented code`(mistake: Mistake) throws {
+    func `a mistake is answered with advice and the documented exit code`(mistake: Mistake) throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let plain = try home.runar(mistake.arguments, input: "garbage")
@@ -114,14 +114,14 @@ internal import Testing
     @Test(arguments: [
         "network list", "status", "stop", "peers", "up", "reset --yes", "keys export peer", "up --detach",
     ])
-    func `without a home every command names the first step`(command: String) throws {
+    func `every command without a home names the first step`(command: String) throws {
         let home = try TemporaryHome()
         let outcome = try home.runar(command.split(separator: " ").map(String.init) + ["--json"])
         #expect(outcome.status == 78, "\(outcome.output)\(outcome.errors)")
         #expect(try (outcome.failure["message"] as? String)?.contains("runar init") == true)
     }
 
-    @Test func `a member that acts as an owner, or not even a member, is told what it is`() throws {
+    @Test func `a member that acts as an owner, and a device without a network, are refused`() throws {
         let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
         try owner.makeNode()
         try phone.makeNode()
@@ -146,7 +146,7 @@ internal import Testing
         ("vault.key", nil, 66, "--key-file"), ("vault.key", "garbage", 65, "vault.key"),
         ("state.sqlite", "garbage", 65, "join your networks again"), ("config.json", "{", 78, "JSON"),
     ])
-    func `a broken home is named by its file, with what to do`(
+    func `a broken home is reported with its file and advice`(
         file: String,
         content: String?,
         status: Int32,
@@ -166,7 +166,7 @@ internal import Testing
         #expect(outcome.errors.contains(advice), "\(outcome.errors)")
     }
 
-    @Test func `an unknown key in the configuration file is named with its neighbour`() throws {
+    @Test func `an unknown key in the configuration file is reported with the nearest known key`() throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let path = home.path + "/config.json"

@@ -11,7 +11,7 @@ internal import Testing
 
 @Suite("The console of a node", .aside, .serialized, .timeLimit(.minutes(15))) struct NodeConsoleTests {
     @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))
-    func `up shows what is measured to whoever has the token of the home, over a restart the same`() async throws {
+    func `up serves metrics to a client with the home's token, which a restart keeps`() async throws {
         let home = try TemporaryHome()
         try home.makeNode()
         var tokens: Set<String> = []
@@ -38,7 +38,7 @@ internal import Testing
         #expect(tokens.count == 1)
     }
 
-    @Test func `switched off nothing listens and there is no token`() async throws {
+    @Test func `a console that is off opens no port and makes no token`() async throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let node = try await aside { try RunningCommand(["up", "--json"], home: home) }
@@ -47,7 +47,7 @@ internal import Testing
         #expect(try await aside { node.end(by: SIGTERM) } == 0)
     }
 
-    @Test func `a port that is taken ends the start with its reason`() async throws {
+    @Test func `a taken port ends the start with its reason`() async throws {
         let (home, other) = (try TemporaryHome(), try TemporaryHome())
         try home.makeNode()
         try other.makeNode()
@@ -62,7 +62,7 @@ internal import Testing
         #expect(!outcome.output.contains("\"ready\""))
     }
 
-    @Test func `a taken port that nobody chose makes the console move, and a chosen one is an error`() async throws {
+    @Test func `the console leaves a taken default port, and a taken chosen port is an error`() async throws {
         // The first has the usual port, unless another program on this machine has it. Either way it is taken.
         try await withConsoles([nil, nil]) { first, second in
             #expect(first.address != second.address)
@@ -116,7 +116,7 @@ internal import Testing
     }
 
     @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))
-    func `a printed address signs in one browser, and its token holds over a restart`() async throws {
+    func `a printed address signs in one browser, whose token outlives a restart`() async throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
@@ -135,7 +135,7 @@ internal import Testing
     }
 
     @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))
-    func `a browser is started with a closed file, never with the secret, and the file goes when it is used`()
+    func `a browser is started with a private file, not the secret, and the file is removed`()
         async throws
     {
         let home = try TemporaryHome()
@@ -171,7 +171,7 @@ internal import Testing
         #expect(!outcome.output.contains("secret") && !FileManager.default.fileExists(atPath: file))
     }
 
-    @Test func `without a console, a browser or a node it is said what to do`() async throws {
+    @Test func `a missing console, browser or node is reported with advice`() async throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let idle = try await aside { try home.runar(["console", "--json"]) }
@@ -211,7 +211,7 @@ internal import Testing
         return try JSONDecoder().decode(Session.self, from: Data(try #require(answers.first).body.utf8)).token
     }
 
-    @Test func `levels of subsystems stand behind the common one`() throws {
+    @Test func `levels of subsystems follow the common level`() throws {
         let (common, own) = try Settings.levels("notice,discovery=debug,storage=critical")
         #expect(common == .notice && own == [.discovery: .debug, .storage: .critical])
         #expect(try Settings.levels("discovery=trace").0 == .notice)

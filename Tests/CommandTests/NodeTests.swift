@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 @Suite("A running node", .aside) struct NodeTests {
-    @Test func `it serves commands, refuses a second node, and stops when asked`() throws {
+    @Test func `a node serves commands, refuses a second node and stops on request`() throws {
         let home = try TemporaryHome()
         let peer = try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
@@ -28,7 +28,7 @@ internal import Testing
         #expect(try home.answer(["stop"]).json["stopped"] as? Bool == false)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func `a signal ends it in order`(signal: Int32) throws {
+    @Test(arguments: [SIGINT, SIGTERM]) func `a signal ends a node in order`(signal: Int32) throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
@@ -37,7 +37,7 @@ internal import Testing
         #expect(!FileManager.default.fileExists(atPath: home.path + "/control.sock"))
     }
 
-    @Test func `one that was killed leaves nothing in the way of the next`() throws {
+    @Test func `a killed node does not block the next one`() throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let first = try RunningCommand(["up", "--json"], home: home)
@@ -48,7 +48,7 @@ internal import Testing
         #expect(second.end(by: SIGTERM) == 0)
     }
 
-    @Test func `in the background it is ready when the command returns`() throws {
+    @Test func `a background node is ready when the command returns`() throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let started = try home.answer(["up", "--detach"])
@@ -57,7 +57,7 @@ internal import Testing
         #expect(try home.answer(["stop"]).json["stopped"] as? Bool == true)
     }
 
-    @Test func `several clients are served at once, and one that goes away is forgotten`() throws {
+    @Test func `several clients are served concurrently, and one that leaves is released`() throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
@@ -85,7 +85,7 @@ internal import Testing
         #expect(try home.answer(["status"]).json["running"] as? Bool == false)
     }
 
-    @Test func `settings that a running node does not take are named`() throws {
+    @Test func `settings that a running node does not apply are named`() throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
@@ -94,7 +94,7 @@ internal import Testing
         #expect(outcome.errors.contains("keeps its own settings, not --log-level, --request-timeout"))
     }
 
-    @Test func `in the background the settings keep their sources`() throws {
+    @Test func `the settings of a background node keep their sources`() throws {
         let home = try TemporaryHome()
         try home.makeNode()
         let options = ["up", "--detach", "--request-timeout", "3s", "--json"]
@@ -119,7 +119,7 @@ internal import Testing
         #expect(node.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a message to everybody tells who has it and who has not`() throws {
+    @Test func `a message to all peers reports the peers that received it and those that did not`() throws {
         let owner = try TemporaryHome()
         try owner.makeNode()
         let text = try owner.answer(["network", "create", "Three"]).text("text")

@@ -20,7 +20,7 @@ internal import Testing
 
     private func number(_ line: [String: Any]) -> Int? { line["seq"] as? Int }
 
-    @Test func `who comes back gets what happened meanwhile, and who comes first nothing of the past`() async throws {
+    @Test func `a returning reader gets the lines it missed, and a new reader gets no past`() async throws {
         let activity = Activity()
         for number in 1...5 { activity.tell(ActivityOfferEnded(number: number)) }
         let first = activity.lines(boot: nil, since: nil)
@@ -33,7 +33,7 @@ internal import Testing
         #expect(again[0]["missed"] as? Bool == false)
     }
 
-    @Test func `another boot, and what is not kept any more, are missed`() async throws {
+    @Test func `lines of another boot and evicted lines are reported as missed`() async throws {
         let activity = Activity()
         for number in 1...(Activity.lineLimit + 10) { activity.tell(ActivityOfferEnded(number: number)) }
         let other = try await read(activity.lines(boot: "another", since: 5), 1)
@@ -46,7 +46,7 @@ internal import Testing
         #expect(future[0]["missed"] as? Bool == false)
     }
 
-    @Test func `the last samples come at once, however much else happened`() async throws {
+    @Test func `a new reader gets the last samples first, however many lines followed`() async throws {
         let activity = Activity()
         let sample = ActivitySample(
             sentBytes: 1,
@@ -64,7 +64,7 @@ internal import Testing
         #expect(number(lines[1]) == 6)
     }
 
-    @Test(.timeLimit(.minutes(15))) func `readers that go just as they are told something hold nobody up`() async {
+    @Test(.timeLimit(.minutes(15))) func `readers that leave during a delivery block no other reader`() async {
         let activity = Activity()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for number in 0..<10_000 { activity.tell(ActivityOfferEnded(number: number)) } }
@@ -82,7 +82,7 @@ internal import Testing
         while activity.isWatched { await Task.yield() }
     }
 
-    @Test func `a reader that does not read is sent away, and the others hear on`() async throws {
+    @Test func `a reader that does not read is dropped, and the others continue`() async throws {
         let activity = Activity()
         let (slow, quick) = (activity.lines(boot: nil, since: nil), activity.lines(boot: nil, since: nil))
         var iterator = quick.makeAsyncIterator()
@@ -122,7 +122,7 @@ internal import Testing
         #expect(desk.messages(with: nil, since: 0).count == MessageDesk.limit)
     }
 
-    @Test func `log lines are kept, found and counted, and a level holds at once`() {
+    @Test func `log lines are kept, found and counted, and a level applies immediately`() {
         let ring = LogRing(levels: (.notice, [.discovery: .debug]))
         var logger = Logger(label: "test") { RingLogHandler(label: $0, ring: ring) }
         logger[metadataKey: "subsystem"] = "storage"

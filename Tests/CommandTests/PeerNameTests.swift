@@ -22,7 +22,7 @@ internal import Testing
         _ = try owner.answer(["network", "issue", peer.base64Encoded] + options)
     }
 
-    @Test func `the beginning of an id is enough where a token was issued`() throws {
+    @Test func `a prefix of an id names a peer with a token`() throws {
         try issue(other)
         try issue(twins[0])
         let revoked = try owner.answer(["network", "revoke", String(other.text.prefix(4)).uppercased(), "--yes"])
@@ -31,7 +31,7 @@ internal import Testing
         #expect(try renewed.text("peerId") == twins[0].base64Encoded)
     }
 
-    @Test func `a beginning that several share is refused with the candidates, and nobody is revoked`() throws {
+    @Test func `a shared prefix is refused with the candidates, and no peer is revoked`() throws {
         try issue(twins[0], ["--label", "old phone"])
         try issue(twins[1])
         let refused = try owner.runar(["network", "revoke", String(twins[0].text.prefix(8)), "--json", "--yes"])
@@ -59,20 +59,20 @@ internal import Testing
         #expect(try refused.failure["code"] as? String == "ambiguous-peer")
     }
 
-    @Test func `only the peers of the network count where somebody is revoked`() throws {
+    @Test func `a revocation matches only peers of its network`() throws {
         _ = try owner.answer(["network", "create", "Office"])
         try issue(twins[0], ["--network", "Home"])
         try issue(twins[1], ["--network", "Office"])
         let begin = String(twins[0].text.prefix(6))
         let revoked = try owner.answer(["network", "revoke", begin, "--network", "Office", "--yes"])
         #expect(try revoked.text("peerId") == twins[1].base64Encoded)
-        let nobody = try owner.runar(["network", "revoke", begin, "--network", "Office", "--json", "--yes"])
-        #expect(nobody.status == 65)
-        #expect(try (nobody.failure["message"] as? String)?.contains("in this network") == true)
+        let unmatched = try owner.runar(["network", "revoke", begin, "--network", "Office", "--json", "--yes"])
+        #expect(unmatched.status == 65)
+        #expect(try (unmatched.failure["message"] as? String)?.contains("in this network") == true)
     }
 
     @Test(arguments: [("zzzz", "runar peers --all"), ("ab", "4 characters"), ("", "runar peers --all")])
-    func `an unknown name says where the known ones are`(name: String, advice: String) throws {
+    func `an unknown name is refused with the place of the known names`(name: String, advice: String) throws {
         let refused = try owner.runar(["send", name, "hello", "--json"])
         #expect(refused.status == 65)
         #expect(try refused.failure["code"] as? String == "no-such-peer")
@@ -86,7 +86,7 @@ internal import Testing
         #expect(try (refused.failure["message"] as? String)?.contains("compare it again") == true)
     }
 
-    @Test func `all known peers are listed with their labels, and nobody is connected`() throws {
+    @Test func `all known peers are listed with their labels, and none is connected`() throws {
         try issue(other, ["--label", "phone"])
         try issue(twins[0])
         let list = try owner.answer(["peers", "--all"])
@@ -99,7 +99,7 @@ internal import Testing
         #expect(try (owner.answer(["peers"]).json["peers"] as? [Any])?.isEmpty == true)
     }
 
-    @Test func `a label that would not show is refused`() throws {
+    @Test func `an invisible label is refused`() throws {
         let refused = try owner.runar(["network", "issue", other.text, "--label", "a\u{202E}b", "--json"])
         #expect(refused.status == 65)
         #expect(try (owner.answer(["peers", "--all"]).json["peers"] as? [Any])?.isEmpty == true)

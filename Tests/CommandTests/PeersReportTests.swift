@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import NodeService
 
 @Suite("Who is connected") struct PeersReportTests {
-    @Test func `whoever is reached over another is listed with it`() throws {
+    @Test func `a relayed peer is listed with its relay`() throws {
         let ids = [Ed25519KeyPair(), Ed25519KeyPair()].map { PeerId(publicKey: $0.publicKey) }
         func line(_ peer: PeersReport.Peer) -> String {
             PeersReport(isRunning: true, isAll: false, peers: [peer]).lines.joined()

@@ -10,7 +10,7 @@ internal import Testing
         pair = try MeetingPair()
     }
 
-    @Test func `what one stores the other reads, byte for byte`() throws {
+    @Test func `a stored record is read by the other node byte for byte`() throws {
         try pair.startBoth()
         let stored = try pair.owner.answer(["put", "door/code", "4711"])
         #expect(try stored.json["holders"] as? Int == 1)
@@ -33,7 +33,7 @@ internal import Testing
         )
     }
 
-    @Test func `a change that somebody else was quicker with is refused`() throws {
+    @Test func `a change with an outdated version is refused`() throws {
         try pair.startBoth()
         let first = try pair.owner.answer(["put", "list", "eggs", "--if-absent"])
         let version = try #require(try first.json["version"] as? UInt64)
@@ -50,7 +50,7 @@ internal import Testing
         #expect(try pair.phone.runar(["get", "list", "--writer", pair.ownerId]).output == "eggs")
     }
 
-    @Test func `what was deleted is not found, which is another end than no answer`() throws {
+    @Test func `a deleted record is not found, which differs from a timeout`() throws {
         try pair.startBoth()
         _ = try pair.owner.answer(["put", "note", "soon gone"])
         #expect(try pair.phone.runar(["get", "note"]).status == 0)
@@ -83,7 +83,7 @@ internal import Testing
         #expect((peers.first?["sources"] as? [String])?.contains("localNetwork") == true)
     }
 
-    @Test func `what was read is there when nobody can be asked, and a change is seen`() throws {
+    @Test func `a record that was read stays without peers, and a later change is seen`() throws {
         try pair.startBoth()
         func change(to value: String) throws { _ = try pair.phone.answer(["put", "light", value]) }
         try change(to: "on")
@@ -104,7 +104,7 @@ internal import Testing
         }
     }
 
-    @Test func `a value that is too large is refused with the bound, and nobody to ask is said`() throws {
+    @Test func `a value above the limit is refused with the limit, and a lack of peers is reported`() throws {
         let text = String(repeating: "x", count: 65_537)
         let refused = try pair.owner.runar(["put", "big", text, "--json"])
         #expect(refused.status == 65)
@@ -116,7 +116,7 @@ internal import Testing
         #expect(try pair.owner.runar(["get", "mine"]).output == "alone")
     }
 
-    @Test func `how members were found and how tables stand is shown`() throws {
+    @Test func `the sources of members and the state of tables are shown`() throws {
         try pair.startBoth()
         let found = try #require(try pair.owner.answer(["discover"]).json["peers"] as? [[String: Any]])
         #expect(found.count == 1 && found[0]["peerId"] as? String == pair.phoneId)
@@ -139,7 +139,7 @@ internal import Testing
         #expect(try (status.json["expiring"] as? [Any])?.isEmpty == true)
     }
 
-    @Test func `a membership that is about to end is warned of`() throws {
+    @Test func `a membership that ends soon gets a warning`() throws {
         let token = try pair.owner.answer(["network", "issue", "phone", "--expires", "3d", "--no-renewal"])
         #expect(try token.json["isRenewable"] as? Bool == false)
         _ = try pair.phone.answer(["join", token.text("text")])

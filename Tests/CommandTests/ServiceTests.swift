@@ -25,7 +25,7 @@ internal import Testing
         return server
     }
 
-    @Test func `a node that is told to end answers what it was asked before`() async throws {
+    @Test func `a node that gets SIGTERM finishes the pending requests`() async throws {
         try pair.startBoth()
         let (owner, begun) = (pair.owner, try NamedPipe(path: pair.phone.path + "-begun"))
         let server = try server(["slow", "wait=echo begun > '\(begun.path)'; sleep 2; echo done"], home: pair.phone)
@@ -38,7 +38,7 @@ internal import Testing
         _ = server.end(by: SIGINT)
     }
 
-    @Test func `one offers commands, the other asks and reads what they print`() throws {
+    @Test func `a client calls the commands of a service and reads their output`() throws {
         try pair.startBoth()
         let actions = ["read=echo 21.5", "echo=cat", "who=printf %s \"$RUNAR_PEER $RUNAR_PATH\"", "burn=exit 3"]
         let server = try server(["thermometer"] + actions, home: pair.owner)
@@ -80,7 +80,7 @@ internal import Testing
         #expect(try gone.failure["code"] as? String == "no-service")
     }
 
-    @Test func `what cannot be asked is told apart, and whoever waits too long ends the command`() throws {
+    @Test func `failed calls have distinct codes, and a timeout ends the command`() throws {
         try pair.startBoth()
         let marker = pair.owner.path + "-ended"
         let slow = "trap 'echo > \(marker); exit 1' TERM; while :; do sleep 0.1; done"
@@ -104,7 +104,7 @@ internal import Testing
         #expect(server.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a service that cannot be is refused before anything is offered`() throws {
+    @Test func `an invalid service is refused before it is offered`() throws {
         try pair.start(.owner)
         for words in [["lamp"], ["lamp", "on"], ["lamp", "=true"], ["a/b", "on=true"], ["$registry", "on=true"]] {
             let refused = try pair.owner.runar(["serve", "--json"] + words)

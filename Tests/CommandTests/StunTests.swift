@@ -13,7 +13,7 @@ internal import Testing
         return (command, try #require(addresses.first), addresses)
     }
 
-    @Test func `a server tells where it sees who asks, over IPv4 and IPv6`() throws {
+    @Test func `a server returns the client's address over IPv4 and IPv6`() throws {
         for (place, host) in [("127.0.0.1:0", "127.0.0.1:"), ("[::1]:0", "[::1]:")] {
             let server = try server([place])
             let outcome = try runar(["stun", server.address, "--json"])
@@ -46,7 +46,7 @@ internal import Testing
         #expect(try refused.failure["code"] as? String == "no-stun-server")
     }
 
-    @Test func `a name is looked up`() throws {
+    @Test func `a host name is resolved`() throws {
         // Where the name means the IPv6 address first, that is given up before this one is asked.
         let server = try server(["127.0.0.1:0"])
         let port = try #require(server.address.split(separator: ":").last)
@@ -54,7 +54,7 @@ internal import Testing
         #expect(outcome.status == 0, "\(outcome.output)")
     }
 
-    @Test func `a server with two addresses finds out the kind, one with one address says why not`() throws {
+    @Test func `two addresses of a server reveal the NAT type, and one is reported as too few`() throws {
         let two = try server(["127.0.0.1:0", "127.0.0.2:0"])
         #expect(two.hears.count == 4)
         let open = try runar(["stun", two.address, "--classify", "--json"])
@@ -67,7 +67,7 @@ internal import Testing
         #expect(try unknown.text("kind").contains("two --listen"))
     }
 
-    @Test func `a server counts, and ends in order when it is told to`() throws {
+    @Test func `a server counts its requests and ends in order on SIGTERM`() throws {
         let server = try server(["127.0.0.1:0"])
         _ = try runar(["stun", server.address])
         kill(server.command.id, SIGTERM)

@@ -18,7 +18,7 @@ internal import Testing
     }
 
     @Test(arguments: ["", "30", "d", "1x", "-1d", "1d1d", "1.5h", "never", " 1d", "99999999999999999999d", "101w5000w"])
-    func `anything else is refused with an example`(text: String) {
+    func `an invalid span is refused with an example`(text: String) {
         let mistake = #expect(throws: DurationTextError.self) { try DurationText.parse(text) }
         #expect(mistake.map { CommandFailure($0).status } == .usage)
     }
@@ -35,17 +35,17 @@ internal import Testing
     }
 
     @Test(arguments: ["", "KiB", "1 MiB", "-1", "1TiBB", "99999999999GiB"])
-    func `no amount is read from anything else`(text: String) {
+    func `an invalid amount is refused`(text: String) {
         #expect(throws: CommandFailure.self) { try ByteCountText.parse(text) }
     }
 
-    @Test func `objects are found whatever stands between them`() {
+    @Test func `objects are found between any other text`() {
         let text = "join me: {\"a\":\"}{\"}\n\n and {\"b\":{\"c\":\"\\\"}\"}} bye"
         #expect(JoinTexts.parts(of: text) == ["{\"a\":\"}{\"}", "{\"b\":{\"c\":\"\\\"}\"}}"])
         #expect(JoinTexts.parts(of: "} no {").isEmpty)
     }
 
-    @Test func `the nearest name is what was probably meant`() {
+    @Test func `the nearest name is the one with the fewest edits`() {
         #expect(Nearest.name(to: "loglevel", among: ["listen", "logLevel", "keyFile"]) == "logLevel")
         #expect(Nearest.distance("kitten", "sitting") == 3)
     }
@@ -66,7 +66,7 @@ internal import Testing
         #expect(UnknownCommand.failure(in: words) == nil)
     }
 
-    @Test func `what happens to a node is told in a line with all that counts`() throws {
+    @Test func `an event of a node is reported in one line with its details`() throws {
         let (peer, network) = (
             PeerId(publicKey: Ed25519KeyPair().publicKey), NetworkId(publicKey: Ed25519KeyPair().publicKey)
         )
@@ -86,14 +86,14 @@ internal import Testing
         #expect(EventReport(.peerDiscovered(peer, network, [address])).addresses == ["127.0.0.1:4433"])
     }
 
-    @Test func `JSON says with escapes what would steer a terminal or turn text around`() throws {
+    @Test func `JSON escapes control characters and bidirectional overrides`() throws {
         let text = "a\u{9B}2J\u{1B}[31m\u{202E}b\u{E0001}\u{7F} é 日本 👩\u{200D}💻"
         let shown = JSONText.shown(JSONText.encode(["text": text]))
         #expect(shown.contains(#"a\u009b2J\u001b[31m\u202eb\udb40\udc01\u007f é 日本 "#))
         #expect(try JSONText.decode([String: String].self, from: Array(shown.utf8)) == ["text": text])
     }
 
-    @Test func `numbers that JSON has not, and values within values without end, are shown all the same`() {
+    @Test func `numbers without a JSON form are encoded as text, and deep values are shown as text`() {
         #expect(JSONText.encode([Double.infinity, -.infinity, .nan]) == #"["Infinity","-Infinity","NaN"]"#)
         #expect(CalledReport(path: "a/b", answer: Data()).result == nil)
         #expect(CalledReport(path: "a/b", answer: Data("null".utf8)).result == .some(nil))
@@ -127,7 +127,7 @@ internal import Testing
         #expect(!failure.message.contains("vault"))
     }
 
-    @Test func `a node that did not start in the background fails with its own reason, said once`() {
+    @Test func `a node that fails in the background reports its own reason once`() {
         let failure = BackgroundNode.failure(Array("ready\nerror: the port is taken\n".utf8), 69, log: "/x/node.log")
         #expect(failure.message == "the node did not start: the port is taken")
         #expect(failure.status == .unavailable)
@@ -146,13 +146,13 @@ internal import Testing
         ("is `runar up` running there? `runar stun HOST --classify` asks a server; a `quoted word` is none", 0),
         ("Scan this with the device that joins Home, or paste the link into `runar join` there.", 0),
     ])
-    func `a hint for this device repeats the home that was named`(text: String, count: Int) {
+    func `a hint for this device repeats the named home`(text: String, count: Int) {
         let shown = HomeHint.repeating("laptop", in: text)
         #expect(shown.components(separatedBy: " --home laptop`").count - 1 == count, "\(shown)")
         #expect(shown.replacing(" --home laptop", with: "") == text)
     }
 
-    @Test func `a home is repeated as a shell reads it`() {
+    @Test func `a repeated home is quoted for a shell`() {
         #expect(HomeHint.repeating("my home's", in: "`runar up`") == #"`runar up --home 'my home'\''s'`"#)
         #expect(HomeHint.home(in: ["peers", "--home", "x y"]) == "x y")
         #expect(HomeHint.home(in: ["--home=x", "peers"]) == "x")
@@ -160,7 +160,7 @@ internal import Testing
         #expect(HomeHint.home(in: ["peers", "--home"]) == nil)
     }
 
-    @Test func `a token is good for as long as was said`() throws {
+    @Test func `a token expires after the chosen span`() throws {
         #expect(try Network.Issue.expiration(of: "30d", from: 1000) == 1000 + 30 * 86_400)
         #expect(try Network.Issue.expiration(of: "never", from: 1000) == nil)
         #expect(throws: CommandFailure.self) { try Network.Issue.expiration(of: "500ms", from: 1000) }

@@ -43,7 +43,7 @@ internal import Testing
         try RunningCommand(["send", ownerId, "--file", file, "--json"], home: phone)
     }
 
-    @Test func `a file comes after a yes, under the offered name`() throws {
+    @Test func `a file arrives under the offered name after a yes`() throws {
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
         let listener = try listen()
         let offer = try offer()
@@ -59,7 +59,7 @@ internal import Testing
         #expect(listener.exitStatus() == 0)
     }
 
-    @Test(arguments: ["no", "y", ""]) func `anything but a yes declines`(answer: String) throws {
+    @Test(arguments: ["no", "y", ""]) func `any answer except yes declines`(answer: String) throws {
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
         let listener = try listen()
         let offer = try offer()
@@ -73,7 +73,7 @@ internal import Testing
         #expect(listener.terminal.screen(until: "still there?").contains("still there?"))
     }
 
-    @Test func `whoever leaves with the question open has declined`() throws {
+    @Test func `Control-C with the question open declines the file`() throws {
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
         let listener = try listen()
         let offer = try offer()

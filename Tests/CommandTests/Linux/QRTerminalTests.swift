@@ -13,14 +13,14 @@ internal import Testing
     private let text = "https://example.org/a-text-as-long-as-a-link-usually-is"
 
     @Test(arguments: [(["--dark"], [true]), (["--light"], [false]), ([], [true, false])])
-    func `what a terminal shows is read`(arguments: [String], grounds: [Bool]) throws {
+    func `a code on a terminal is readable`(arguments: [String], grounds: [Bool]) throws {
         let screen = try Tmux.screen(after: ["qr", "show", text] + arguments, columns: 100, lines: 50)
         let readings = try IndependentReaders.read(grounds.map { .terminal(screen.shown, isDark: $0) })
         for reading in readings { #expect(reading.agrees(on: Array(text.utf8)), "\(reading)\n\(screen.shown)") }
         #expect(!screen.everything.contains("camera"))
     }
 
-    @Test func `a narrow window gets a smaller quiet zone, and one that is too narrow a word about it`() throws {
+    @Test func `a narrow window shrinks the quiet zone, and a narrower one gets an error`() throws {
         // Version 4: 33 modules, 41 columns with the standard's quiet zone.
         for columns in [41, 40, 35] {
             let screen = try Tmux.screen(after: ["qr", "show", text], columns: columns, lines: 50)
@@ -31,12 +31,12 @@ internal import Testing
         #expect(refused.contains("35 columns wide") && refused.contains("--format png") && !refused.contains("▄"))
     }
 
-    @Test func `a low window is told of`() throws {
+    @Test func `a window that is too low gets a warning`() throws {
         let screen = try Tmux.screen(after: ["qr", "show", text], columns: 100, lines: 21).everything
         #expect(screen.contains("the code is 21 lines high and this terminal 21"))
     }
 
-    @Test func `a picture is not poured over a terminal`() throws {
+    @Test func `an image is not written to a terminal`() throws {
         let screen = try Tmux.screen(after: ["qr", "show", text, "--format", "png"], columns: 100, lines: 50).everything
         #expect(screen.contains("--output FILE") && !screen.contains("PNG\r"))
     }

@@ -33,7 +33,7 @@ internal import Testing
         }
     }
 
-    @Test func `it is in no process list, no log and no file, while somebody waits and afterwards`() throws {
+    @Test func `the secret is in no process list during a join and in no log or file afterwards`() throws {
         let pair = try InvitedPair()
         for home in [pair.owner, pair.phone] {
             let started = try home.runar(["up", "--detach", "--log-level", "trace", "--json"])
@@ -69,7 +69,7 @@ internal import Testing
     }
 
     @Test(.enabled(if: IndependentReaders.missing.isEmpty, "zbar or zxing-cpp is missing"))
-    func `the code on the inviter's screen says the link in capitals`() throws {
+    func `the code on the inviter's screen holds the link in capitals`() throws {
         let pair = try InvitedPair()
         let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
         let screen = inviter.terminal.screen(until: "left, Control-C").replacing("\r\n", with: "\n")
@@ -87,7 +87,8 @@ internal import Testing
         #expect(inviter.exitStatus() == 75)
     }
 
-    @Test(arguments: ["no", "y"]) func `anything but a yes declines, and both sides say so`(answer: String) throws {
+    @Test(arguments: ["no", "y"]) func `any answer except yes declines, and both sides report it`(answer: String) throws
+    {
         let pair = try InvitedPair()
         let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
         let screen = inviter.terminal.screen(until: "left, Control-C")
@@ -103,7 +104,7 @@ internal import Testing
         #expect(inviter.exitStatus() == 77)
     }
 
-    @Test func `Control-C with the question open takes the invitation back`() throws {
+    @Test func `Control-C with the question open withdraws the invitation`() throws {
         let pair = try InvitedPair()
         let node = try pair.startOwner()
         let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
@@ -118,7 +119,7 @@ internal import Testing
         #expect(node.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a joiner that goes away ends the question`() throws {
+    @Test func `a joiner that leaves ends the question`() throws {
         let pair = try InvitedPair()
         let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
         let screen = inviter.terminal.screen(until: "left, Control-C")
@@ -130,7 +131,7 @@ internal import Testing
         #expect(inviter.exitStatus() == 69)
     }
 
-    @Test func `without a terminal nobody is invited by mistake`() throws {
+    @Test func `an invitation without a terminal is refused`() throws {
         let pair = try InvitedPair()
         let arguments = ["network", "invite", "--json"]
         let unasked = try RunningCommand(arguments, home: pair.owner, wrapper: ["/usr/bin/setsid", "-w"]).outcome()
@@ -138,7 +139,7 @@ internal import Testing
         #expect(try unasked.failure["code"] as? String == "no-terminal")
     }
 
-    @Test func `at a terminal the link is pasted with a Return, nothing more`() throws {
+    @Test func `a link is pasted at a terminal with a single Return`() throws {
         let pair = try InvitedPair()
         let (invitation, link) = try pair.invite()
         let joiner = try TerminalCommand(["join"], home: pair.phone)
