@@ -2,31 +2,31 @@ internal import Testing
 
 extension ConsoleInBrowser {
     @Suite("Access") struct AccessTests {
-        @Test func `a network is made and a device let in with the keyboard alone`() async throws {
+        @Test func `a network is created and a device admitted with the keyboard alone`() async throws {
             try await BrowserScenario.play("keyboard.first_network")
         }
 
-        @Test func `messages and values need no mouse, and a dialog gives the focus back`() async throws {
+        @Test func `messages and values need no mouse, and a dialog returns the focus`() async throws {
             try await BrowserScenario.play("keyboard.daily_use")
         }
 
-        @Test func `the first key leads past the tabs, and tabs say which is shown`() async throws {
+        @Test func `the first key skips the tabs, and tabs report the selected one`() async throws {
             try await BrowserScenario.play("keyboard.skipping")
         }
 
-        @Test func `on every screen a screen reader finds names, one main heading and the landmarks`() async throws {
+        @Test func `every screen has names, one main heading and landmarks for a screen reader`() async throws {
             try await BrowserScenario.play("hearing.names")
         }
 
-        @Test func `news is told to whoever does not see it`() async throws {
+        @Test func `a screen reader announces events, messages and failures`() async throws {
             try await BrowserScenario.play("hearing.announcements")
         }
 
-        @Test func `what cannot be taken back asks first, and no loses nothing`() async throws {
+        @Test func `an irreversible action asks first, and a no changes nothing`() async throws {
             try await BrowserScenario.play("asking.walk")
         }
 
-        @Test func `what was agreed to and did not happen is told, and not shown as done`() async throws {
+        @Test func `a confirmed action that fails is reported and not shown as done`() async throws {
             try await BrowserScenario.play("asking.failing")
         }
 

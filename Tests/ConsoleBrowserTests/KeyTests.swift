@@ -2,17 +2,17 @@ internal import Testing
 
 extension ConsoleInBrowser {
     @Suite("Keys") struct KeyTests {
-        @Test func `a master key goes to another device in a sealed file, and nothing but its passphrase opens it`()
+        @Test func `a master key moves in a sealed file that only its passphrase opens`()
             async throws
         {
             try await BrowserScenario.play("keys.key_file")
         }
 
-        @Test func `a key that is here is lost only to whoever says so`() async throws {
+        @Test func `an existing key is replaced only after a confirmation`() async throws {
             try await BrowserScenario.play("keys.other_key")
         }
 
-        @Test func `the key of a device goes to a machine that takes its place, and is no master key`() async throws {
+        @Test func `a device key moves to a replacement machine and is no master key`() async throws {
             try await BrowserScenario.play("keys.device_key")
         }
 
@@ -20,7 +20,7 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("keys.new_key")
         }
 
-        @Test func `the recovery phrase is shown for the passphrase, and its words restore the key elsewhere`()
+        @Test func `the passphrase shows the recovery phrase, which restores the key elsewhere`()
             async throws
         {
             try await BrowserScenario.play("keys.recovery_phrase")
@@ -38,7 +38,7 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("devices.by_text_with_keys")
         }
 
-        @Test func `codes that set up no device are called what they are`() async throws {
+        @Test func `codes that set up no device are reported by kind`() async throws {
             try await BrowserScenario.play("devices.wrong_codes")
         }
     }

@@ -2,15 +2,15 @@ internal import Testing
 
 extension ConsoleInBrowser {
     @Suite("Workflows") struct WorkflowTests {
-        @Test func `a network is made, and its code and recovery phrase are shown`() async throws {
+        @Test func `a network is created, and its code and recovery phrase are shown`() async throws {
             try await BrowserScenario.play("joining.network_creation")
         }
 
-        @Test func `a wrong name or number is told at its field, and one key makes two networks`() async throws {
+        @Test func `a wrong name or number is reported at its field, and one key creates two networks`() async throws {
             try await BrowserScenario.play("creating.settings")
         }
 
-        @Test func `a master key from elsewhere makes networks with a number that a person says`() async throws {
+        @Test func `an imported master key creates networks with a chosen number`() async throws {
             try await BrowserScenario.play("creating.brought_key")
         }
 
@@ -30,7 +30,7 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("using.hash_table")
         }
 
-        @Test func `messages arrive wherever one is, and files only after a yes`() async throws {
+        @Test func `messages arrive on every page, and files only after a yes`() async throws {
             try await BrowserScenario.play("using.messages_and_files")
         }
 
@@ -46,7 +46,7 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("sealing.without_keys")
         }
 
-        @Test func `nothing is sent unsealed while it is not known whether there are keys`() async throws {
+        @Test func `no message is sent unsealed while the key state is unknown`() async throws {
             try await BrowserScenario.play("sealing.unknown_keys")
         }
 
@@ -58,7 +58,7 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("circles.attachments")
         }
 
-        @Test func `a thought waits for a device that is away, and revoked trust says what it means`() async throws {
+        @Test func `a thought waits for an absent device, and revoked trust is explained`() async throws {
             try await BrowserScenario.play("circles.away_and_revoked")
         }
 
@@ -66,11 +66,11 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("circles.cards")
         }
 
-        @Test func `a group is made, joined, written in by both people, left and deleted`() async throws {
+        @Test func `a group is created, joined, written in by both people, left and deleted`() async throws {
             try await BrowserScenario.play("circles.group")
         }
 
-        @Test func `a member only reads where the creator of a group alone writes`() async throws {
+        @Test func `a member only reads in a group whose creator alone writes`() async throws {
             try await BrowserScenario.play("circles.one_writer")
         }
 
@@ -78,7 +78,7 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("circles.long_search")
         }
 
-        @Test func `a device gets a person's circle, and what is written on either appears on both`() async throws {
+        @Test func `a second device gets a person's circle, and posts on either appear on both`() async throws {
             try await BrowserScenario.play("circles.own_devices")
         }
 
@@ -86,39 +86,39 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("circles.blocking")
         }
 
-        @Test func `a large file shows how far it is, and goes on where its sender stopped it`() async throws {
+        @Test func `a large file shows its progress and resumes where its sender stopped it`() async throws {
             try await BrowserScenario.play("files.sender_stops")
         }
 
-        @Test func `who disconnects stops what is coming, and both read so`() async throws {
+        @Test func `a disconnect stops an incoming transfer, and both sides see it`() async throws {
             try await BrowserScenario.play("files.receiver_stops")
         }
 
-        @Test func `two files of one name are both kept, and none is waited for`() async throws {
+        @Test func `two files of one name are both kept, and neither waits for the other`() async throws {
             try await BrowserScenario.play("files.same_name")
         }
 
-        @Test func `of two writers of a key each is named, and who changes an old value reads so`() async throws {
+        @Test func `both writers of a key are named, and a change of an old value is reported`() async throws {
             try await BrowserScenario.play("using.two_writers")
         }
 
-        @Test func `devices with no way between them talk over another one, and read so`() async throws {
+        @Test func `devices without a direct path talk through a relay and see it`() async throws {
             try await BrowserScenario.play("using.over_another")
         }
 
-        @Test func `who is only heard nearby, and was never met, is listed as such`() async throws {
+        @Test func `a device that was discovered nearby but never connected is listed as such`() async throws {
             try await BrowserScenario.play("nearby.heard_only")
         }
 
-        @Test func `what is published stands in the feed of who listens`() async throws {
+        @Test func `a published event appears in the feed of a subscriber`() async throws {
             try await BrowserScenario.play("using.topics")
         }
 
-        @Test func `a service of another device answers what a form asks`() async throws {
+        @Test func `a service of another device answers the request of a form`() async throws {
             try await BrowserScenario.play("using.services")
         }
 
-        @Test func `a newcomer gets through the first hour by what the screens say`() async throws {
+        @Test func `a new user completes the first hour with the help of the screens`() async throws {
             try await BrowserScenario.play("newcomer.first_hour")
         }
     }

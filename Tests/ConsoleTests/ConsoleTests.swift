@@ -19,7 +19,7 @@ struct ConsoleTests {
         Counter(label: "one_total", factory: registry).increment()
     }
 
-    @Test func `who has the token reads the metrics, and nobody else anything`() async throws {
+    @Test func `only a client with the token reads the metrics`() async throws {
         try await withConsole(registry) { port in
             let host = ["Host", "127.0.0.1:\(port)"]
             let token = ["Authorization", "Bearer \(secretOfTests)"]
@@ -50,7 +50,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test func `no bytes that a client sends stop the server`() async throws {
+    @Test func `no client bytes stop the server`() async throws {
         var random = SplitMix64(seed: 7)
         let request = Array("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
         var messages: [[UInt8]] = [
@@ -78,7 +78,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test func `an answer that lasts ends when its reader goes, and the server goes on`() async throws {
+    @Test func `a long response ends when its reader leaves, and the server continues`() async throws {
         let (ends, source) = AsyncStream.makeStream(of: Void.self)
         let route = { (method: ConsoleRoute.Method, body: ConsoleRoute.Body) in
             ConsoleRoute(method, "/api/v1/lines", body: body) { _ in
@@ -113,7 +113,7 @@ struct ConsoleTests {
         for await _ in nothing {}
     }
 
-    @Test func `a port that is taken is named`() async throws {
+    @Test func `a taken port is reported`() async throws {
         let registry = registry
         try await withConsole(registry) { port in
             let second = Console(

@@ -55,7 +55,7 @@ struct HostileTests {
         return statuses.withLock { $0 }
     }
 
-    @Test func `a page of another site changes nothing, whatever it sends along`() async throws {
+    @Test func `a page of another site changes nothing, whatever it sends`() async throws {
         let (json, token) = (json, token)
         let found = try await statuses { host, port in
             [
@@ -82,7 +82,7 @@ struct HostileTests {
         #expect(routes.changes.withLock { $0 } == 0)
     }
 
-    @Test func `without a token that holds nothing is done and nothing is told`() async throws {
+    @Test func `a request without a valid token changes nothing and reveals nothing`() async throws {
         let (json, routes) = (json, routes)
         let expired = ConsoleSessions(
             key: secretOfTests,
@@ -105,7 +105,7 @@ struct HostileTests {
         #expect(routes.changes.withLock { $0 } == 0)
     }
 
-    @Test func `a secret opens once, and only for who asks as the page does`() async throws {
+    @Test func `a secret signs in once, and only for a request in the form of the page`() async throws {
         let sessions = ConsoleSessions(key: secretOfTests)
         let secret = sessions.makeSecret()
         let (json, body) = (json, #"{"secret":"\#(secret)"}"#)
@@ -132,7 +132,7 @@ struct HostileTests {
         }
     }
 
-    @Test func `reading changes nothing: what changes something is not asked by GET`() async throws {
+    @Test func `GET requests change nothing, and changes are refused over GET`() async throws {
         let (token, json) = (token, json)
         let found = try await statuses { host, _ in
             [
@@ -148,7 +148,7 @@ struct HostileTests {
         #expect(routes.changes.withLock { $0 } == 1)
     }
 
-    @Test func `more than a route takes is refused before it is read, and the next request is served`() async throws {
+    @Test func `a body above the limit is refused unread, and the next request is served`() async throws {
         let (token, json) = (token, json)
         let big = "\"" + String(repeating: "a", count: 98) + "\""
         let found = try await statuses { host, _ in
@@ -171,7 +171,7 @@ struct HostileTests {
         #expect(routes.changes.withLock { $0 } == 1 && routes.uploads.withLock { $0 }.isEmpty)
     }
 
-    @Test func `a file is kept closed while it is answered, and then gone`() async throws {
+    @Test func `an upload is private during its request and is removed afterwards`() async throws {
         let token = token
         try await withConsole(routes: routes.routes) { port in
             let fields = [["Host", "localhost:\(port)"], token]
@@ -187,7 +187,7 @@ struct HostileTests {
         #expect(paths.count == 1 && paths.allSatisfy { !FileManager.default.fileExists(atPath: $0) })
     }
 
-    @Test func `pages are strict, say nothing of the node, and are not sent twice`() async throws {
+    @Test func `pages have strict policies, reveal nothing of the node and are cached`() async throws {
         try await withConsole { port in
             let host = ["Host", "127.0.0.1:\(port)"]
             let first = try await ConsoleVisitor.ask(port, [Question("GET", "/", [host])])

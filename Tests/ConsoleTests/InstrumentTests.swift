@@ -66,7 +66,7 @@ struct InstrumentTests {
         }
     }
 
-    @Test func `every instrument of the specification moves, and the gauges fall when the node stops`() async throws {
+    @Test func `every specified instrument changes, and the gauges fall when the node stops`() async throws {
         let (registry, other) = (MetricsRegistry(explanations: RunarMetric.explanations), MetricsRegistry())
         let hands = ShiftedClock()
         let owner = try self.makeNode(registry, clock: hands.clock)
@@ -122,7 +122,7 @@ struct InstrumentTests {
         #expect(end.total(.messagesSent) == 3)
     }
 
-    @Test func `a node whose metrics nobody collects measures nothing`() {
+    @Test func `a node without a metrics collector measures nothing`() {
         #expect(NodeMetrics(factory: NOOPMetricsHandler.instance, now: { .zero }) == nil)
         #expect(NodeMetrics(factory: MetricsRegistry(), now: { .zero }) != nil)
     }
@@ -142,7 +142,7 @@ struct InstrumentTests {
         #expect(text.contains("\nrunar_connections_total 3\n") && text.contains("\nrunar_failed_connections_total 1\n"))
     }
 
-    @Test func `types of operations are labels, and nobody makes them without end`() {
+    @Test func `types of operations are labels of a bounded number`() {
         let registry = MetricsRegistry()
         let metrics = P2PMetrics(factory: registry)
         for number in 0..<100 { metrics.recordDHTOperation(type: "t\(number)", duration: 0.25) }

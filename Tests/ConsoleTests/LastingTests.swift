@@ -49,7 +49,7 @@ struct LastingTests {
         )
     }
 
-    @Test func `lines come one by one until the answer is over`() async throws {
+    @Test func `lines arrive one by one until the response ends`() async throws {
         try await withConsole(routes: routes) { port in
             let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
             let answers = try await ConsoleVisitor.ask(port, [.init("GET", "/api/v1/three", fields)])
@@ -58,7 +58,7 @@ struct LastingTests {
         }
     }
 
-    @Test func `the answer to a request that ends the server arrives`() async throws {
+    @Test func `the response to a request that ends the server arrives`() async throws {
         for _ in 0..<5 {
             let (ended, asking) = (Promise<Void>(), Locked<Task<[ConsoleVisitor.Answer], any Error>?>(nil))
             let route = ConsoleRoute(.get, "/api/v1/end") { _ in .last(Array("{}".utf8)) { ended.fulfil(()) } }
@@ -73,7 +73,7 @@ struct LastingTests {
         }
     }
 
-    @Test func `whoever goes away ends what they asked for`() async throws {
+    @Test func `a client that disconnects ends its request`() async throws {
         let ends = ends
         try await withConsole(routes: routes) { port in
             let visitor = try ConsoleVisitor.Connections(port)
@@ -86,7 +86,7 @@ struct LastingTests {
         }
     }
 
-    @Test func `signing out everywhere ends what is open, and no token of before holds`() async throws {
+    @Test func `signing out everywhere ends open responses and revokes the earlier tokens`() async throws {
         let (ends, sessions) = (ends, ConsoleSessions(key: secretOfTests))
         let token = sessions.makeSession().token
         let change = { (configuration: inout Console.Configuration) in
@@ -116,7 +116,7 @@ struct LastingTests {
         }
     }
 
-    @Test func `what was still being sent when everybody was signed out is not done`() async throws {
+    @Test func `a request that is incomplete at a global sign-out is refused`() async throws {
         let deeds = Locked(0)
         let deed = ConsoleRoute(.post, "/api/v1/deed", body: .json()) { _ in
             deeds.withLock { $0 += 1 }
@@ -138,7 +138,7 @@ struct LastingTests {
         }
     }
 
-    @Test func `a console that stops ends what is open, and has nothing to complain about`() async throws {
+    @Test func `a console that stops ends open responses and logs nothing`() async throws {
         let (ends, logs, kept) = (ends, Locked<[String]>([]), Locked<[ConsoleVisitor.Connections]>([]))
         let logger = Logger(label: "test") { _ in LogCollector(lines: logs) }
         try await withConsole(routes: routes, { $0.logger = logger }) { port in
@@ -158,7 +158,7 @@ struct LastingTests {
         #expect(logs.withLock { $0 } == [])
     }
 
-    @Test func `whoever does not read what they asked for is cut off`() async throws {
+    @Test func `a client that does not read its response is disconnected`() async throws {
         let ends = ends
         try await withConsole(routes: routes, { $0.patience = .seconds(3) }) { port in
             let visitor = try ConsoleVisitor.Connections(port)
@@ -202,7 +202,7 @@ struct LastingTests {
     }
 
     @Test(arguments: [false, true])
-    func `it may be stopped while clients keep coming`(isForNetwork: Bool) async throws {
+    func `a server stops while clients keep connecting`(isForNetwork: Bool) async throws {
         var random = SystemRandomNumberGenerator()
         let certificate = try ServerCertificate.make(addresses: [], hostName: nil, at: 1_800_000_000, using: &random)
         let port = try await Self.quietPort()
@@ -217,7 +217,7 @@ struct LastingTests {
         #expect(taken > 100)
     }
 
-    @Test func `whoever does not finish a request is cut off, and nobody is kept out`() async throws {
+    @Test func `a client with an unfinished request is disconnected, and others are served`() async throws {
         try await withConsole(routes: routes, { $0.patience = .seconds(3) }) { port in
             let visitor = try ConsoleVisitor.Connections(port)
             let json = "Content-Type: application/json\r\n"

@@ -50,14 +50,14 @@ internal import Testing
         }
     }
 
-    @Test func `what a module exports is used elsewhere`() {
+    @Test func `every export of a module is used elsewhere`() {
         for (path, module) in modules {
             let imported = modules.values.compactMap { $0.imports[path] }.reduce(into: Set()) { $0.formUnion($1) }
             let loading = modules.values.filter { $0.later.contains(path) }
             let unused = module.exports.subtracting(imported).filter { name in
                 !loading.contains { Self.ofViews.contains(name) || $0.text.contains("view.\(name)(") }
             }
-            #expect(unused.isEmpty, "\(path) exports what nobody imports: \(unused.sorted())")
+            #expect(unused.isEmpty, "\(path) has unused exports: \(unused.sorted())")
         }
     }
 

@@ -32,7 +32,7 @@ struct NetworkTests {
         Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAuthorization: Bearer \(secretOfTests)\r\n\r\n".utf8)
     }
 
-    @Test func `whoever has the token is answered over TLS, and is not taken for this machine`() async throws {
+    @Test func `a client with the token is served over TLS and not treated as local`() async throws {
         try await withNetworkConsole(routes: Self.routes) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             let host = ["Host", visitor.authority]
@@ -66,7 +66,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `only the address of the connection itself is a name for the server`() async throws {
+    @Test func `the server accepts only the connection's own address as its host name`() async throws {
         try await withNetworkConsole(routes: Self.routes) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             let foreign = [
@@ -99,7 +99,7 @@ struct NetworkTests {
     }
 
     @Test(.enabled(if: ThisMachine.wildcard(for: ThisMachine.addresses()) == "::", "this machine has no IPv6"))
-    func `the same server is there over IPv6, by any way of writing its address`() async throws {
+    func `the server is reachable over IPv6 under every spelling of its address`() async throws {
         try await withNetworkConsole(routes: Self.routes) { port in
             let visitor = try NetworkVisitor(port, at: "::1", token: secretOfTests)
             for host in ["[::1]:\(port)", "[0:0:0:0:0:0:0:1]:\(port)", "[::0.0.0.1]:\(port)"] {
@@ -111,7 +111,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `whoever is not near is cut off before a byte of TLS is spoken`() async throws {
+    @Test func `a client that is not near is disconnected before any TLS byte`() async throws {
         let asked = Locked<[IPAddress]>([])
         let change = { @Sendable (configuration: inout Console.Configuration) in
             configuration.isNear = { peer in
@@ -129,7 +129,7 @@ struct NetworkTests {
         #expect(asked.withLock { $0 }.count == 2)
     }
 
-    @Test func `a handshake that does not end is cut off, and nobody is kept out`() async throws {
+    @Test func `a handshake that does not end is closed, and others are served`() async throws {
         try await withNetworkConsole(routes: Self.routes, { $0.patience = .seconds(3) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             let beginnings: [[UInt8]] = [[], [0x16], [0x16, 0x03, 0x01, 0x02, 0x00, 0x01]]
@@ -140,7 +140,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `no bytes that a client sends in place of a handshake stop the server`() async throws {
+    @Test func `no client bytes in place of a handshake stop the server`() async throws {
         var random = SplitMix64(seed: 11)
         let messages = (0..<60).map { number -> [UInt8] in
             var bytes = (0..<Int(random.next() % 300)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -156,7 +156,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `whoever does not read what they asked for is cut off`() async throws {
+    @Test func `a client that does not read its response is disconnected`() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let flood = ConsoleRoute(.get, "/api/v1/flood") { _ in
             .lines { lines in
@@ -173,7 +173,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `signing out everywhere on this machine ends what is open over the network too`() async throws {
+    @Test func `signing out everywhere on this machine also ends responses over the network`() async throws {
         let sessions = ConsoleSessions(key: secretOfTests)
         try await withNetworkConsole(sessions: sessions, routes: Self.routes, { $0.patience = .seconds(2) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
@@ -189,7 +189,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `when the server ends its port is closed, and so is every connection`() async throws {
+    @Test func `a server that ends closes its port and every connection`() async throws {
         let left = Locked<NetworkVisitor?>(nil)
         try await withNetworkConsole(routes: Self.routes) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
@@ -201,7 +201,7 @@ struct NetworkTests {
         #expect(try await visitor.spoken("1.3") == nil)
     }
 
-    @Test func `a secret becomes a token over the network once, and the log says neither`() async throws {
+    @Test func `a secret is exchanged for a token over the network once, and the log has neither`() async throws {
         let (log, sessions) = (CollectedLog(), ConsoleSessions(key: secretOfTests))
         let secret = sessions.makeSecret()
         let change = { @Sendable (configuration: inout Console.Configuration) in configuration.logger = log.logger }

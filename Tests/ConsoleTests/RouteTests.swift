@@ -58,7 +58,7 @@ private struct CollectingWriter: ResponseBodyWriter {
         )
     }
 
-    @Test func `what is named outright goes before what is only a place`() async throws {
+    @Test func `a literal path segment is preferred to a placeholder`() async throws {
         #expect(try await found(.get, "/api/v1/networks/new") == "/api/v1/networks/new")
     }
 
@@ -72,11 +72,11 @@ private struct CollectingWriter: ResponseBodyWriter {
         "/api/v1/networks/%",
         "/api/v1/networks/%0", "/api/v1/networks/%FF", "/api/v1/networks/%zz", "/api/v1/../metrics",
     ])
-    func `nothing else is a path`(path: String) async throws {
+    func `an invalid path is refused`(path: String) async throws {
         #expect(try await found(.get, path) == "nothing")
     }
 
-    @Test func `paths of programs are told from pages`() {
+    @Test func `paths of programs differ from pages`() {
         #expect(router.covers("/metrics") && router.covers("/api/v1/anything") && router.covers("/api/"))
         #expect(!router.covers("/") && !router.covers("/api") && !router.covers("/index.html"))
     }
@@ -86,7 +86,7 @@ private struct CollectingWriter: ResponseBodyWriter {
         #expect(PercentText.query("") == [:] && PercentText.query("a=%") == nil && PercentText.query("%FF=1") == nil)
     }
 
-    @Test func `a name of any letters stands in a field`() {
+    @Test func `a field holds a name of any letters`() {
         #expect(PercentText.encode("a b\"\r\nä.txt") == "a%20b%22%0D%0A%C3%A4.txt")
         #expect(PercentText.decode(PercentText.encode("ä%\u{202E}")[...]) == "ä%\u{202E}")
     }

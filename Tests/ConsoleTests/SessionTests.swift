@@ -24,7 +24,7 @@ private struct Hands: Sendable {
         ConsoleSessions(key: key ?? self.key, clocks: hands.clocks)
     }
 
-    @Test func `a secret becomes a token once`() throws {
+    @Test func `a secret is exchanged for a token once`() throws {
         let sessions = makeSessions()
         let secret = sessions.makeSecret()
         #expect(sessions.isWaiting(for: secret))
@@ -34,14 +34,14 @@ private struct Hands: Sendable {
         #expect(sessions.exchange(secret) == nil && !sessions.isWaiting(for: secret))
     }
 
-    @Test func `a secret that nobody used within a minute is worth nothing`() {
+    @Test func `an unused secret expires after a minute`() {
         let sessions = makeSessions()
         let secret = sessions.makeSecret()
         hands.monotonic.withLock { $0 = .seconds(60) }
         #expect(!sessions.isWaiting(for: secret) && sessions.exchange(secret) == nil)
     }
 
-    @Test func `of many secrets the newest eight wait`() {
+    @Test func `only the newest eight secrets are valid`() {
         let sessions = makeSessions()
         let secrets = (0..<9).map { _ in sessions.makeSecret() }
         #expect(sessions.exchange(secrets[0]) == nil)
@@ -58,7 +58,7 @@ private struct Hands: Sendable {
         #expect(!later.admits(token))
     }
 
-    @Test func `a new key signs everybody out`() {
+    @Test func `a new key ends all sessions`() {
         let sessions = makeSessions()
         let (token, secret) = (sessions.makeSession().token, sessions.makeSecret())
         sessions.replaceKey("another")
@@ -67,7 +67,7 @@ private struct Hands: Sendable {
         #expect(!makeSessions(key: "third").admits("Bearer \(token)"))
     }
 
-    @Test func `a forged token is worth nothing, whatever was changed in it`() {
+    @Test func `a token with any change is refused`() {
         let sessions = makeSessions()
         let token = Array(sessions.makeSession().token.utf8)
         for index in token.indices {
@@ -91,7 +91,7 @@ private struct Hands: Sendable {
     }
 
     @Test(arguments: ["", "a", "====", String(repeating: "A", count: 10_000)])
-    func `what is no secret is none`(text: String) {
+    func `an invalid secret is refused`(text: String) {
         #expect(makeSessions().exchange(text) == nil)
     }
 }
