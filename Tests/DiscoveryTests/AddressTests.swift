@@ -34,7 +34,7 @@ internal import Testing
         (["127.0.0.1:4433"], "192.0.2.100:9", ["127.0.0.1:4433"]),
         ([], "192.0.2.1:9", []),
     ])
-    mutating func `they are taken as the specification says`(
+    mutating func `addresses are taken as the specification says`(
         named: [String],
         source: String,
         meant: [String]
@@ -70,7 +70,7 @@ internal import Testing
         #expect(host.discovery.peers(in: network.id).first?.addresses.count == 2)
     }
 
-    @Test mutating func `a copy keeps nobody alive`() throws {
+    @Test mutating func `a copied announcement keeps no peer alive`() throws {
         let datagram = try host.seal(peer.announcement(in: network, addresses: ["0.0.0.0:4433"]), of: network)
         try host.hear(datagram)
         for last in 1...3 {

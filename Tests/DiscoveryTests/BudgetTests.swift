@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import Discovery
 
 @Suite("Budgets") struct BudgetTests {
-    @Test func `an allowance gives so much at once and so much a second`() {
+    @Test func `a token bucket has a burst and a rate per second`() {
         let rate = Rate(perSecond: 10, atOnce: 30)
         var allowance = Allowance()
         func taken(at time: Duration) -> Int {
@@ -28,7 +28,7 @@ internal import Testing
         #expect(allowance.hasRoom(under: rate, at: .milliseconds(10_100)))
     }
 
-    @Test func `a source that is known has a share of its own`() throws {
+    @Test func `a known source has a share of its own`() throws {
         var budget = SourceBudget()
         let member = try SocketAddress(parsing: "192.0.2.1:1")
         budget.vouch(for: member, at: .zero)
@@ -57,7 +57,7 @@ internal import Testing
         #expect(haveRoom == [false, false, true, false, true])
     }
 
-    @Test func `what is used stays, what is not goes`() {
+    @Test func `recently used entries stay, and unused ones are removed`() {
         var recent = RecentlyUsed<Int, Int>(limit: 10)
         for key in 0..<100 {
             recent[key] = key

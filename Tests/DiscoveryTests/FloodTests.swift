@@ -38,7 +38,7 @@ internal import Testing
         SocketAddress(.v4(0x0A00_0000 | UInt32(number)), port: 4242)
     }
 
-    @Test mutating func `garbage from one source is looked at for a while, and nobody else notices`() throws {
+    @Test mutating func `garbage from one source is bounded and does not affect other peers`() throws {
         try expectFriend("before")
         let datagrams = (0..<64).map { _ in random.bytes(BeaconKey.byteCount) }
         for round in 0..<30_000 {
@@ -64,7 +64,7 @@ internal import Testing
         try expectFriend("meanwhile: strangers used up their share, not a known member's")
     }
 
-    @Test mutating func `knocks of a stranger cost a hash each, and of one who knows the key a few openings`() throws {
+    @Test mutating func `rendezvous probes cost a hash without the key and few openings with it`() throws {
         let key = network.secrets.newest.rendezvous.publicKey
         let announcement = try Member(seed: 5).announcement(in: network, for: .knock)
         let genuine = try #require(Knock.seal(announcement, to: key) { $1.seal($0, info: $2) })
@@ -85,7 +85,7 @@ internal import Testing
         #expect(host.discovery.budget.hasRoom(for: .knock, from: source(6_000), at: host.now.monotonic))
     }
 
-    @Test mutating func `a member that makes up members gets none in, and a bound on verifying`() throws {
+    @Test mutating func `a member that invents members adds none and costs bounded verification`() throws {
         try expectFriend("before")
         let attacker = Member(seed: 2)
         try host.hear(attacker.announcement(in: network), of: network, from: "203.0.113.66:1")
@@ -113,7 +113,7 @@ internal import Testing
         try expectFriend("after")
     }
 
-    @Test mutating func `a member that keeps restarting makes nobody talk, and nobody's memory grow`() throws {
+    @Test mutating func `a member that keeps restarting causes bounded replies and bounded memory`() throws {
         try expectFriend("before")
         host.pass(.seconds(3))
         _ = host.take()
@@ -134,7 +134,7 @@ internal import Testing
         try expectFriend("after")
     }
 
-    @Test mutating func `a full table keeps whom it has`() throws {
+    @Test mutating func `a full table keeps its peers`() throws {
         var limits = Discovery.Limits()
         limits.peersPerNetwork = 8
         var lan = Lan(seed: 1)
@@ -151,7 +151,7 @@ internal import Testing
         #expect(lan.nodes[0].lost.isEmpty)
     }
 
-    @Test mutating func `no more networks are taken than are bounded`() throws {
+    @Test mutating func `the number of networks is bounded`() throws {
         var limits = Discovery.Limits()
         limits.networks = 3
         var lan = Lan(seed: 1)

@@ -33,7 +33,7 @@ internal import Testing
         try #require(network.beaconKey.seal(bytes, nonce: Array(bytes.suffix(6) + bytes.prefix(6))))
     }
 
-    @Test mutating func `somebody else's name with one's own signature is refused`() throws {
+    @Test mutating func `another member's name with the sender's signature is refused`() throws {
         let genuine = try victim.announcement(in: network)
         let own = try attacker.announcement(in: network)
         // The victim's key and token, the attacker's addresses and signature.
@@ -43,14 +43,14 @@ internal import Testing
         try expectIgnored(.badSignature, seal(bytes, of: network))
     }
 
-    @Test mutating func `one's own name with somebody else's token is refused`() throws {
+    @Test mutating func `the sender's name with another member's token is refused`() throws {
         let genuine = try victim.announcement(in: network)
         var bytes = try attacker.announcement(in: network).bytes
         bytes.replaceSubrange(66..<138, with: genuine.bytes[66..<138])
         try expectIgnored(.badToken, seal(bytes, of: network))
     }
 
-    @Test mutating func `a token that another key than the network's signed is refused`() throws {
+    @Test mutating func `a token that is not signed by the network's key is refused`() throws {
         let genuine = try network.token(for: attacker.peerId)
         let forged = try AccessToken(
             peerId: attacker.peerId,
@@ -70,7 +70,7 @@ internal import Testing
         try expectIgnored(.badSignature, seal(bytes, of: other))
     }
 
-    @Test mutating func `a beacon is no knock, and a knock no beacon`() throws {
+    @Test mutating func `a beacon is no rendezvous probe, and a probe is no beacon`() throws {
         let asKnock = try victim.announcement(in: network, for: .beacon)
         let key = network.secrets.newest.rendezvous.publicKey
         let knock = try #require(Knock.seal(asKnock, to: key) { $1.seal($0, info: $2) })
@@ -135,14 +135,14 @@ internal import Testing
         )
     }
 
-    @Test mutating func `a recorded announcement is too old after an hour, whoever hears it`() throws {
+    @Test mutating func `a recorded announcement is too old for every receiver after an hour`() throws {
         let datagram = try host.seal(victim.announcement(in: network), of: network)
         host.pass(.seconds(3602))
         _ = host.take()
         try expectIgnored(.clocksDiffer, datagram)
     }
 
-    @Test mutating func `a playback of an earlier start takes nothing from the present one`() throws {
+    @Test mutating func `a replay of an earlier start does not affect the present one`() throws {
         var earlier = victim
         earlier.instance = InstanceId()
         try host.hear(victim.announcement(in: network), of: network)
@@ -154,7 +154,7 @@ internal import Testing
         #expect(!losses)
     }
 
-    @Test mutating func `a datagram that a bit was changed in is nobody's`() throws {
+    @Test mutating func `a datagram with a changed bit belongs to no network`() throws {
         let datagram = try host.seal(victim.announcement(in: network), of: network)
         for bit in stride(from: 0, to: datagram.count * 8, by: 13) {
             var changed = datagram

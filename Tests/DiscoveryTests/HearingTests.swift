@@ -52,7 +52,7 @@ internal import Testing
         #expect(host.isPresent(peer.peerId, in: network))
     }
 
-    @Test mutating func `new addresses are handed on at once`() throws {
+    @Test mutating func `new addresses are reported immediately`() throws {
         try host.hear(peer.announcement(in: network), of: network)
         try host.hear(peer.announcement(in: network, counter: 2, addresses: ["192.0.2.9:1"]), of: network)
         let heard = try Discovery.Effect.peerHeard(peer.peerId, network.id, addresses("192.0.2.9:1"))
@@ -70,7 +70,7 @@ internal import Testing
         #expect(host.takeNews().count == 4)
     }
 
-    @Test mutating func `what comes late changes nothing`() throws {
+    @Test mutating func `a late announcement changes nothing`() throws {
         try host.hear(peer.announcement(in: network, counter: 9), of: network)
         for counter: UInt64 in [8, 7, 3] {
             try host.hear(peer.announcement(in: network, counter: counter, addresses: []), of: network)
@@ -82,7 +82,7 @@ internal import Testing
         #expect(!host.isPresent(peer.peerId, in: network))
     }
 
-    @Test mutating func `a goodbye ends a peer, and the next start begins it again`() throws {
+    @Test mutating func `a leave announcement removes a peer, and its next start adds it again`() throws {
         try host.hear(peer.announcement(in: network), of: network)
         _ = host.take()
         try host.hear(peer.announcement(in: network, counter: 2, isGoodbye: true), of: network)
@@ -108,7 +108,7 @@ internal import Testing
         #expect(host.takeNews().last == .host(.ignored(.clocksDiffer, from: source, count: 1)))
     }
 
-    @Test mutating func `who was revoked is ignored, from then on`() throws {
+    @Test mutating func `a revoked peer is ignored from then on`() throws {
         try host.hear(peer.announcement(in: network), of: network)
         _ = host.take()
         host.give(.memberRevoked(peer.peerId, network.id))
@@ -125,7 +125,7 @@ internal import Testing
         #expect(host.count.tokens == 0)
     }
 
-    @Test mutating func `networks are told apart`() throws {
+    @Test mutating func `announcements of different networks are kept apart`() throws {
         let other = try Network(seed: 2)
         let unknown = try Network(seed: 3)
         try host.join(other)
@@ -140,7 +140,7 @@ internal import Testing
         #expect(host.discovery.peers(in: other.id).isEmpty)
     }
 
-    @Test mutating func `nothing is heard before the start and after the stop`() throws {
+    @Test mutating func `no announcement is processed before the start or after the stop`() throws {
         let announcement = try peer.announcement(in: network)
         host.give(.stopping)
         _ = host.take()
@@ -151,7 +151,7 @@ internal import Testing
         #expect(host.isPresent(peer.peerId, in: network))
     }
 
-    @Test mutating func `another version is named`() throws {
+    @Test mutating func `another version is reported`() throws {
         var bytes = try peer.announcement(in: network).bytes
         bytes[0] = 2
         let nonce = [UInt8](repeating: 7, count: BeaconKey.nonceByteCount)

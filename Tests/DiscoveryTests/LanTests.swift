@@ -21,7 +21,7 @@ internal import Testing
     ]
 
     @Test(arguments: starts)
-    func `fifty nodes find each other although a fifth is lost`(start: Start) throws {
+    func `fifty nodes find each other at twenty percent loss`(start: Start) throws {
         var lan = Lan(Self.bad, seed: start.seed)
         try lan.addMembers(50, of: CheapNetwork(), seed: start.seed)
         for index in 0..<50 { lan.start(index, at: lan.random.duration(upTo: start.spread)) }
@@ -37,7 +37,7 @@ internal import Testing
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `a newcomer to a settled network hears and is heard at once, for four answers of each`(seed: UInt64) throws {
+    func `a newcomer and a settled network hear each other at once, with four answers each`(seed: UInt64) throws {
         var lan = Lan(Self.bad, seed: seed)
         try lan.addMembers(50, of: CheapNetwork(), seed: seed)
         for index in 0..<49 { lan.start(index, at: .zero) }
@@ -75,7 +75,7 @@ internal import Testing
         }
     }
 
-    @Test func `in a crowd the regular beacons are answer enough`() throws {
+    @Test func `a node in a large network sends at most one answer besides its regular beacons`() throws {
         var random = SeededGenerator(seed: 1)
         var schedule = Schedule(interval: .seconds(10), spread: .seconds(2), at: .zero, using: &random)
         let regular = schedule.next
@@ -89,7 +89,7 @@ internal import Testing
         #expect(answers <= 1)
     }
 
-    @Test func `however many come, a node does not chatter`() throws {
+    @Test func `a node sends a bounded number of beacons, however many newcomers arrive`() throws {
         var random = SeededGenerator(seed: 1)
         var schedule = Schedule(interval: .seconds(10), spread: .seconds(2), at: .zero, using: &random)
         var now = Duration.zero
@@ -137,7 +137,7 @@ internal import Testing
         #expect(Set(gaps).count > 100)
     }
 
-    @Test func `who says goodbye is lost at once, and found again at once`() throws {
+    @Test func `a peer that announces its leave is lost at once and found again at once`() throws {
         var lan = Lan(seed: 1)
         try lan.addMembers(3, of: CheapNetwork())
         for index in 0..<3 { lan.start(index, at: .zero) }
@@ -159,7 +159,7 @@ internal import Testing
         }
     }
 
-    @Test func `who falls silent is lost after thirty seconds`() throws {
+    @Test func `a silent peer is lost after thirty seconds`() throws {
         var lan = Lan(seed: 1)
         try lan.addMembers(4, of: CheapNetwork())
         for index in 0..<4 { lan.start(index, at: .zero) }
@@ -175,7 +175,7 @@ internal import Testing
         }
     }
 
-    @Test func `where one datagram in twenty gets lost hardly anybody is held for lost`() throws {
+    @Test func `few peers are reported lost at five percent loss`() throws {
         var lan = Lan(Lan.Quality(loss: 0.05), seed: 3)
         try lan.addMembers(10, of: CheapNetwork())
         for index in 0..<10 { lan.start(index, at: .zero) }
@@ -185,7 +185,7 @@ internal import Testing
         #expect(lan.nodes.map(\.lost.count).reduce(0, +) <= 14)
     }
 
-    @Test func `two halves that were apart find each other when they are one again`() throws {
+    @Test func `two partitions find each other after they merge`() throws {
         var lan = Lan(Lan.Quality(loss: 0.05), seed: 1)
         try lan.addMembers(10, of: CheapNetwork())
         for index in 0..<10 {
@@ -203,7 +203,7 @@ internal import Testing
         #expect(lan.nodes.allSatisfy { $0.discovery.peers(in: network).count == 4 })
     }
 
-    @Test func `the same seed makes the same run, and another one another`() throws {
+    @Test func `equal seeds give equal runs, and different seeds different ones`() throws {
         func run(_ seed: UInt64) throws -> [[Duration]] {
             var lan = Lan(Self.bad, seed: seed)
             try lan.addMembers(8, of: CheapNetwork(), seed: 1)

@@ -25,8 +25,7 @@ internal import Testing
         }
     }
 
-    @Test mutating func `who has only the old secret is heard for a day, and hears nobody who has the new one`() throws
-    {
+    @Test mutating func `a node with the old secret is heard for a day and hears no node with the new one`() throws {
         var sleeper = try Host(seed: 1, of: network)
         let old = network
         network.secrets.insert(try network.secrets.successor(signer: network.key, nowSeconds: sleeper.now.wallSeconds))
@@ -69,7 +68,7 @@ internal import Testing
         #expect(datagrams.allSatisfy { network.beaconKey.open($0) != nil })
     }
 
-    @Test mutating func `a device without the secret is heard by members, and by nobody else`() throws {
+    @Test mutating func `the rendezvous probes of a device without the secret reach only members`() throws {
         var member = try Host(seed: 1, of: network)
         var outsider = try Host(seed: 2, of: Network(seed: 2))
         var newcomer = try Host(seed: 3)
@@ -90,7 +89,7 @@ internal import Testing
         #expect(member.takeDatagrams().count <= 4)
     }
 
-    @Test mutating func `knocking ends when the secret has come`() throws {
+    @Test mutating func `rendezvous probes end when the secret arrives`() throws {
         var newcomer = try Host(seed: 3)
         let token = try network.token(for: newcomer.member.peerId)
         newcomer.give(.networkKnown(token, network.secrets.newest.rendezvous.publicKey))
@@ -107,7 +106,7 @@ internal import Testing
         #expect(member.isPresent(newcomer.member.peerId, in: network))
     }
 
-    @Test mutating func `a device with an outdated secret may knock besides`() throws {
+    @Test mutating func `a device with an outdated secret may also send rendezvous probes`() throws {
         var sleeper = try Host(seed: 1, of: network)
         let twoDaysAgo = sleeper.now.wallSeconds - 2 * day
         network.secrets.insert(try network.secrets.successor(signer: network.key, nowSeconds: twoDaysAgo))

@@ -18,7 +18,7 @@ internal import Testing
         try datagrams.map { try Announcement(#require(network.beaconKey.open($0)), of: network.id) }
     }
 
-    @Test mutating func `it begins with a burst of four`() throws {
+    @Test mutating func `a node starts with a burst of four beacons`() throws {
         host.pass(.milliseconds(400))
         let sent = try announcements(host.takeDatagrams())
         #expect(sent.map(\.counter) == [1, 2, 3, 4])
@@ -27,7 +27,7 @@ internal import Testing
         #expect(sent[0].wallSeconds == host.now.wallSeconds)
     }
 
-    @Test mutating func `no byte that it sends is stable`() throws {
+    @Test mutating func `no byte of a beacon is stable`() throws {
         host.pass(.seconds(600))
         let datagrams = host.takeDatagrams()
         #expect(datagrams.count >= 60)
@@ -59,7 +59,7 @@ internal import Testing
         #expect(sent.first?.addresses.map(\.description) == ["[fe80::1]:4433", "192.0.2.7:4433", "0.0.0.0:4433"])
     }
 
-    @Test mutating func `who leaves or stops says goodbye twice and then nothing`() throws {
+    @Test mutating func `a node that leaves or stops announces it twice and then falls silent`() throws {
         host.pass(.seconds(1))
         _ = host.take()
         host.give(.networkRemoved(network.id))
@@ -79,7 +79,7 @@ internal import Testing
         #expect(host.take().isEmpty)
     }
 
-    @Test mutating func `who is no member any more by its token is silent`() throws {
+    @Test mutating func `a node with an expired token is silent`() throws {
         let token = try network.token(for: host.member.peerId, until: host.now.wallSeconds + 10)
         host.give(.networkAdded(token, network.secrets))
         host.pass(.seconds(65))
@@ -93,7 +93,7 @@ internal import Testing
         #expect(!host.takeDatagrams().isEmpty)
     }
 
-    @Test mutating func `a machine that slept makes up for nothing`() throws {
+    @Test mutating func `a machine that slept sends no missed beacons`() throws {
         host.pass(.seconds(10))
         _ = host.take()
         host.now.monotonic += .seconds(36_000)
@@ -106,7 +106,7 @@ internal import Testing
         #expect(host.takeDatagrams().count == 1)
     }
 
-    @Test mutating func `a wake is asked for once, for the earliest time`() throws {
+    @Test mutating func `one wake is requested, for the earliest time`() throws {
         var quiet = try Host(seed: 9)
         var effects: [Discovery.Effect] = []
         quiet.discovery.handle(.timeReached, at: quiet.now, into: &effects)

@@ -74,7 +74,7 @@ internal import Testing
         #expect(lan.nodes[watcher].discovery.peers(in: network.id).count == 1)
     }
 
-    @Test mutating func `two machines whose clocks differ by half an hour are noticed all the same`() throws {
+    @Test mutating func `two machines with one key are reported at half an hour of clock difference`() throws {
         let watcher = try add(1, at: .zero)
         let twins = try [add(2, start: 1, at: .seconds(1)), add(2, start: 2, at: .seconds(3))]
         lan.nodes[twins[1]].clockOffset = -1800
