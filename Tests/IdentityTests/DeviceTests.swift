@@ -46,14 +46,14 @@ internal import Testing
         return reason
     }
 
-    @Test func `the wrapping key is what another implementation derives`() throws {
+    @Test func `the wrapping key equals that of another implementation`() throws {
         let pair = KeyDerivation.deriveWrappingKey(peerKey: device)
         #expect(Hex.encode(pair.publicKey.bytes) == vectors.wrapping_public)
         #expect(pair.publicKey.bytes != device.publicKey.bytes)
         #expect(!"\(pair)".contains(Hex.encode(device.rawRepresentation)))
     }
 
-    @Test func `a request reads what another implementation wrote, and ours says the same`() throws {
+    @Test func `a request of another implementation is read, and ours is equal`() throws {
         let pkcs10 = try Hex.decode(vectors.certificate_request)
         #expect(request.peerId == PeerId(publicKey: device.publicKey))
         #expect(Hex.encode(request.wrappingKey.bytes) == vectors.wrapping_public)
@@ -79,7 +79,7 @@ internal import Testing
         }
     }
 
-    @Test func `a wrapping key of small order is refused, whoever signed it`() throws {
+    @Test func `a wrapping key of small order is refused under a valid signature`() throws {
         var fields = Array(request.binary.dropFirst().dropLast(64))
         fields.replaceSubrange(32..<64, with: [UInt8](repeating: 0, count: 32))
         let label = Array("runar/device-request/v1".utf8)
@@ -125,7 +125,7 @@ internal import Testing
         }
     }
 
-    @Test func `an answer reads what another implementation wrote`() throws {
+    @Test func `an answer of another implementation is read`() throws {
         #expect(Hex.encode(answer.sender.bytes) == vectors.sender)
         #expect(answer.authority == authority.publicKey)
         #expect(answer.addresses.map(\.description) == [vectors.address])
@@ -175,7 +175,7 @@ internal import Testing
         )
     }
 
-    @Test func `tokens and keys of others are refused in an answer, and so are those that ended`() throws {
+    @Test func `tokens and keys of others, and expired ones, are refused in an answer`() throws {
         let membership = try #require(answer.memberships.first)
         let id = NetworkId(publicKey: network.publicKey)
         let other = Ed25519PrivateKey()

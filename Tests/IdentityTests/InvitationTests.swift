@@ -71,7 +71,7 @@ import Testing
         #expect(try invitation(["192.168.1.7:4433", "[2001:db8::7]:4433"]).qrString.count <= 212)
     }
 
-    @Test func `addresses that nobody else can dial are left out`() throws {
+    @Test func `addresses that no other device can dial are left out`() throws {
         let given = [
             "0.0.0.0:4433", "192.0.2.1:0", "224.0.0.1:4433", "[fe80::1%3]:4433", "[::]:4433", "192.0.2.1:4433",
             "192.0.2.1:4433", "[::ffff:192.0.2.1]:4433", "[2001:db8::1%2]:4433",
@@ -81,7 +81,7 @@ import Testing
         )
     }
 
-    @Test func `it is good for ten minutes by the inviter's clock`() throws {
+    @Test func `an invitation is valid for ten minutes by the inviter's clock`() throws {
         let invitation = try invitation()
         #expect(invitation.expirationSeconds == 1_600)
         #expect(!invitation.isExpired(at: 1_600))
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `what is not canonical is refused`() throws {
+    @Test func `a non-canonical invitation is refused`() throws {
         let binary = try invitation().binary
         #expect(binary.count == 97)
         #expect(throws: IdentityError.self) { try Invitation(binary: [2] + binary.dropFirst()) }

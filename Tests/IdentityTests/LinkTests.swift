@@ -25,7 +25,7 @@ import Testing
         try AccessToken.create(peerId: peer, networkId: id, signer: network.privateKey, expirationSeconds: .max >> 32)
     }
 
-    @Test func `links of another implementation say what its texts say, and are ours`() throws {
+    @Test func `links of another implementation equal its texts and ours`() throws {
         let vectors = try vectors(named: "Identity/links.json", as: [Vector].self)
         #expect(Set(vectors.map(\.kind)) == ["peer-id", "token", "network", "peer"])
         for vector in vectors {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `whoever reads a text reads its link`() throws {
+    @Test func `every reader of a text also reads its link`() throws {
         let metadata = try metadata(named: "Home")
         let token = try token().with(rendezvous: metadata.rendezvous)
         let data = PeerConnectionData(peerId: peer, networkId: id, address: "[2001:db8::1]:4433", token: token)
@@ -67,7 +67,7 @@ import Testing
         #expect(throws: IdentityError.self) { try Invitation(text: link) }
     }
 
-    @Test func `a wrong letter is noticed`() throws {
+    @Test func `a wrong letter is detected`() throws {
         let link = try token().link
         let position = link.index(link.startIndex, offsetBy: "runar://token/".count + 7)
         let wrong = link.replacingCharacter(at: position, with: link[position] == "a" ? "b" : "a")

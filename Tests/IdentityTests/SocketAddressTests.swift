@@ -36,12 +36,12 @@ import Testing
         "[1:2:3:4:5:6:7:8::]:80", "[12345::]:80", "[g::]:80", "[::1%eth0]:80", "[::1%]:80", "[::1%4294967296]:80",
         "[1.2.3.4::]:80", "[::1.2.3]:80", "[:1]:80", "[1:]:80", "[]:80", "localhost:80", "1.2.3.4:8০",
     ])
-    func `what is not an address is refused`(text: String) {
+    func `an invalid address is refused`(text: String) {
         #expect(throws: IdentityError.self) { try SocketAddress(parsing: text) }
         #expect(SocketAddress(text) == nil)
     }
 
-    @Test func `kinds of addresses are told apart`() throws {
+    @Test func `addresses are classified by kind`() throws {
         func ip(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
         for text in ["127.0.0.1", "127.255.0.1", "::1", "::ffff:127.0.0.1"] { #expect(try ip(text).isLoopback) }
         for text in ["128.0.0.1", "126.255.255.255", "::2"] { #expect(try !ip(text).isLoopback) }
