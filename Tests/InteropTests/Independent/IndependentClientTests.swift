@@ -32,7 +32,7 @@ internal import TransportConformance
         }
     }
 
-    @Test func `twenty streams at a time come back byte for byte`() async throws {
+    @Test func `twenty concurrent streams come back byte for byte`() async throws {
         let echoes = try await withClient("streams") { client, _ in try await client.next("echoes") }
         #expect(echoes.count == 20 && echoes.equal == true)
     }
@@ -81,7 +81,7 @@ internal import TransportConformance
         }
     }
 
-    @Test func `a stop alone wakes a writer who waits for credit`() async throws {
+    @Test func `a stop alone wakes a writer that waits for credit`() async throws {
         try await withStopped("stop") { client, _, stream in
             let failure = try await writeFailure(of: stream)
             #expect(failure == .stopped(code: 0))
@@ -89,7 +89,7 @@ internal import TransportConformance
         }
     }
 
-    @Test func `a stop that came before the first byte stops whoever writes then`() async throws {
+    @Test func `a stop before the first byte fails the next write`() async throws {
         try await withStopped("stop-first") { client, connection, stream in
             async let server: Void = AnsweringServer.serve(connection)
             _ = try await client.next("silent")
@@ -183,7 +183,7 @@ internal import TransportConformance
 
     // MARK: No resumption
 
-    @Test func `nobody gets a session ticket from us`() async throws {
+    @Test func `the server issues no session tickets`() async throws {
         try await withClient("tickets") { client, _ in
             let echoes = try await client.next("echoes")
             let tickets = try await client.next("tickets")
