@@ -66,7 +66,7 @@ internal import Testing
         #expect(dialogue.offences.isEmpty)
     }
 
-    @Test func `a forged record is refused, and who brought it is named`() throws {
+    @Test func `a forged record is refused, and its sender is reported`() throws {
         var dialogue = try self.holder()
         let good = try dialogue.household.record("key", 1, version: 5, writer: 1)
         var damaged = good.binary
@@ -100,7 +100,7 @@ internal import Testing
         #expect(dialogue.offenders == [dialogue.peers[1]])
     }
 
-    @Test func `records of another time are refused without blaming who brought them`() throws {
+    @Test func `records of another time are refused without blaming their sender`() throws {
         var dialogue = try self.holder()
         let future = try dialogue.household.record("a", 1, version: (Swarm.epoch + 3700) * 1_000_000, writer: 1)
         let past = try dialogue.household.record("b", 1, version: 1, writer: 1, at: Swarm.epoch - 4000)
@@ -142,7 +142,7 @@ internal import Testing
         #expect(dialogue.table.health.records == 0)
     }
 
-    @Test func `one member's flood fills its own quota and nobody else's`() throws {
+    @Test func `one member's flood fills only its own quota`() throws {
         var limits = Kademlia.Limits()
         limits.recordsPerMember = 3
         limits.records = 5

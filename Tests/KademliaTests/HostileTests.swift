@@ -102,7 +102,7 @@ internal import Testing
         for count in right { #expect(count >= 39) }
     }
 
-    @Test func `inventions that a member names enter no table, and few of them are dialled`() throws {
+    @Test func `invented contacts enter no table, and few of them are dialled`() throws {
         var dialogue = try Dialogue()
         let liar = dialogue.peers[1]
         dialogue.connect(1)
@@ -131,7 +131,7 @@ internal import Testing
         #expect(dialogue.table.health.buckets == 1)
     }
 
-    @Test func `a forged record is not believed, and who shows it is named and left`() throws {
+    @Test func `a forged record is ignored, and its sender is reported and dropped`() throws {
         let swarm = try Swarm.settled(30, seed: 5)
         let key = Array("key".utf8)
         _ = swarm.ask(.put(key: key, value: [1], lifetimeSeconds: 3600), at: 0)
@@ -155,7 +155,7 @@ internal import Testing
         #expect(swarm.offences.first?.reason.hasPrefix("a forged record") == true)
     }
 
-    @Test func `a flood of questions is cut off, and costs nobody else an answer`() throws {
+    @Test func `a flood of requests is cut off and costs no other member an answer`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         dialogue.forget()
@@ -172,7 +172,7 @@ internal import Testing
         #expect(dialogue.ask(question, as: 1) != nil)
     }
 
-    @Test func `a member that connects anew has no more questions than before`() throws {
+    @Test func `a member that reconnects gets no new request budget`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         dialogue.forget()
@@ -194,7 +194,7 @@ internal import Testing
         #expect(dialogue.ask(question, as: 1) != nil)
     }
 
-    @Test func `what is no message, or answers another question, is an offence`() throws {
+    @Test func `an invalid message or an answer to another request is a protocol violation`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)
         let greeting = try #require(dialogue.questions(to: 1).first)

@@ -5,7 +5,7 @@ internal import Testing
 
 /// One table that meets others and loses them.
 @Suite("Joining") struct JoiningTests {
-    @Test func `the first member is asked who is near`() throws {
+    @Test func `the first member is asked for its nearest contacts`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)
         #expect(dialogue.questions(to: 1).map(\.question) == [.findPeers(target: dialogue.peers[0].words)])
@@ -13,7 +13,7 @@ internal import Testing
         #expect(dialogue.table.keeps(dialogue.peers[1]))
     }
 
-    @Test func `hearsay is dialled but is no neighbour before it answers`() throws {
+    @Test func `an unverified candidate is dialled but is no neighbour before it answers`() throws {
         var dialogue = try Dialogue()
         let contact = Contact(peerId: dialogue.peers[1], addresses: [dialogue.address(1)])
         dialogue.feed(.contactHeard(contact))
@@ -28,7 +28,7 @@ internal import Testing
         #expect(dialogue.questions(to: 2).isEmpty && dialogue.questions(to: 0).isEmpty)
     }
 
-    @Test func `who cannot be reached is tried again, ever more rarely`() throws {
+    @Test func `an unreachable contact is retried at growing intervals`() throws {
         var dialogue = try Dialogue()
         dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[1], addresses: [dialogue.address(1)])))
         var tries = 0
@@ -43,7 +43,7 @@ internal import Testing
         #expect((8...16).contains(tries))
     }
 
-    @Test func `no request waits for who did not answer, unless there is nobody else`() throws {
+    @Test func `a request skips unresponsive contacts unless no other contact is known`() throws {
         var dialogue = try Dialogue(members: 4)
         let gone = Contact(peerId: dialogue.peers[1], addresses: [dialogue.address(1)])
         dialogue.feed(.contactHeard(gone))
@@ -60,7 +60,7 @@ internal import Testing
         #expect(dialogue.questions(to: 2).count == 1 && dialogue.questions(to: 3).count == 1)
     }
 
-    @Test func `only what answered is named to others, never the asker, never the unreachable`() throws {
+    @Test func `an answer names only responsive contacts, never the requester`() throws {
         var dialogue = try Dialogue(members: 5)
         dialogue.connect(1, 2)
         dialogue.feed(.memberUp(dialogue.peers[3], []))
@@ -69,7 +69,7 @@ internal import Testing
         #expect(answer == .peers([Contact(peerId: dialogue.peers[2], addresses: [dialogue.address(2)])]))
     }
 
-    @Test func `a neighbour that goes is asked for at once and counts as gone until it answers`() throws {
+    @Test func `a lost neighbour is queried at once and counts as gone until it answers`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         dialogue.forget()
@@ -87,7 +87,7 @@ internal import Testing
         #expect(dialogue.questions(to: 2).map(\.question) == [.findPeers(target: dialogue.peers[0].words)])
     }
 
-    @Test func `who loses everybody remembers whom to try`() throws {
+    @Test func `a node that loses all its contacts keeps candidates to dial`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)
         dialogue.feed(.memberDown(dialogue.peers[1]))
@@ -109,7 +109,7 @@ internal import Testing
         #expect(dialogue.table.contacts.map(\.peerId) == [dialogue.peers[2]])
     }
 
-    @Test func `a question is repeated once when its connection breaks`() throws {
+    @Test func `a request is repeated once when its connection breaks`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)
         let first = try #require(dialogue.questions(to: 1).first)

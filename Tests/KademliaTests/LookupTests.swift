@@ -26,7 +26,7 @@ internal import Testing
         Lookup(target: self.target, local: try self.contact(0).peerId, shape: shape ?? self.shape)
     }
 
-    @Test func `nobody is asked twice, and the search ends when all have answered`() throws {
+    @Test func `a lookup queries each contact once and ends when all have answered`() throws {
         var lookup = try self.lookup()
         var asked: Set<PeerId> = []
         for number in 1...30 { lookup.seed(try self.contact(number), isConnected: true) }
@@ -43,12 +43,12 @@ internal import Testing
         #expect(distances.count == 20 && distances == distances.sorted())
     }
 
-    @Test func `a search without anybody to ask is over`() throws {
+    @Test func `a lookup without contacts is finished`() throws {
         var lookup = try self.lookup()
         #expect(lookup.next().isEmpty && lookup.isFinished && lookup.nearest.isEmpty)
     }
 
-    @Test func `questions under way are bounded for each path and kind`() throws {
+    @Test func `concurrent requests are bounded for each path and kind`() throws {
         var lookup = try self.lookup()
         for number in 1...60 { lookup.seed(try self.contact(number), isConnected: number % 2 == 0) }
         #expect(lookup.next().count <= 3 * 4 + 3)
@@ -56,7 +56,7 @@ internal import Testing
         #expect(lookup.next().isEmpty)
     }
 
-    @Test func `of one liar's inventions only a few are tried`() throws {
+    @Test func `few invented contacts of one liar are tried`() throws {
         var lookup = try self.lookup()
         let liar = try self.contact(1)
         lookup.seed(liar, isConnected: true)
@@ -71,7 +71,7 @@ internal import Testing
         #expect(lookup.nearest.map(\.contact) == [liar])
     }
 
-    @Test func `one good contact makes the others of the same answer worth trying`() throws {
+    @Test func `a responsive contact lets the lookup try the others of its answer`() throws {
         var lookup = try self.lookup()
         let honest = try self.contact(1)
         lookup.seed(honest, isConnected: true)
@@ -84,7 +84,7 @@ internal import Testing
         #expect(!lookup.next().isEmpty)
     }
 
-    @Test func `a wrong address that one node gives does not hide what another one knows`() throws {
+    @Test func `a wrong address from one node does not hide a right one from another`() throws {
         var lookup = try self.lookup()
         let (liar, honest) = (try self.contact(1), try self.contact(2))
         lookup.seed(liar, isConnected: true)
@@ -118,7 +118,7 @@ internal import Testing
         #expect(lookup.nearest.first?.contact == contacts[0])
     }
 
-    @Test func `candidates and questions are bounded whatever is named`() throws {
+    @Test func `candidates and requests are bounded, whatever answers name`() throws {
         var lookup = try self.lookup()
         var random = SeededGenerator(seed: 9)
         for number in 1...10 { lookup.seed(try self.contact(number), isConnected: true) }

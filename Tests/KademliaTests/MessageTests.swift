@@ -47,14 +47,14 @@ internal import Testing
         for message in try self.samples() { #expect(try Message(message.bytes) == message) }
     }
 
-    @Test func `no damaged message crashes the reader, and what is read is written the same`() throws {
+    @Test func `no damaged message crashes the reader, and a message that is read re-encodes exactly`() throws {
         neverCrash(on: try self.samples().map(\.bytes), rounds: 20_000) { bytes in
             let message = try Message(bytes)
             #expect(message.bytes == bytes)
         }
     }
 
-    @Test func `a message of a kind to come is told from a broken one`() throws {
+    @Test func `a message of an unknown kind differs from a malformed one`() throws {
         #expect(throws: MessageError.unknownKind(99)) { try Message([99, 0, 0, 0, 1]) }
         #expect(throws: MessageError.self) { try Message([]) }
         for message in try self.samples() {
@@ -63,7 +63,7 @@ internal import Testing
         }
     }
 
-    @Test func `whoever asks for values longer than there can be is refused`() throws {
+    @Test func `a request for values above the size limit is refused`() throws {
         func bytes(_ inlineLimit: Int) -> [UInt8] {
             let location = self.household.location("key")
             let question = Message.Question.findRecords(location: location, .newest, inlineLimit: inlineLimit)
@@ -75,7 +75,7 @@ internal import Testing
         }
     }
 
-    @Test func `counts beyond the bounds are refused before anything is read`() throws {
+    @Test func `counts above the limits are refused before their items are read`() throws {
         let contact = [UInt8](repeating: 1, count: 32) + [0]
         let header: [UInt8] = [129, 0, 0, 0, 1]
         _ = try Message(header + [32] + [[UInt8]](repeating: contact, count: 32).joined())

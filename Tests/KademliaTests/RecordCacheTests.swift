@@ -10,7 +10,7 @@ internal import Testing
         NodeTime(monotonic: .seconds(seconds), wallSeconds: Swarm.epoch + UInt64(seconds))
     }
 
-    @Test func `the newest record under a key is kept, whatever the order`() throws {
+    @Test func `the newest record under a key is kept in any order of arrival`() throws {
         var cache = RecordCache()
         let old = try self.household.record("key", 1, version: 5, writer: 0)
         let new = try self.household.record("key", 2, version: 6, writer: 1)
@@ -35,7 +35,7 @@ internal import Testing
         #expect(cache.record(for: long.key, at: self.now(301)) == nil)
     }
 
-    @Test func `a tombstone ends its writer's record and nobody else's`() throws {
+    @Test func `a tombstone removes only its writer's record`() throws {
         var cache = RecordCache()
         let record = try self.household.record("key", 1, version: 5, writer: 0)
         cache.insert(record, at: self.now())
@@ -49,7 +49,7 @@ internal import Testing
         #expect(!again)
     }
 
-    @Test func `what was used least lately makes room`() throws {
+    @Test func `the least recently used record is evicted`() throws {
         var cache = RecordCache(countLimit: 3)
         for name in ["a", "b", "c"] {
             cache.insert(try self.household.record(name, 1, version: 1, writer: 0), at: self.now())
@@ -82,7 +82,7 @@ internal import Testing
         #expect(cache.count == 0 && cache.byteCount == 0)
     }
 
-    @Test func `a revoked writer's records go`() throws {
+    @Test func `the records of a revoked writer are removed`() throws {
         var cache = RecordCache()
         cache.insert(try self.household.record("a", 1, version: 1, writer: 0), at: self.now())
         cache.insert(try self.household.record("b", 1, version: 1, writer: 1), at: self.now())

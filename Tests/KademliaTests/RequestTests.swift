@@ -22,7 +22,7 @@ internal import Testing
         .put(key: self.key, value: value, condition: condition, lifetimeSeconds: 3600)
     }
 
-    @Test func `alone, a record is kept here and says that nobody else holds it`() throws {
+    @Test func `an isolated member stores a record locally and reports no other replicas`() throws {
         var dialogue = try Dialogue()
         let outcome = self.request(&dialogue, self.put())
         let record = try #require(dialogue.persisted.first)
@@ -40,7 +40,7 @@ internal import Testing
         #expect(offers.count == 1)
     }
 
-    @Test func `alone, what is not here is told from what certainly is not`() throws {
+    @Test func `an isolated member reports isolation, not that a record is missing`() throws {
         var dialogue = try Dialogue()
         let policy = Kademlia.RequestPolicy(attempts: 1)
         #expect(self.request(&dialogue, .get(key: self.key), policy: policy) == .failed(.isolated))
@@ -56,7 +56,7 @@ internal import Testing
         #expect(dialogue.outcome(4) == .found([]))
     }
 
-    @Test func `a silent holder ends in a timeout, not in not found`() throws {
+    @Test func `a silent replica causes a timeout, not a missing record`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)
         #expect(self.request(&dialogue, .get(key: self.key)) == nil)
@@ -67,7 +67,7 @@ internal import Testing
         }
     }
 
-    @Test func `deleting and writing again give ever newer versions`() throws {
+    @Test func `each delete and rewrite gets a newer version`() throws {
         var dialogue = try Dialogue()
         var versions: [UInt64] = []
         for id in 1...3 as ClosedRange<UInt64> {
@@ -80,7 +80,7 @@ internal import Testing
         #expect(versions == [0, 1, 2].map { Swarm.epoch * 1_000_000 + $0 })
     }
 
-    @Test func `a condition that does not hold is a conflict that names the newest`() throws {
+    @Test func `a failed condition is a conflict that names the newest record`() throws {
         var dialogue = try Dialogue()
         let version = Swarm.epoch * 1_000_000
         let newest = Revision(version: version, writer: dialogue.peers[0])
@@ -98,7 +98,7 @@ internal import Testing
         #expect(record.version == version + 1)
     }
 
-    @Test func `what cannot be asked is refused at once with the bound that it breaks`() throws {
+    @Test func `an invalid request is refused immediately with the limit it exceeds`() throws {
         var dialogue = try Dialogue()
         let long = [UInt8](repeating: 0, count: 65_537)
         #expect(
@@ -118,7 +118,7 @@ internal import Testing
         #expect(self.request(&dialogue, self.put(), id: 5) == .failed(.notAMember))
     }
 
-    @Test func `one's own room is bounded too`() throws {
+    @Test func `the member's own records are bounded too`() throws {
         var limits = Kademlia.Limits()
         limits.recordsPerMember = 1
         var dialogue = try Dialogue(limits: limits)
@@ -130,7 +130,7 @@ internal import Testing
         #expect(self.request(&dialogue, other, id: 2) == .failed(.overQuota))
     }
 
-    @Test func `requests under way are bounded, can be cancelled, and end when the node stops`() throws {
+    @Test func `pending requests are bounded, can be cancelled and end when the node stops`() throws {
         var limits = Kademlia.Limits()
         limits.requests = 2
         var dialogue = try Dialogue(limits: limits)
@@ -146,7 +146,7 @@ internal import Testing
         #expect(dialogue.table.health.requests == 0)
     }
 
-    @Test func `a long value is fetched from a holder, and from the next when one fails`() throws {
+    @Test func `a long value is fetched from a replica, and from the next if one fails`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         let record = try Record.create(

@@ -13,7 +13,7 @@ internal import Testing
         dialogue.answer(question.number, answer, as: member)
     }
 
-    @Test func `a search under way goes on without a member as soon as that is suspected`() throws {
+    @Test func `a running lookup continues without a member that becomes suspected`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         dialogue.feed(.requested(self.id, .get(key: self.key), Kademlia.RequestPolicy()))
@@ -23,7 +23,7 @@ internal import Testing
         #expect(dialogue.outcome(1) == .found([]))
     }
 
-    @Test func `a search that begins later does not wait for it either`() throws {
+    @Test func `a later lookup does not wait for a suspected member`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         dialogue.feed(.memberSuspected(dialogue.peers[1], true))
@@ -33,7 +33,7 @@ internal import Testing
         #expect(dialogue.outcome(1) == .found([]))
     }
 
-    @Test func `a record is stored without waiting for a holder that is suspected`() throws {
+    @Test func `a store does not wait for a suspected replica`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         let put = Kademlia.Request.put(key: self.key, value: [1], lifetimeSeconds: 60)
@@ -55,7 +55,7 @@ internal import Testing
         #expect(holders == 1)
     }
 
-    @Test func `whoever is heard again is waited for again`() throws {
+    @Test func `a lookup waits again for a member that is heard again`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         dialogue.feed(.memberSuspected(dialogue.peers[1], true))
@@ -68,7 +68,7 @@ internal import Testing
         #expect(dialogue.outcome(1) == .found([]))
     }
 
-    @Test func `an answer that comes all the same counts`() throws {
+    @Test func `an answer from a suspected member counts`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2, 3)
         dialogue.feed(.requested(self.id, .get(key: self.key), Kademlia.RequestPolicy()))
