@@ -6,7 +6,7 @@ internal import Testing
 @Suite("Metrics as text") struct MetricsRegistryTests {
     let registry = MetricsRegistry(explanations: ["a_total": "A \\ with\nlines."])
 
-    @Test func `counters and gauges are lines, in order of names and labels`() {
+    @Test func `counters and gauges are lines, sorted by name and label`() {
         Counter(label: "a_total", dimensions: [("type", "put")], factory: registry).increment(by: 3)
         Counter(label: "a_total", dimensions: [("type", "get")], factory: registry).increment()
         let gauge = Meter(label: "Z", factory: registry)
@@ -24,7 +24,7 @@ internal import Testing
         #expect(registry.text() == expected)
     }
 
-    @Test func `a histogram's buckets include the smaller ones, and what is beyond all of them is in the last`() {
+    @Test func `histogram buckets are cumulative, and the last one holds all values`() {
         let recorder = Recorder(label: "size", aggregate: true, factory: registry)
         for size in [0, 1, 5, 1 << 30] { recorder.record(size) }
         let lines = registry.text().split(separator: "\n")
@@ -51,32 +51,32 @@ internal import Testing
         #expect(registry.text().hasSuffix("c{a=\"1\",b=\"2\"} 2\n"))
     }
 
-    @Test func `names and values are made fit to be written`() {
+    @Test func `names and label values are escaped`() {
         Counter(label: "1.a-ä", dimensions: [("x:y", "say \"\\\n\"")], factory: registry).increment()
         #expect(registry.text().hasSuffix("_1_a__{x_y=\"say \\\"\\\\\\n\\\"\"} 1\n"))
     }
 
-    @Test func `a name stands for one kind of instrument`() {
+    @Test func `a name belongs to one kind of instrument`() {
         Counter(label: "n", factory: registry).increment()
         Meter(label: "n", factory: registry).set(7)
         #expect(registry.text() == "# TYPE n counter\nn 1\n")
     }
 
-    @Test func `what is destroyed is written no more`() {
+    @Test func `a destroyed instrument is no longer written`() {
         let counter = Counter(label: "n", factory: registry)
         counter.increment()
         counter.destroy()
         #expect(registry.text().isEmpty)
     }
 
-    @Test func `there is room for so many series and no more`() {
+    @Test func `the number of series is bounded`() {
         for number in 0...MetricsRegistry.seriesLimit {
             Counter(label: "n", dimensions: [("i", "\(number)")], factory: registry).increment()
         }
         #expect(registry.text().split(separator: "\n").count == MetricsRegistry.seriesLimit + 1)
     }
 
-    @Test func `no number that an instrument is given stops the process`() {
+    @Test func `no number crashes an instrument`() {
         var random = SplitMix64(seed: 1)
         let (gauge, recorder) = (
             Meter(label: "g", factory: registry), Recorder(label: "r", aggregate: true, factory: registry)

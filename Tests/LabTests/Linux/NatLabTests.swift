@@ -18,7 +18,8 @@ internal import Testing
             (.portRestricted, "Endpoint Independent Mapping", "Address and Port Dependent Filtering"),
             (.symmetric, "Address and Port Dependent Mapping", "Address and Port Dependent Filtering"),
         ]
-    ) func `coturn names the kind of a router`(kind: NatLab.Kind, mapping: String, filtering: String) async throws {
+    ) func `coturn reports the NAT type of a router`(kind: NatLab.Kind, mapping: String, filtering: String) async throws
+    {
         let lab = try await NatLab.with([.init(kind)])
         let server = try await Coturn(on: lab)
         let said = try await server.discovery(from: 1)
@@ -26,7 +27,7 @@ internal import Testing
         #expect(said.contains("NAT with \(filtering)"), "\(said)")
     }
 
-    @Test func `where there is no router coturn sees none, and through one that blocks UDP it sees nothing`()
+    @Test func `coturn reports no NAT without a router and a timeout if UDP is blocked`()
         async throws
     {
         let lab = try await NatLab.with([.init(.none), .init(.blocked)])
@@ -37,7 +38,7 @@ internal import Testing
         #expect(nothing.contains("timeout") && !nothing.contains("NAT with"), "\(nothing)")
     }
 
-    @Test(arguments: NatLab.Kind.translating) func `a router lets in what its kind does and nothing else`(
+    @Test(arguments: NatLab.Kind.translating) func `a router admits only the datagrams that its NAT type admits`(
         kind: NatLab.Kind
     ) async throws {
         let lab = try await NatLab.with([.init(kind)])
@@ -63,7 +64,7 @@ internal import Testing
         #expect(Set(heard) == Set(expected))
     }
 
-    @Test func `a mapping that nobody uses is forgotten, and one that is used is not`() async throws {
+    @Test func `an unused mapping expires, and a used one does not`() async throws {
         let life = 20
         let lab = try await NatLab.with([.init(.symmetric)], mappingSeconds: life)
         let host = try await DatagramSocket(.site(1), of: lab, port: 40_000)
@@ -85,7 +86,7 @@ internal import Testing
         #expect(later.port != first.port)
     }
 
-    @Test func `a router forgets its mappings, or gets another address, when it is told to`() async throws {
+    @Test func `a router drops its mappings or changes its address on command`() async throws {
         let lab = try await NatLab.with([.init(.symmetric), .init(.portRestricted)])
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime(echo) {} }
@@ -114,7 +115,7 @@ internal import Testing
         #expect(try await host.mapping(seenBy: server[0], 7_000).address == "203.0.113.1")
     }
 
-    @Test func `over IPv6 nothing is translated, and what was not asked for is dropped`() async throws {
+    @Test func `IPv6 traffic is not translated, and unsolicited datagrams are dropped`() async throws {
         let lab = try await NatLab.with([.init(.portRestricted), .init(.none)], hasIPv6: true)
         let host = try await DatagramSocket(.site(1), of: lab, address: "::", port: 40_000)
         let other = try await DatagramSocket(.site(2), of: lab, address: "::", port: 7_000)
@@ -126,7 +127,7 @@ internal import Testing
         #expect(try await host.heard().text == "answer")
     }
 
-    @Test func `what is obstructed or cut off does not pass, and passes again afterwards`() async throws {
+    @Test func `an obstructed or disconnected path drops datagrams until it is restored`() async throws {
         let lab = try await NatLab.with([.init(.none), .init(.none)])
         let echo = try await DatagramSocket(.site(2), of: lab, port: 7_000, echoes: true)
         let witness = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
@@ -152,7 +153,7 @@ internal import Testing
             NatLab.Line(delay: .milliseconds(20), lossPercent: 5),
             NatLab.Line(delay: .milliseconds(20), lossPercent: 8, burst: 20),
         ]
-    ) func `a line delays and loses what it is asked to`(line: NatLab.Line) async throws {
+    ) func `a line has the delay and loss of its configuration`(line: NatLab.Line) async throws {
         let lab = try await NatLab.with([.init(.portRestricted, line: line)])
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime(echo) {} }
@@ -170,7 +171,7 @@ internal import Testing
         if line.burst > 1 { #expect(seen.meanRun > Double(line.burst) / 3) }
     }
 
-    @Test func `a line of a rate loses what is beyond it, and what waits is delayed`() async throws {
+    @Test func `a rate-limited line drops the excess and delays what it queues`() async throws {
         let line = NatLab.Line(bitsPerSecond: 1_000_000, delay: .milliseconds(5))
         let lab = try await NatLab.with([.init(.portRestricted, line: line)])
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)

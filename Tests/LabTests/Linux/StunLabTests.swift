@@ -32,7 +32,7 @@ internal import Testing
             (.portRestricted, "endpointIndependent", "addressAndPortDependent"),
             (.symmetric, "addressAndPortDependent", "addressAndPortDependent"),
         ]
-    ) func `each kind is called by its name`(kind: NatLab.Kind, mapping: String, filtering: String) throws {
+    ) func `each NAT type is reported by its name`(kind: NatLab.Kind, mapping: String, filtering: String) throws {
         let lab = try NatLab([.init(kind)])
         let server = try server(on: lab)
         let outcome = try answer(["stun", NatLab.serverAddresses[0], "--classify"], on: lab)
@@ -43,7 +43,7 @@ internal import Testing
         #expect(server.end(by: 15) == 0)
     }
 
-    @Test func `a router that blocks UDP is told by the silence of the server`() throws {
+    @Test func `a router that blocks UDP is reported as no answer`() throws {
         let lab = try NatLab([.init(.blocked)])
         let server = try server(on: lab)
         let outcome = try answer(["stun", NatLab.serverAddresses[0]], on: lab)
@@ -52,7 +52,7 @@ internal import Testing
         #expect(server.end(by: 15) == 0)
     }
 
-    @Test func `the doctor hears itself where there is a network, and names a device that is in none`() throws {
+    @Test func `the doctor hears its own multicast and reports a device without a network`() throws {
         func diagnosis(_ lab: LanLab) throws -> (codes: [String], multicast: [String]) {
             let outcome = try RunningCommand(
                 ["doctor", "--json"],
