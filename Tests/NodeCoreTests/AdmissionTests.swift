@@ -64,7 +64,7 @@ internal import Testing
         #expect(net.closeCodes(by: alice) == [.goodbye])
     }
 
-    @Test func `a stranger without a token is refused and told nothing`() throws {
+    @Test func `a peer without a token is refused and learns nothing`() throws {
         var net = CoreNetwork()
         let (stranger, bob) = (try net.addNode(), try net.addMember())
         net.bareLink(stranger, bob)
@@ -85,7 +85,7 @@ internal import Testing
         #expect(net.refusals(by: bob).last == .token(.badSignature))
     }
 
-    @Test func `an expired token is refused and its genuine holder is told so`() throws {
+    @Test func `an expired token is refused with a reason for its genuine holder`() throws {
         var net = CoreNetwork()
         let (alice, bob) = (try net.addNode(), try net.addMember())
         let token = try net.token(for: net.nodes[alice].peerId, expiresIn: -61)
@@ -93,7 +93,7 @@ internal import Testing
         #expect(net.refusals(by: bob) == [.token(.expired(at: net.now.wallSeconds - 61))])
     }
 
-    @Test func `a token is good for sixty seconds after its end`() throws {
+    @Test func `a token is valid for sixty seconds after its expiry`() throws {
         var net = CoreNetwork()
         let (alice, bob) = (try net.addNode(), try net.addMember())
         let token = try net.token(for: net.nodes[alice].peerId, expiresIn: -59)
@@ -108,7 +108,7 @@ internal import Testing
         #expect(net.refusals(by: bob) == [.token(.wrongPeer)])
     }
 
-    @Test func `a revoked peer is refused and told so`() throws {
+    @Test func `a revoked peer is refused with the reason`() throws {
         var net = CoreNetwork()
         let (alice, bob) = (try net.addNode(), try net.addMember())
         net.feed(bob, .membership(.revocationsAdded([try net.revocation(of: net.nodes[alice].peerId)])))
@@ -117,7 +117,7 @@ internal import Testing
         #expect(net.refusals(by: bob) == [.token(.revoked)])
     }
 
-    @Test func `the dialler refuses a responder that proves nothing good`() throws {
+    @Test func `the dialler refuses a responder without a valid proof`() throws {
         var net = CoreNetwork()
         let (alice, mallory) = (try net.addMember(), try net.addNode())
         let ids = net.linkAlone(alice, mallory)

@@ -25,7 +25,7 @@ internal import Testing
         net.nodes.indices.filter { $0 > 0 && net.areAdmitted(0, $0) }
     }
 
-    @Test func `of idle connections the least recently used are closed until as many are left as are kept`() throws {
+    @Test func `the least recently used idle connections are closed down to the limit`() throws {
         var net = try self.net(dialling: 5)
         net.advance(by: .seconds(20))
         #expect(self.connected(net) == [1, 2, 3, 4, 5])
@@ -36,7 +36,7 @@ internal import Testing
         #expect(self.connected(net) == [4, 5])
     }
 
-    @Test func `a connection with a stream or one that somebody asked for stays`() throws {
+    @Test func `a connection with a stream or a request for its peer stays`() throws {
         var net = try self.net(dialling: 5)
         let used = try #require(net.nodes[0].core.route(to: net.nodes[1].peerId))
         net.feed(0, .connection(.streamBegan(used.connection)))
@@ -48,13 +48,13 @@ internal import Testing
         #expect(self.connected(net) == [1, 2])
     }
 
-    @Test func `nothing is closed while there is room`() throws {
+    @Test func `no connection is closed below the limit`() throws {
         var net = try self.net(dialling: 5, kept: 5)
         net.advance(by: .seconds(3600))
         #expect(self.connected(net) == [1, 2, 3, 4, 5])
     }
 
-    @Test func `a peer whose connection was too many is not sought again at once`() throws {
+    @Test func `a peer with a surplus connection is not sought again immediately`() throws {
         var net = try self.net(dialling: 3)
         net.advance(by: .seconds(40))
         #expect(self.connected(net) == [2, 3])
@@ -68,7 +68,7 @@ internal import Testing
         #expect(self.connected(net) == [1])
     }
 
-    @Test func `peers are sought only as long as there is room and wanted ones always`() throws {
+    @Test func `peers are sought only below the limit, and wanted ones always`() throws {
         var limits = Limits()
         limits.keptConnections = 2
         var net = CoreNetwork(hasTables: false)
@@ -85,7 +85,7 @@ internal import Testing
         #expect(self.connected(net) == [1, 2, 5])
     }
 
-    @Test func `a peer that nobody asked for is dialled ever more rarely, and at once when it is heard again`() throws {
+    @Test func `a sought peer is dialled at growing intervals, and at once when heard again`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -103,7 +103,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `dials beyond the bound wait for their turn and nobody is forgotten`() throws {
+    @Test func `dials above the limit wait for their turn, and every peer is dialled`() throws {
         var limits = Limits()
         limits.dials = 2
         limits.queuedDials = 3

@@ -24,7 +24,7 @@ internal import Testing
         return net
     }
 
-    @Test func `after sleep a peer is dialled at once, however often that failed`() throws {
+    @Test func `a peer is dialled at once after sleep, despite earlier failures`() throws {
         var net = try self.longApart()
         net.isOffline = false
         net.feed(0, .resumed)
@@ -32,7 +32,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `without a network nobody is dialled, and with it at once`() throws {
+    @Test func `no peer is dialled without a network, and dials start when it returns`() throws {
         var net = try self.longApart()
         net.feed(0, self.conditions(hasNetwork: false))
         let dials = net.dials(by: 0)
@@ -44,7 +44,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `whoever is asked for without a network is dialled all the same`() throws {
+    @Test func `a wanted peer is dialled even without a network`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -53,7 +53,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `with little to spare nobody is sought, and connections stay`() throws {
+    @Test func `a node in reduced mode seeks no peers and keeps its connections`() throws {
         var net = CoreNetwork(hasTables: false)
         for _ in 0..<3 { try net.addMember() }
         net.connect(0, 1)
@@ -67,7 +67,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1) && net.areAdmitted(0, 2))
     }
 
-    @Test func `with little to spare a node is not heard on the local network, and hears others`() throws {
+    @Test func `a node in reduced mode sends no beacons until the mode ends`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -90,7 +90,7 @@ internal import Testing
         #expect(net.count(by: 0, where: isBeacon) > own)
     }
 
-    @Test func `checks of tokens are counted, and those that fail`() throws {
+    @Test func `token checks and their failures are counted`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()

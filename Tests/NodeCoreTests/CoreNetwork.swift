@@ -252,7 +252,7 @@ struct CoreNetwork {
         if succeeds, !self.isOffline, let target, self.nodes[target].peerId == peer, self.nodes[target].isRunning {
             self.link(node, target)
         } else {
-            self.feed(node, .peer(.dialFailed(peer, reason: "nobody answers")))
+            self.feed(node, .peer(.dialFailed(peer, reason: "no answer")))
         }
     }
 

@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Dialling") struct DiallingTests {
-    @Test func `pauses grow, carry jitter and have an end`() throws {
+    @Test func `pauses grow, have jitter and are bounded`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -41,7 +41,7 @@ internal import Testing
         }
     }
 
-    @Test func `a connection that keeps breaking is dialled more and more rarely`() throws {
+    @Test func `a connection that keeps breaking is dialled at growing intervals`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -53,7 +53,7 @@ internal import Testing
         #expect(net.dials(by: 0) < 20)
     }
 
-    @Test func `a peer is dialled once however often it is wanted`() throws {
+    @Test func `a peer is dialled once, however often it is wanted`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -65,7 +65,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `nobody without a shared network is dialled`() throws {
+    @Test func `a peer without a shared network is not dialled`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember(of: [0])
         try net.addMember(of: [1])
@@ -74,7 +74,7 @@ internal import Testing
         #expect(net.dials(by: 0) == 0)
     }
 
-    @Test func `a peer that is given up is not dialled again`() throws {
+    @Test func `a peer that is no longer wanted is not dialled again`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -86,7 +86,7 @@ internal import Testing
         #expect(net.dials(by: 0) == dials)
     }
 
-    @Test func `after a stop everything is closed and nothing is dialled`() throws {
+    @Test func `a stop closes every connection and ends all dials`() throws {
         var net = CoreNetwork(hasTables: false)
         for _ in 0..<4 { try net.addMember() }
         for node in 1..<4 { net.connect(0, node) }
@@ -98,7 +98,7 @@ internal import Testing
         #expect(net.dials(by: 0) == dials)
     }
 
-    @Test func `only so many dials are under way at a time`() throws {
+    @Test func `concurrent dials are bounded`() throws {
         var limits = Limits()
         limits.dials = 3
         var net = CoreNetwork(hasTables: false)
@@ -118,7 +118,7 @@ internal import Testing
         #expect(net.nodes[0].core.peers.dialCount == 0)
     }
 
-    @Test func `an address that becomes known during a dial is tried before the peer is given up`() throws {
+    @Test func `an address that arrives during a dial is tried before the peer is abandoned`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -135,7 +135,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `a person who names another address does not wait for the dial of the old one`() throws {
+    @Test func `a new address is dialled without waiting for the dial of the old one`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -157,7 +157,7 @@ internal import Testing
         #expect(net.dials(by: 0) == 2)
     }
 
-    @Test func `dials of one peer are few however many addresses are named`() throws {
+    @Test func `dials of one peer are bounded, however many addresses it has`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()

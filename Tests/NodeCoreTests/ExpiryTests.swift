@@ -25,7 +25,7 @@ internal import Testing
         #expect(net.count(by: 0) { if case .peer(.left) = $0 { true } else { false } } == 1)
     }
 
-    @Test func `a member that reconnects often leaves nothing behind, and its admission still ends`() throws {
+    @Test func `a member that reconnects often keeps bounded state, and its admission still ends`() throws {
         var net = try self.pair()
         for _ in 0..<200 {
             net.breakAll(of: 1)
@@ -68,7 +68,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `an expired node says nothing and dials nobody`() throws {
+    @Test func `an expired node sends no frames and dials no peers`() throws {
         var net = try self.pair()
         net.advance(by: .seconds(3700))
         let (dials, frames) = (net.dials(by: 1), net.frames(by: 1).count)
@@ -91,7 +91,7 @@ internal import Testing
         #expect(!net.isAdmitted(0, 1))
     }
 
-    @Test func `tokens can be renewed for ever on one connection`() throws {
+    @Test func `tokens can be renewed without limit on one connection`() throws {
         var net = CoreNetwork()
         try net.addMember()
         try net.addMember(expiresIn: 600)
@@ -129,7 +129,7 @@ internal import Testing
         #expect(net.count(by: 0) { if case .membership(.clockBehind) = $0 { true } else { false } } == 1)
     }
 
-    @Test func `a clock less than five minutes behind decides itself`() throws {
+    @Test func `a clock less than five minutes behind is used as it is`() throws {
         var net = CoreNetwork()
         let now = net.now.wallSeconds
         try net.addMember(expiresIn: 3600)
@@ -140,7 +140,7 @@ internal import Testing
         #expect(net.count(by: 0) { if case .membership(.ended) = $0 { true } else { false } } == 0)
     }
 
-    @Test func `leaving one of two networks tells the other side and keeps the connection`() throws {
+    @Test func `leaving one of two networks notifies the peer and keeps the connection`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember(of: [0, 1])
         try net.addMember(of: [0, 1])

@@ -36,7 +36,7 @@ internal import Testing
         .put(key: self.key, value: [value], lifetimeSeconds: 3600)
     }
 
-    @Test func `whoever knows one member meets all, and finds what any of them stores`() throws {
+    @Test func `a member that knows one other meets all and finds every stored record`() throws {
         var net = try self.net(6)
         for node in 0..<6 { #expect(net.nodes[node].core.admittedPeers(in: net.network()).count == 5) }
         guard case .stored(_, let holders) = self.ask(self.put(7), of: 2, in: &net) else {
@@ -53,7 +53,7 @@ internal import Testing
         }
     }
 
-    @Test func `a member without a hash table is in no table, and named to no other member`() throws {
+    @Test func `a member without a hash table is in no table and in no answer`() throws {
         var net = try self.net(3)
         net.hasTables = false
         let watch = try net.addMember()
@@ -73,12 +73,12 @@ internal import Testing
         #expect(net.nodes[watch].core.admittedPeers(in: net.network()) == [net.nodes[0].peerId])
     }
 
-    @Test func `who is no member gets an answer at once`() throws {
+    @Test func `a request outside a membership fails immediately`() throws {
         var net = try self.net(2)
         #expect(self.ask(.get(key: self.key), of: 1, network: net.network(9), in: &net) == .failed(.notAMember))
     }
 
-    @Test func `a malformed message costs its sender the connection, with the reason, and nobody else`() throws {
+    @Test func `a malformed message closes only its sender's connection, with the reason`() throws {
         var net = try self.net(3)
         let id = try #require(net.nodes[1].links.first { $0.value.node == 0 }?.key)
         net.forge(.dht(index: 0, [1, 0]), from: 1, on: id)
@@ -91,7 +91,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 2))
     }
 
-    @Test func `a message in a network that the sender is not admitted in is not looked at`() throws {
+    @Test func `a message in a network without the sender's admission is ignored`() throws {
         var net = try self.net(2)
         let id = try #require(net.nodes[1].links.keys.first)
         net.forge(.dht(index: 5, [99, 1, 2]), from: 1, on: id)
@@ -99,7 +99,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `a request ends with isolation, not with silence, while nobody can be dialled`() throws {
+    @Test func `a request fails with isolation or a timeout while no peer can be dialled`() throws {
         var net = CoreNetwork()
         for _ in 0..<2 { try net.addMember() }
         net.isOffline = true
@@ -112,7 +112,7 @@ internal import Testing
         #expect(error == .isolated || error == .timedOut(answered: 0))
     }
 
-    @Test func `what the revoked wrote is forgotten everywhere`() throws {
+    @Test func `the records of a revoked member are deleted everywhere`() throws {
         var net = try self.net(4)
         _ = self.ask(self.put(7), of: 3, in: &net)
         let id = RecordId(location: Record.location(of: self.key, in: net.network()), writer: net.nodes[3].peerId)

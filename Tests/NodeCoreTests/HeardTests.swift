@@ -39,7 +39,7 @@ internal import Testing
         }
     }
 
-    @Test func `who goes on being heard is told once, and again with another address`() throws {
+    @Test func `a peer that stays heard is reported once, and again with a new address`() throws {
         var pair = try Pair()
         #expect(pair.listen(for: .seconds(1)) > 0)
         #expect(pair.told == [[CoreNetwork.address(of: 0)]])
@@ -51,7 +51,7 @@ internal import Testing
         #expect(pair.told.last == [moved] && pair.told.count == 2)
     }
 
-    @Test func `who fell silent and comes back is told again`() throws {
+    @Test func `a peer that fell silent and returns is reported again`() throws {
         var pair = try Pair()
         _ = pair.listen(for: .seconds(1))
         pair.net.feed(0, .discovery(.stopped))

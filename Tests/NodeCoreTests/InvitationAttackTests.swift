@@ -6,7 +6,7 @@ internal import Testing
 
 /// Attacks with an invitation, and the end of invitations that are never used.
 @Suite("Attacks on invitations") struct InvitationAttackTests {
-    @Test func `an invitation is good once, and whoever has it too is told that it was used`() throws {
+    @Test func `an invitation admits once, and a second holder learns that it was used`() throws {
         var net = CoreNetwork()
         let (inviter, first, second) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -19,7 +19,7 @@ internal import Testing
         #expect(net.closeCodes(by: inviter) == [.invitationUsed])
     }
 
-    @Test func `five wrong proofs burn an invitation, and the right one is told so afterwards`() throws {
+    @Test func `five wrong proofs burn an invitation, and the right proof then gets that reason`() throws {
         var net = CoreNetwork()
         let (inviter, joiner, thief) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -38,7 +38,7 @@ internal import Testing
         #expect(net.request(to: inviter) == nil)
     }
 
-    @Test func `four wrong proofs leave an invitation good`() throws {
+    @Test func `four wrong proofs leave an invitation valid`() throws {
         var net = CoreNetwork()
         let (inviter, joiner, thief) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -48,7 +48,7 @@ internal import Testing
         #expect(net.request(to: inviter) != nil)
     }
 
-    @Test func `a proof is good on its own connection and for its own joiner only`() throws {
+    @Test func `a proof is valid only on its own connection and for its own joiner`() throws {
         var net = CoreNetwork()
         let (inviter, joiner, thief) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -64,7 +64,7 @@ internal import Testing
         #expect(net.request(to: inviter) == nil)
     }
 
-    @Test func `an invitation of another inviter is worth nothing here`() throws {
+    @Test func `an invitation of another inviter is refused`() throws {
         var net = CoreNetwork()
         let (inviter, other, thief) = (try net.addMember(), try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: other)
@@ -72,7 +72,7 @@ internal import Testing
         #expect(net.closeCodes(by: inviter) == [.joinRefused])
     }
 
-    @Test func `an invitation ends after ten minutes, and who has it is told so for an hour`() throws {
+    @Test func `an invitation expires after ten minutes, and its holder learns it for an hour`() throws {
         var net = CoreNetwork()
         let (inviter, joiner, stranger) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -88,7 +88,7 @@ internal import Testing
         #expect(net.closeCodes(by: inviter) == [.invitationExpired, .joinRefused, .joinRefused])
     }
 
-    @Test func `the inviter's clock decides, not the joiner's`() throws {
+    @Test func `the inviter's clock decides an invitation, not the joiner's`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -100,7 +100,7 @@ internal import Testing
         #expect(net.request(to: inviter) != nil)
     }
 
-    @Test func `an invitation that was taken back admits nobody, nor whoever waits with it`() throws {
+    @Test func `a withdrawn invitation admits no joiner, not even a waiting one`() throws {
         var net = CoreNetwork()
         let (inviter, joiner, late) = (try net.addMember(), try net.addNode(), try net.addNode())
         let (shown, used) = (try net.invite(by: inviter), try net.invite(by: inviter))
@@ -119,7 +119,7 @@ internal import Testing
         #expect(net.nodes[joiner].core.networks.isEmpty)
     }
 
-    @Test func `whoever was revoked learns it from an invitation, which is used up`() throws {
+    @Test func `a revoked joiner learns of the revocation and uses up its invitation`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         net.feed(inviter, .membership(.revocationsAdded([try net.revocation(of: net.nodes[joiner].peerId)])))
@@ -129,7 +129,7 @@ internal import Testing
         #expect(net.endedInvitations(of: inviter) == [.used])
     }
 
-    @Test func `invitations to a network that is left end`() throws {
+    @Test func `leaving a network withdraws its invitations`() throws {
         var net = CoreNetwork()
         let (inviter, joiner, late) = (try net.addMember(of: [0, 1]), try net.addNode(), try net.addNode())
         let (used, shown) = (try net.invite(by: inviter), try net.invite(by: inviter))
@@ -143,7 +143,7 @@ internal import Testing
         #expect(net.failures(of: late) == [.withdrawn])
     }
 
-    @Test func `a flood of joins is cut off, from strangers and from members`() throws {
+    @Test func `a flood of joins is cut off, from unadmitted peers and from members`() throws {
         var net = CoreNetwork()
         let (inviter, stranger) = (try net.addMember(of: [0, 1]), try net.addNode())
         net.bareLink(stranger, inviter)
@@ -160,7 +160,7 @@ internal import Testing
         #expect(net.nodes[member].links[id] == nil)
     }
 
-    @Test func `what is remembered of ended invitations is bounded`() throws {
+    @Test func `the record of ended invitations is bounded`() throws {
         var net = CoreNetwork()
         var limits = Limits()
         limits.endedInvitations = 3

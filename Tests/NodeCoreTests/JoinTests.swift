@@ -70,7 +70,7 @@ extension CoreNetwork {
 }
 
 @Suite("Joining") struct JoinTests {
-    @Test func `an invitation makes a member once its owner consents`() throws {
+    @Test func `an invitation makes a member after its owner consents`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
@@ -90,7 +90,7 @@ extension CoreNetwork {
         #expect(net.nodes[joiner].effects.contains(.join(.granted(net.nodes[inviter].peerId, grant))))
     }
 
-    @Test func `without consent there is no token, and the joiner is told so`() throws {
+    @Test func `a joiner without consent gets the refusal and no token`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
@@ -107,7 +107,7 @@ extension CoreNetwork {
         #expect(net.dials(by: joiner) == 1)
     }
 
-    @Test func `a grant for somebody else, or of another network, is never sent`() throws {
+    @Test func `a grant for another peer is never sent`() throws {
         var net = CoreNetwork()
         let (inviter, joiner, third) = (try net.addMember(), try net.addNode(), try net.addNode())
         net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
@@ -118,7 +118,7 @@ extension CoreNetwork {
         #expect(net.closeCodes(by: inviter) == [.joinDeclined])
     }
 
-    @Test func `nobody decides in time: both are told, the joiner by the inviter`() throws {
+    @Test func `a join without a decision ends for both sides after two minutes`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
@@ -131,7 +131,7 @@ extension CoreNetwork {
         #expect(net.failures(of: joiner) == [.undecided])
     }
 
-    @Test func `a joiner that hears nothing at all gives up soon after`() throws {
+    @Test func `a joiner without any answer times out ten seconds after the decision limit`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -146,7 +146,7 @@ extension CoreNetwork {
         #expect(net.nodes[joiner].core.invitations.taken.isEmpty)
     }
 
-    @Test func `an inviter that goes away while the joiner waits is gone`() throws {
+    @Test func `an inviter that leaves while the joiner waits is reported as gone`() throws {
         for code in [nil, CloseCode.goodbye.rawValue] {
             var net = CoreNetwork()
             let (inviter, joiner) = (try net.addMember(), try net.addNode())
@@ -162,7 +162,7 @@ extension CoreNetwork {
         }
     }
 
-    @Test func `an inviter that is not reached is given up after half a minute, with the last failure`() throws {
+    @Test func `an unreachable inviter times out after half a minute with the last failure`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -172,7 +172,7 @@ extension CoreNetwork {
         #expect(net.failures(of: joiner).isEmpty)
         #expect(net.dials(by: joiner) > 3)
         net.advance(by: .seconds(1))
-        #expect(net.failures(of: joiner) == [.unreachable("nobody answers")])
+        #expect(net.failures(of: joiner) == [.unreachable("no answer")])
         let dials = net.dials(by: joiner)
         net.isOffline = false
         net.advance(by: .seconds(1200))
@@ -180,7 +180,7 @@ extension CoreNetwork {
         #expect(net.nodes[joiner].core.peers.isEmpty)
     }
 
-    @Test func `an inviter that comes back within that time is found`() throws {
+    @Test func `an inviter that returns within that time is reached`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -193,7 +193,7 @@ extension CoreNetwork {
         #expect(net.failures(of: joiner).isEmpty)
     }
 
-    @Test func `what cannot work is not tried`() throws {
+    @Test func `a join that cannot succeed is not attempted`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)
@@ -213,7 +213,7 @@ extension CoreNetwork {
         #expect(net.failures(of: older) == [.expired])
     }
 
-    @Test func `whoever abandons a join asks nobody any more`() throws {
+    @Test func `an abandoned join sends no further dials`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))
@@ -231,7 +231,7 @@ extension CoreNetwork {
         #expect(net.failures(of: joiner).isEmpty)
     }
 
-    @Test func `a grant that nobody asked for, or a bad one, is refused`() throws {
+    @Test func `an unrequested or invalid grant is refused`() throws {
         var net = CoreNetwork()
         let (mallory, victim) = (try net.addMember(), try net.addNode())
         let grant = try net.grant(for: victim)
@@ -247,7 +247,7 @@ extension CoreNetwork {
         #expect(net.failures(of: victim) == [.other("the inviter granted what is no valid token")])
     }
 
-    @Test func `a join over an admitted connection leaves it alone when it is refused`() throws {
+    @Test func `a refused join leaves an admitted connection open`() throws {
         var net = CoreNetwork()
         let inviter = try net.addMember(of: [0, 1])
         let joiner = try net.addMember(of: [1])

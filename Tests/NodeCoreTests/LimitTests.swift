@@ -16,7 +16,7 @@ internal import Testing
         net.feed(0, .connection(.up(ConnectionId(number), link)))
     }
 
-    @Test func `strangers take no place of a member, however few peers are kept`() throws {
+    @Test func `unadmitted peers take no place of a member, however few peers are kept`() throws {
         var limits = Limits()
         limits.keep(peers: 100)
         var net = CoreNetwork(hasTables: false)
@@ -34,7 +34,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 21))
     }
 
-    @Test func `of several strangers that come for the last place one is admitted`() throws {
+    @Test func `one of several unadmitted peers gets the last place`() throws {
         var limits = Limits()
         limits.keep(peers: 1)
         var net = CoreNetwork(hasTables: false)
@@ -48,7 +48,7 @@ internal import Testing
         #expect(net.closeCodes(by: 0) == [.tooManyPeers, .tooManyPeers])
     }
 
-    @Test func `a connection too many is refused and a dialled one is tried again later`() throws {
+    @Test func `a connection above the limit is refused, and its dialler retries later`() throws {
         var limits = Limits()
         limits.connections = 2
         var net = CoreNetwork(hasTables: false)
@@ -63,7 +63,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 3))
     }
 
-    @Test func `a hundred peers are kept, and the one after them is refused and told so`() throws {
+    @Test func `a hundred peers are kept, and the next one is refused with the reason`() throws {
         var limits = Limits()
         limits.keep(peers: 100)
         var net = CoreNetwork(hasTables: false)
@@ -86,7 +86,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 101))
     }
 
-    @Test func `strangers leave room for members`() throws {
+    @Test func `unadmitted peers leave room for members`() throws {
         var limits = Limits()
         limits.connections = 20
         limits.strangers = 5
@@ -100,7 +100,7 @@ internal import Testing
         #expect(net.areAdmitted(0, member))
     }
 
-    @Test func `strangers from one address leave room for those from others`() throws {
+    @Test func `unadmitted peers from one address leave room for those from others`() throws {
         var limits = Limits()
         limits.strangers = 6
         var net = CoreNetwork(hasTables: false)
@@ -133,7 +133,7 @@ internal import Testing
         #expect(net.nodes[0].core.connections.ids.map(\.number) == [2, 3, 4, 5, 6, 7])
     }
 
-    @Test func `strangers leave nothing behind`() throws {
+    @Test func `unadmitted peers leave no state behind`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         for _ in 0..<50 {
@@ -158,7 +158,7 @@ internal import Testing
         #expect(net.closeCodes(by: bob) == [.protocolViolation])
     }
 
-    @Test func `answers that nobody waits for break the protocol`() throws {
+    @Test func `an unrequested answer is a protocol violation`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -202,7 +202,7 @@ internal import Testing
         #expect(known.addresses == (12..<20).reversed().map { CoreNetwork.address(of: $0) })
     }
 
-    @Test func `a frame limit is small until somebody is admitted`() throws {
+    @Test func `the frame limit is small until a peer is admitted`() throws {
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
         try net.addMember()
@@ -216,7 +216,7 @@ internal import Testing
     }
 
     @Test
-    func `a network that is named twice in one hello breaks the protocol before any signature is checked`() throws {
+    func `a network named twice in one hello is refused before any signature check`() throws {
         var net = CoreNetwork(hasTables: false)
         let stranger = try net.addNode()
         let key = generatePeerKey()

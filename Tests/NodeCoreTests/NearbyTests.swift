@@ -32,7 +32,7 @@ internal import Testing
         return net.count(by: node) { if case .peer(.discovered(id, _, _)) = $0 { true } else { false } }
     }
 
-    @Test func `members meet without an address, and are told of each other once`() throws {
+    @Test func `members find each other without an address and are reported once`() throws {
         var net = try net(4, withSecret: 4)
         start(&net)
         net.advance(by: .seconds(60))
@@ -45,7 +45,7 @@ internal import Testing
         }
     }
 
-    @Test func `a device that has nothing but texts knocks, and is told the secret`() throws {
+    @Test func `a device without the secret sends rendezvous probes and receives the secret`() throws {
         var net = try net(3, withSecret: 1)
         start(&net)
         for node in 1..<3 {
@@ -55,7 +55,7 @@ internal import Testing
         #expect(net.areAdmitted(1, 2))
     }
 
-    @Test func `who says goodbye is lost, and found again when it returns`() throws {
+    @Test func `a peer that announces its leave is lost, and found again on its return`() throws {
         var net = try net(2, withSecret: 2)
         start(&net)
         net.feed(1, .discovery(.stopped))
@@ -68,7 +68,7 @@ internal import Testing
         #expect(discoveries(of: 1, by: 0, in: net) == 2)
     }
 
-    @Test func `a revoked member is heard no more`() throws {
+    @Test func `a revoked member is no longer heard`() throws {
         var net = try net(3, withSecret: 3)
         start(&net)
         net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[2].peerId)])))
@@ -82,7 +82,7 @@ internal import Testing
         #expect(!net.areAdmitted(1, 2))
     }
 
-    @Test func `with as many connections as are kept nobody else is dialled for being near`() throws {
+    @Test func `a node at its connection limit dials no nearby peers`() throws {
         var limits = Limits()
         limits.keptConnections = 2
         var net = try net(6, withSecret: 6, limits: limits)
@@ -93,7 +93,7 @@ internal import Testing
         }
     }
 
-    @Test func `a new address is told and tried`() throws {
+    @Test func `a new address is reported and stored`() throws {
         var net = try net(2, withSecret: 2)
         start(&net)
         let moved = SocketAddress(.v4(0x7F00_0001), port: 4000)

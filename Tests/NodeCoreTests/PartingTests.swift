@@ -25,7 +25,7 @@ internal import Testing
         net.nodes[node].core.parting(from: net.nodes[other].peerId)
     }
 
-    @Test func `after a disconnection neither side dials, whatever it hears, until the time is over`() throws {
+    @Test func `neither side dials after a manual disconnect until the ban ends`() throws {
         var net = try self.makePair()
         self.part(0, from: 1, in: &net)
         #expect(net.closeCodes(by: 0) == [.parted])
@@ -46,7 +46,7 @@ internal import Testing
         #expect(self.parting(of: 0, from: 1, in: net) == nil && self.parting(of: 1, from: 0, in: net) == nil)
     }
 
-    @Test func `whoever disconnected can connect again at once`() throws {
+    @Test func `the side that disconnected can reconnect immediately`() throws {
         var net = try self.makePair()
         self.part(0, from: 1, in: &net)
         net.connect(0, 1)
@@ -57,7 +57,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `a peer whose person insists is refused, and told why`() throws {
+    @Test func `a manual dial of a banned peer is refused with the reason`() throws {
         var net = try self.makePair()
         self.part(0, from: 1, in: &net)
         net.connect(1, 0)
@@ -68,7 +68,7 @@ internal import Testing
         #expect(self.parting(of: 1, from: 0, in: net)?.isOurs == false)
     }
 
-    @Test func `a peer that knows nothing of partings is refused each time`() throws {
+    @Test func `a banned peer without ban support is refused each time`() throws {
         var net = try self.makePair()
         self.part(0, from: 1, in: &net)
         for number in 2...6 {
@@ -79,7 +79,7 @@ internal import Testing
         #expect(Set(net.closeCodes(by: 0)) == [.parted])
     }
 
-    @Test func `while an invitation is shown nobody is kept away`() throws {
+    @Test func `an open invitation suspends bans`() throws {
         var net = try self.makePair()
         self.part(0, from: 1, in: &net)
         let invitation = Invitation(
@@ -93,7 +93,7 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
-    @Test func `a message of a hash table fails at once, and does not bring the two together`() throws {
+    @Test func `a hash table message to a banned peer fails without a dial`() throws {
         var net = CoreNetwork()
         try net.addMember()
         try net.addMember()

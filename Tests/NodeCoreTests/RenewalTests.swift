@@ -24,7 +24,7 @@ internal import Testing
         }
     }
 
-    @Test func `at two thirds of its life a member asks for a new token and uses it at once`() throws {
+    @Test func `a member requests a new token at two thirds of its lifetime and uses it immediately`() throws {
         var net = try self.net()
         net.connect(0, 1)
         net.advance(by: .seconds(20 * Self.day - 1))
@@ -42,14 +42,14 @@ internal import Testing
         #expect(self.requests(to: 0, in: net).count == 1)
     }
 
-    @Test func `a member that is alone asks whoever it meets once it is time`() throws {
+    @Test func `an isolated member sends its due renewal request to the first peer it meets`() throws {
         var net = try self.net()
         net.advance(by: .seconds(25 * Self.day))
         net.connect(1, 0)
         #expect(self.requests(to: 0, in: net).count == 1)
     }
 
-    @Test func `everybody connected is asked, and again after a while`() throws {
+    @Test func `a renewal request goes to every connected peer and is repeated`() throws {
         var net = try self.net(others: 2)
         for node in [0, 2, 3] { net.connect(1, node) }
         net.advance(by: .seconds(20 * Self.day + 60))
@@ -58,7 +58,7 @@ internal import Testing
         #expect((3...5).contains(self.requests(to: 0, in: net).count))
     }
 
-    @Test func `the answers of two owners renew once`() throws {
+    @Test func `the grants of two owners renew the token once`() throws {
         var net = try self.net(others: 1)
         for node in [0, 2] { net.connect(1, node) }
         net.advance(by: .seconds(20 * Self.day + 60))
@@ -72,7 +72,7 @@ internal import Testing
         #expect(net.closeCodes(by: 1).isEmpty)
     }
 
-    @Test func `a member that is set not to ask does not ask, and is warned`() throws {
+    @Test func `a member with renewal switched off sends no request and is warned`() throws {
         var net = CoreNetwork()
         try net.addMember()
         let node = try net.addNode(renewsTokens: false)
@@ -88,7 +88,7 @@ internal import Testing
         #expect(zip(warnings, warnings.dropFirst()).allSatisfy { $0 >= $1 + UInt64(Self.day) })
     }
 
-    @Test func `a token that ends within seven days is warned of at once, and no more when it is renewed`() throws {
+    @Test func `a token that ends within seven days warns at once, and a renewal ends the warnings`() throws {
         var net = CoreNetwork()
         try net.addMember()
         try net.addMember(expiresIn: 3 * Self.day)
@@ -101,7 +101,7 @@ internal import Testing
         #expect(net.count(by: 1, where: isWarning) == count)
     }
 
-    @Test func `a token without end is neither renewed nor warned of`() throws {
+    @Test func `a token without expiry is neither renewed nor warned of`() throws {
         var net = CoreNetwork()
         for _ in 0..<2 { try net.addMember() }
         net.connect(0, 1)
@@ -125,7 +125,7 @@ internal import Testing
         #expect(grants == 0)
     }
 
-    @Test func `asking for another's token breaks the protocol, and asking too often gets no answer`() throws {
+    @Test func `a request for another's token is a violation, and excess requests are ignored`() throws {
         var net = try self.net()
         net.connect(1, 0)
         let id = try #require(net.nodes[1].links.keys.first)
@@ -138,7 +138,7 @@ internal import Testing
         #expect(net.closeCodes(by: 0) == [.protocolViolation])
     }
 
-    @Test func `connecting anew gives no further requests`() throws {
+    @Test func `a reconnection gives no further requests`() throws {
         var net = try self.net()
         net.connect(1, 0)
         let own = try #require(net.nodes[1].core.memberships[net.network()]?.own.token)
@@ -160,7 +160,7 @@ internal import Testing
         #expect(self.requests(to: 0, in: net).count == Limits().renewalsPerConnection + 1)
     }
 
-    @Test func `a grant that nobody asked for changes nothing, and a bad one disconnects who sent it`() throws {
+    @Test func `an unrequested grant changes nothing, and an invalid one disconnects its sender`() throws {
         var net = try self.net()
         net.connect(0, 1)
         let id = try #require(net.nodes[0].links.keys.first)

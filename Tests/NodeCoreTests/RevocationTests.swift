@@ -15,7 +15,7 @@ internal import Traversal
         return net
     }
 
-    @Test func `a revocation spreads to third nodes and cuts the revoked off everywhere`() throws {
+    @Test func `a revocation spreads to third nodes and disconnects the revoked peer everywhere`() throws {
         var net = try self.line(of: 4)
         net.connect(3, 1)
         net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[3].peerId)])))
@@ -42,7 +42,7 @@ internal import Traversal
         #expect(closes == 1)
     }
 
-    @Test func `the revoked is not dialled again`() throws {
+    @Test func `a revoked peer is not dialled again`() throws {
         var net = try self.line(of: 2)
         net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[1].peerId)])))
         let dials = net.dials(by: 0)
@@ -51,7 +51,7 @@ internal import Traversal
         #expect(net.nodes[1].core.networks.isEmpty)
     }
 
-    @Test(arguments: [false, true]) func `nobody is asked to bring the two together with the revoked`(
+    @Test(arguments: [false, true]) func `no member is asked to introduce a revoked peer`(
         isRevoked: Bool
     ) throws {
         var net = CoreNetwork()
@@ -73,7 +73,7 @@ internal import Traversal
         #expect(reasons.count == 1 && reasons.first?.contains("notConnected") == false, "\(reasons)")
     }
 
-    @Test(arguments: [false, true]) func `a call of the revoked is declined without a probe`(
+    @Test(arguments: [false, true]) func `a connection request of a revoked peer is declined without a probe`(
         isRevoked: Bool
     ) throws {
         var net = CoreNetwork()
@@ -169,7 +169,7 @@ internal import Traversal
         }
     }
 
-    @Test func `two entries for one peer become the same one everywhere`() throws {
+    @Test func `two entries for one peer converge to one everywhere`() throws {
         var net = try self.line(of: 2)
         let peer = PeerId(publicKey: generatePeerKey().publicKey)
         net.isHolding = true
@@ -180,7 +180,7 @@ internal import Traversal
         #expect(net.nodes[0].core.revocations(in: net.network()) == net.nodes[1].core.revocations(in: net.network()))
     }
 
-    @Test func `an entry that another key signed is refused and changes nothing`() throws {
+    @Test func `an entry with another key's signature is refused and changes nothing`() throws {
         var net = try self.line(of: 3)
         let good = try net.revocation(of: net.nodes[2].peerId)
         let forged = try net.forgedRevocation(of: net.nodes[0].peerId)
@@ -226,7 +226,7 @@ internal import Traversal
         #expect(net.nodes[1].core.revocations(in: net.network())?.count == count)
     }
 
-    @Test func `a page that is too long is no frame`() throws {
+    @Test func `a page above the size limit is no valid frame`() throws {
         let net = CoreNetwork()
         let entry = try net.revocation(of: PeerId(publicKey: generatePeerKey().publicKey))
         let bytes = Frame.revocations(index: 0, Array(repeating: entry, count: Frame.revocationPage + 1)).bytes
@@ -258,7 +258,7 @@ internal import Traversal
         #expect(net.nodes[0].links.count == 1)
     }
 
-    @Test func `a revoked peer waits in vain for a decision on its join`() throws {
+    @Test func `a pending join of a revoked peer is closed with the revocation`() throws {
         var net = CoreNetwork()
         let (inviter, joiner) = (try net.addMember(), try net.addNode())
         let invitation = try net.invite(by: inviter)

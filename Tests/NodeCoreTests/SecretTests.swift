@@ -15,7 +15,7 @@ internal import Testing
         return net
     }
 
-    @Test func `a secret reaches everybody after their admission and is kept`() throws {
+    @Test func `a secret reaches every member after its admission and is stored`() throws {
         let net = try self.line(of: 4)
         let secret = try #require(net.secrets(of: 0)?.newest)
         for node in 1..<4 {
@@ -24,7 +24,7 @@ internal import Testing
         }
     }
 
-    @Test func `a secret that is made later reaches everybody who is connected`() throws {
+    @Test func `a later secret reaches every connected member`() throws {
         var net = try self.line(of: 4, epoch: nil)
         #expect(net.secrets(of: 3) == nil)
         net.feed(1, .membership(.secretAdded(try net.secret(1_000))))
@@ -32,7 +32,7 @@ internal import Testing
         for node in 0..<4 { #expect(net.secrets(of: node)?.newest.epoch == 1_000) }
     }
 
-    @Test func `of two secrets the later one is in use everywhere, and of one epoch the same one`() throws {
+    @Test func `all members use the later of two secrets, and agree on one of equal epoch`() throws {
         for epochs: (UInt64, UInt64) in [(1_000, 2_000), (2_000, 1_000), (1_000, 1_000)] {
             var net = try self.line(of: 3, epoch: nil)
             net.isHolding = true
@@ -46,7 +46,7 @@ internal import Testing
         }
     }
 
-    @Test func `whoever comes back with an old secret gets the new one, whichever side dials`() throws {
+    @Test func `a member that returns with an old secret gets the new one, whichever side dials`() throws {
         for (from, to) in [(0, 1), (1, 0)] {
             var net = try self.line(of: 2)
             net.breakAll(of: 0)
@@ -57,7 +57,7 @@ internal import Testing
         }
     }
 
-    @Test func `a revoked member never gets the secret that its revocation brought`() throws {
+    @Test func `a revoked member never gets the secret of its revocation`() throws {
         var net = try self.line(of: 4)
         net.connect(3, 1)
         net.isHolding = true
@@ -78,7 +78,7 @@ internal import Testing
         }
     }
 
-    @Test func `a revocation at any moment of an admission leaves nobody without the secret`() throws {
+    @Test func `a revocation at any point of an admission leaves no member without the secret`() throws {
         for (from, to) in [(0, 1), (1, 0)] {
             var count = 0
             var isOver = false
@@ -103,7 +103,7 @@ internal import Testing
         }
     }
 
-    @Test func `a secret waits until the revocations are told`() throws {
+    @Test func `a secret is sent after the revocations`() throws {
         var net = try self.line(of: 2)
         net.breakAll(of: 0)
         let other = PeerId(publicKey: generatePeerKey().publicKey)
@@ -121,7 +121,7 @@ internal import Testing
         #expect(net.nodes[1].core.revocations(in: net.network())?.contains(other) == true)
     }
 
-    @Test func `a secret that the network's key did not sign disconnects who sent it`() throws {
+    @Test func `a secret without the network key's signature disconnects its sender`() throws {
         var net = try self.line(of: 2)
         let id = try #require(net.nodes[0].links.keys.first)
         let forged = try MemberSecret(
@@ -135,14 +135,14 @@ internal import Testing
         #expect(net.secrets(of: 1)?.newest.epoch == 1_000)
     }
 
-    @Test func `a secret of another network disconnects who sent it`() throws {
+    @Test func `a secret of another network disconnects its sender`() throws {
         var net = try self.line(of: 2)
         let id = try #require(net.nodes[0].links.keys.first)
         net.forge(.memberSecret(index: 0, try net.secret(9_000, network: 1)), from: 0, on: id)
         #expect(net.closeCodes(by: 1) == [.protocolViolation])
     }
 
-    @Test func `a secret that is known already costs no signature check`() throws {
+    @Test func `a known secret costs no signature check`() throws {
         let checks = Locked(0)
         var net = CoreNetwork()
         try net.addMember()
