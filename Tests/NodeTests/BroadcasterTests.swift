@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import Node
 
 @Suite("Broadcaster") struct BroadcasterTests {
-    @Test func `what waits for a listener is bounded in bytes, and reading makes room`() async throws {
+    @Test func `the queue of a listener is bounded in bytes, and reading makes room`() async throws {
         let messages = Broadcaster<[UInt8]>(capacity: 100, byteLimit: 1000) { $0.count }
         let slow = messages.listen()
         for size in [400, 600, 0] {
@@ -21,7 +21,7 @@ internal import Testing
         #expect(await reader.next()?.count == 5000)
     }
 
-    @Test func `each listener has its own room, in numbers too`() async throws {
+    @Test func `each listener has its own limit on queued messages`() async throws {
         let messages = Broadcaster<Int>(capacity: 2)
         let slow = messages.listen()
         let quick = messages.listen { $0 * 10 }
@@ -39,7 +39,7 @@ internal import Testing
         #expect(messages.send(4) == .nobodyListens)
     }
 
-    @Test func `whoever stops listening is forgotten`() async throws {
+    @Test func `a listener that stops is removed`() async throws {
         let messages = Broadcaster<Int>(capacity: 2)
         do {
             let unread = messages.listen()

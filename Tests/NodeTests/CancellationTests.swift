@@ -24,7 +24,7 @@ internal import Testing
         }
     }
 
-    @Test func `requests to the hash table that are cancelled as they end hold nobody up`() async throws {
+    @Test func `hash table requests that are cancelled as they end block no other task`() async throws {
         try await Lab.run(2) { lab, nodes in
             try await nodes[0].driver.reach(nodes[1].peerId)
             let wanted = nodes[1].peerId.words
@@ -39,10 +39,10 @@ internal import Testing
         }
     }
 
-    @Test func `attempts to reach a peer that are cancelled as they fail hold nobody up`() async throws {
+    @Test func `dials that are cancelled as they fail block no other task`() async throws {
         try await Lab.run(1) { lab, nodes in
-            let nobody = PeerId(publicKey: generatePeerKey().publicKey)
-            await self.cancelOften { try await nodes[0].driver.reach(nobody, in: lab.networkId) }
+            let unknown = PeerId(publicKey: generatePeerKey().publicKey)
+            await self.cancelOften { try await nodes[0].driver.reach(unknown, in: lab.networkId) }
             #expect(await nodes[0].driver.isResponsive())
         }
     }

@@ -44,7 +44,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `an idempotent request goes on to another provider long before its own is given up`(
+    func `an idempotent request moves to another provider long before its timeout`(
         over wire: Lab.Wire
     ) async throws {
         try await self.runWithCrash(over: wire, isIdempotent: true) { lab, nodes, asked, crashed in
@@ -62,7 +62,7 @@ internal import Transport
         }
     }
 
-    @Test func `any other request waits for its provider, and for its deadline`() async throws {
+    @Test func `any other request waits for its provider until its deadline`() async throws {
         try await self.runWithCrash(over: .memory, isIdempotent: false) { lab, nodes, asked, crashed in
             async let outcome = failure {
                 _ = try await nodes[0].request("math/add", timeLimit: .seconds(9), in: lab)
@@ -79,7 +79,7 @@ internal import Transport
         }
     }
 
-    @Test func `with nobody else an idempotent request waits until its provider is back`() async throws {
+    @Test func `an idempotent request without another provider waits for its own`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             let (begun, release) = (Mark(), Mark())
             nodes[1].serve { request in
@@ -105,7 +105,7 @@ internal import Transport
         }
     }
 
-    @Test func `a request to one peer is nobody else's`() async throws {
+    @Test func `a request to one peer goes to no other peer`() async throws {
         try await self.runWithCrash(over: .memory, isIdempotent: true) { lab, nodes, asked, crashed in
             async let outcome = failure {
                 let limit = Duration.seconds(5)

@@ -26,7 +26,7 @@ internal import Transport
         node.driver.receiveFiles(FileReceiver { [target] _ in target.path })
     }
 
-    @Test func `a file arrives as it was, with consent, and progress is told`() async throws {
+    @Test func `a file arrives unchanged after consent, and progress is reported`() async throws {
         try await Lab.run(2) { _, nodes in
             let bytes = self.content(1_000_000)
             let path = try self.source.write(bytes, as: "photo.jpg")
@@ -60,7 +60,7 @@ internal import Transport
         }
     }
 
-    @Test func `without a receiver, or when it says no, a file is declined`() async throws {
+    @Test func `a file is declined without a receiver and after a no`() async throws {
         try await Lab.run(2) { _, nodes in
             let path = try self.source.write([1], as: "note")
             for receiver in [nil, FileReceiver { _ in nil }] {
@@ -74,7 +74,7 @@ internal import Transport
         }
     }
 
-    @Test func `a receiver that was removed while an offer was on its way does not decide about it`() async throws {
+    @Test func `a receiver that was removed before an offer arrived does not decide on it`() async throws {
         try await Lab.run(2) { lab, nodes in
             let driver = nodes[1].driver
             driver.receiveFiles(
@@ -120,7 +120,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases, [false, true])
-    func `a question about a file ends when its sender gives it up, and when the sender is gone`(
+    func `a question about a file ends when its sender cancels or leaves`(
         over wire: Lab.Wire,
         isSenderGone: Bool
     ) async throws {
@@ -146,7 +146,7 @@ internal import Transport
         }
     }
 
-    @Test func `a broken transfer goes on from the byte that was reached`() async throws {
+    @Test func `a broken transfer resumes at the byte it reached`() async throws {
         try await Lab.run(2) { lab, nodes in
             let bytes = self.content(2_000_000)
             let path = try self.source.write(bytes, as: "film")
@@ -202,7 +202,7 @@ internal import Transport
         }
     }
 
-    @Test func `content that is not what was offered is thrown away`() async throws {
+    @Test func `content that differs from the offer is discarded`() async throws {
         try await Lab.run(2) { _, nodes in
             let bytes = self.content(100_000)
             let path = try self.source.write(bytes, as: "data")
@@ -233,7 +233,7 @@ internal import Transport
         }
     }
 
-    @Test func `nothing is ever overwritten`() async throws {
+    @Test func `no existing file is overwritten`() async throws {
         try await Lab.run(2) { _, nodes in
             self.acceptAll(nodes[1])
             try self.target.write([0], as: "a.txt")

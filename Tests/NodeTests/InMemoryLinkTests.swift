@@ -7,7 +7,7 @@ internal import Testing
 @Suite("In-memory link", .timeLimit(.minutes(15))) struct InMemoryLinkTests {
     private static func address(_ last: UInt32) -> SocketAddress { SocketAddress(.v4(0x0A00_0000 | last), port: 7) }
 
-    @Test func `all hear all, from the group's port`() async {
+    @Test func `every link receives every datagram from the group's port`() async {
         let network = InMemoryLocalNetwork()
         let links = (1...3).map { network.makeLink(addresses: [Self.address($0)]) }
         links[0].send([1])
@@ -18,7 +18,7 @@ internal import Testing
         }
     }
 
-    @Test func `a machine without plug hears itself alone`() async {
+    @Test func `an unplugged machine hears only itself`() async {
         let network = InMemoryLocalNetwork()
         let (first, second) = (network.makeLink(addresses: []), network.makeLink(addresses: []))
         network.setPlugged(false, first)
@@ -32,7 +32,7 @@ internal import Testing
         #expect(await second.datagrams.reduce(into: []) { $0 += $1.bytes } == [2, 3])
     }
 
-    @Test func `as much is lost as was asked for, and the same for the same seed`() async {
+    @Test func `the loss rate is as configured, and equal seeds give equal losses`() async {
         func run(seed: UInt64) async -> [UInt8] {
             let network = InMemoryLocalNetwork(seed: seed, loss: 0.2)
             let (sender, hearer) = (network.makeLink(addresses: []), network.makeLink(addresses: []))
@@ -46,7 +46,7 @@ internal import Testing
         #expect(await run(seed: 2) != heard)
     }
 
-    @Test func `the newest addresses are told, and the bounds of datagrams hold`() async {
+    @Test func `the newest addresses are reported, and the datagram size limits hold`() async {
         let link = InMemoryLocalNetwork().makeLink(addresses: [Self.address(1)])
         link.setAddresses([Self.address(2), Self.address(3)])
         link.send([])

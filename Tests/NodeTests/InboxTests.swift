@@ -23,13 +23,13 @@ internal import Transport
         }
     }
 
-    @Test func `what is held is counted, and given back when it is less or nobody has it`() {
+    @Test func `held bytes are counted and released when a share shrinks or ends`() {
         let inbox = Inbox(byteLimit: 100)
         let first = Inbox.Share(of: inbox)
         do {
             let second = Inbox.Share(of: inbox)
             #expect(first.hold(60) && second.hold(40) && inbox.heldBytes == 100)
-            #expect(!second.hold(41) && inbox.heldBytes == 60, "whoever is refused holds nothing any more")
+            #expect(!second.hold(41) && inbox.heldBytes == 60, "a refused share holds no bytes")
             #expect(first.hold(10) && second.hold(90) && inbox.heldBytes == 100)
         }
         #expect(inbox.heldBytes == 10)
@@ -38,7 +38,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `unfinished messages take a bounded room, and the next one hears that there is none`(
+    func `unfinished messages take bounded room, and the next one is refused as busy`(
         over wire: Lab.Wire
     ) async throws {
         try await self.run(over: wire) { _, nodes in
@@ -85,7 +85,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `bodies of requests take a bounded room until the requests are over`(over wire: Lab.Wire) async throws {
+    func `request bodies take bounded room until their requests end`(over wire: Lab.Wire) async throws {
         try await self.run(over: wire) { lab, nodes in
             let (begun, go) = (Mark(), AsyncStream.makeStream(of: Void.self))
             nodes[1].serve { request in
@@ -126,7 +126,7 @@ internal import Transport
         }
     }
 
-    @Test func `an item without room fails its request in a way that nobody else is asked`() async throws {
+    @Test func `an item without room fails its request without a retry at another provider`() async throws {
         try await self.run(over: .memory) { lab, nodes in
             nodes[1].serve { request in
                 do {

@@ -24,7 +24,8 @@ internal import Testing
         _ = try await events.first { if case .peerLeft(node.peerId, _, _) = $0 { true } else { false } }
     }
 
-    @Test(arguments: Lab.Wire.allCases) func `who is revoked hears it although the node stops at once`(
+    @Test(arguments: Lab.Wire.allCases)
+    func `a revoked peer receives the revocation although the node stops immediately`(
         wire: Lab.Wire
     ) async throws {
         for _ in 0..<20 {
@@ -56,7 +57,7 @@ internal import Testing
         }
     }
 
-    @Test(arguments: Lab.Wire.allCases) func `a node that stops hands over the values that nobody else holds`(
+    @Test(arguments: Lab.Wire.allCases) func `a node that stops hands over the records that no other member stores`(
         wire: Lab.Wire
     ) async throws {
         let (lab, count) = (Lab(over: wire), 60)

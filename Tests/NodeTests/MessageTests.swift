@@ -21,7 +21,7 @@ internal import Transport
         }
     }
 
-    @Test func `members send more at once than unadmitted peers may`() async throws {
+    @Test func `members may send more at once than unadmitted peers`() async throws {
         try await Lab.run(2, over: .sockets) { _, nodes in
             let listeners = nodes.map { $0.messages.listen() }
             // With its receipt both sides know that they are members.
@@ -41,7 +41,7 @@ internal import Transport
         }
     }
 
-    @Test func `the sender hears that nobody listens`() async throws {
+    @Test func `the sender learns that no listener exists`() async throws {
         try await Lab.run(2) { _, nodes in
             let error = await failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
             #expect(error as? NodeError == .nobodyListens(nodes[1].peerId))
@@ -62,7 +62,7 @@ internal import Transport
         }
     }
 
-    @Test func `the sender hears that a listener is full`() async throws {
+    @Test func `the sender learns that a listener is full`() async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode(capacity: 2)]
         lab.introduce(nodes[1], to: nodes[0])
@@ -124,7 +124,7 @@ internal import Transport
         }
     }
 
-    @Test func `an address where nobody answers is an error with its reason`() async throws {
+    @Test func `a silent address is an error with its reason`() async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode()]
         lab.introduce(nodes[1], to: nodes[0])
@@ -138,7 +138,7 @@ internal import Transport
         }
     }
 
-    @Test func `a stranger is refused and both sides hear it`() async throws {
+    @Test func `a peer without membership is refused, and both sides are notified`() async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode(isMember: false)]
         lab.introduce(nodes[1], to: nodes[0])
@@ -151,7 +151,7 @@ internal import Transport
         }
     }
 
-    @Test func `without an answer patience ends`() async throws {
+    @Test func `a message without an answer times out`() async throws {
         try await Lab.run(2) { lab, nodes in
             lab.network.partition(nodes[0].endpoint.address, from: nodes[1].endpoint.address)
             let error = await lab.clock.run(speed: 100) {

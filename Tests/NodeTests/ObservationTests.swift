@@ -14,7 +14,7 @@ internal import Transport
 @Suite("What can be seen of a node", .timeLimit(.minutes(15))) struct ObservationTests {
     private static let header = RequestHeader(path: "math/add", contentType: .json)
 
-    @Test func `a remote request is one trace: a span here, a span there, and one for what the handler asks`()
+    @Test func `a remote request is one trace of caller, handler and nested request spans`()
         async throws
     {
         let tracer = InMemoryTracer()
@@ -63,7 +63,7 @@ internal import Transport
         #expect(server.attributes["runar.peer"]?.toSpanAttribute() == .string(nodes[0].peerId.short))
     }
 
-    @Test func `who was refused is said once a minute, with the number of those that were not named`() {
+    @Test func `refusals are logged once a minute with the number of omitted lines`() {
         var line = RepeatedLine()
         #expect(line.note(at: .seconds(5)) == 0)
         for second in 6..<65 { #expect(line.note(at: .seconds(second)) == nil) }
@@ -71,7 +71,7 @@ internal import Transport
         #expect(line.note(at: .seconds(200)) == 0)
     }
 
-    @Test func `a request that fails says so in its span`() async throws {
+    @Test func `a failed request marks its span as failed`() async throws {
         let tracer = InMemoryTracer()
         let lab = Lab()
         let nodes = [try lab.makeNode { $0.tracing = RequestTracing(tracer) }, try lab.makeNode()]
@@ -87,7 +87,7 @@ internal import Transport
         #expect(span.errors.count == 1 && tracer.activeSpans.isEmpty)
     }
 
-    @Test func `nobody traces where there is no tracer`() {
+    @Test func `a node without a tracer records no spans`() {
         #expect(RequestTracing(NoOpTracer()) == nil)
         #expect(RequestTracing(InMemoryTracer()) != nil)
     }
@@ -116,7 +116,7 @@ internal import Transport
         #expect(MetadataExtractor().extract(key: "TRACEPARENT", from: fields) == "00-1-2-03")
     }
 
-    @Test func `each subsystem logs at its own level and says which it is`() {
+    @Test func `each subsystem logs at its own level under its own name`() {
         let lines = Locked<[String]>([])
         var logger = Logger(label: "test") { _ in LineLog(lines: lines) }
         logger.logLevel = .notice
@@ -133,7 +133,7 @@ internal import Transport
 
     // MARK: The end
 
-    @Test func `a node that retires answers what is under way, begins nothing new, and then stops`() async throws {
+    @Test func `a draining node finishes pending requests, accepts no new ones and then stops`() async throws {
         let lab = Lab()
         let nodes = try (0..<2).map { _ in try lab.makeNode() }
         lab.introduce(nodes[1], to: nodes[0])
@@ -165,7 +165,7 @@ internal import Transport
         }
     }
 
-    @Test func `a node that retires does not wait for ever`() async throws {
+    @Test func `a draining node stops after its time limit`() async throws {
         try await Lab.run(2) { lab, nodes in
             let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
             nodes[1].handler.withLock { handler in
@@ -187,7 +187,7 @@ internal import Transport
         }
     }
 
-    @Test func `a node that slept notices it by a timer that comes late, and only then`() async throws {
+    @Test func `a node detects sleep by a late timer only`() async throws {
         let lines = Locked<[String]>([])
         let lab = Lab()
         let nodes = try (0..<2).map { _ in
@@ -211,7 +211,7 @@ internal import Transport
         }
     }
 
-    @Test func `a node says that it is alive until it stops`() async throws {
+    @Test func `a node reports itself responsive until it stops`() async throws {
         try await Lab.run(1) { _, nodes in
             #expect(await nodes[0].driver.isResponsive())
             await nodes[0].driver.stop()

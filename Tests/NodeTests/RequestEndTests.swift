@@ -23,7 +23,7 @@ internal import Transport
         }
     }
 
-    @Test func `a slow handler is cancelled when the time is over, and the requester told`() async throws {
+    @Test func `a slow handler is cancelled at the deadline, and the requester is notified`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             let patient = Patient()
             patient.serve(on: nodes[1])
@@ -35,7 +35,7 @@ internal import Transport
         }
     }
 
-    @Test func `the provider counts the time, too`() async throws {
+    @Test func `the provider enforces the deadline too`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             let patient = Patient()
             patient.serve(on: nodes[1])
@@ -53,7 +53,7 @@ internal import Transport
         }
     }
 
-    @Test func `a handler that does not care for cancellation holds up nobody`() async throws {
+    @Test func `a handler that ignores cancellation does not delay its requester`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             let (begun, release) = (Mark(), Mark())
             nodes[1].serve { request in
@@ -72,7 +72,7 @@ internal import Transport
         }
     }
 
-    @Test func `the time of a request is its own, and it ends no other`() async throws {
+    @Test func `the deadline of a request ends no other request`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             let (begun, release) = (Mark(), Mark())
             nodes[1].serve { request in
@@ -104,7 +104,7 @@ internal import Transport
         }
     }
 
-    @Test func `across a partition the time of a request ends it`() async throws {
+    @Test func `a deadline ends a request across a partition`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             nodes[1].echo()
             try nodes[1].offer("a", ["b"], in: lab)
@@ -130,7 +130,7 @@ internal import Transport
         }
     }
 
-    @Test func `the handler is cancelled when the connection goes`() async throws {
+    @Test func `a closed connection cancels the handler`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             let patient = Patient()
             patient.serve(on: nodes[1])

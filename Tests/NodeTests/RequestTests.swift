@@ -21,7 +21,7 @@ internal import Transport
         }
     }
 
-    @Test func `the handler sees who asks, in which network, and the whole header`() async throws {
+    @Test func `the handler receives the requester, the network and the whole header`() async throws {
         try await Lab.run(2) { lab, nodes in
             let seen = Locked<(PeerId, NetworkId, RequestHeader)?>(nil)
             nodes[1].serve { request in
@@ -73,7 +73,7 @@ internal import Transport
         }
     }
 
-    @Test func `a request that nobody answers fails at its end`() async throws {
+    @Test func `a request fails if its handler returns without a response`() async throws {
         try await Lab.run(2) { lab, nodes in
             nodes[1].serve { _ in }
             let error = await failure { _ = try await nodes[0].request("math/add", in: lab, of: nodes[1]) }
@@ -107,7 +107,7 @@ internal import Transport
         }
     }
 
-    @Test func `requests beyond the room are told so, and there is room again afterwards`() async throws {
+    @Test func `requests above the limit are refused as busy, and later ones succeed`() async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode(requestLimit: 3)]
         lab.introduce(nodes[1], to: nodes[0])
@@ -150,7 +150,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `a stream that is no request is reset and disturbs no other`(over wire: Lab.Wire) async throws {
+    func `a stream without a valid request is reset and disturbs no other`(over wire: Lab.Wire) async throws {
         try await Lab.runStar(2, over: wire) { lab, nodes in
             nodes[1].echo()
             let route = try #require(nodes[0].driver.state.withLock { $0.core.route(to: nodes[1].peerId) })

@@ -24,7 +24,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `whoever's connection has just ended is passed over`(over wire: Lab.Wire) async throws {
+    func `a provider with a closed connection is skipped`(over wire: Lab.Wire) async throws {
         try await Lab.runStar(3, over: wire) { lab, nodes in
             for node in nodes.dropFirst() { try node.offer("math", ["add"], in: lab) }
             try await nodes[0].waitForProviders(2, of: "math", in: lab)
@@ -42,7 +42,7 @@ internal import Transport
         }
     }
 
-    @Test func `who comes later hears what is offered`() async throws {
+    @Test func `a member that connects later receives the service offers`() async throws {
         try await Lab.run(2) { lab, nodes in
             nodes[1].answer(7)
             try nodes[1].offer("math", ["add"], in: lab)
@@ -54,7 +54,7 @@ internal import Transport
         }
     }
 
-    @Test func `what is offered before a network is joined is offered there`() async throws {
+    @Test func `a service added before a network is joined is offered in it`() async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode(isMember: false)]
         nodes[1].answer(7)
@@ -67,7 +67,7 @@ internal import Transport
         }
     }
 
-    @Test func `a missing service, a missing action and a pause are told apart`() async throws {
+    @Test func `a missing service, a missing action and a pause have different errors`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             let missing = await failure { _ = try await nodes[0].request("math/add", in: lab) }
             #expect((missing as? ServiceFailure)?.kind == .noService)
@@ -101,7 +101,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `a provider that says its last words leaves requests to the others`(over wire: Lab.Wire) async throws {
+    func `a provider in shutdown leaves requests to the others`(over wire: Lab.Wire) async throws {
         try await Lab.runStar(3, over: wire) { lab, nodes in
             for (number, node) in nodes.dropFirst().enumerated() {
                 node.answer(UInt8(number))
@@ -154,21 +154,21 @@ internal import Transport
         }
     }
 
-    @Test func `an idempotent request goes to another provider when one dies under it`() async throws {
+    @Test func `an idempotent request moves to another provider if its own dies`() async throws {
         try await self.runWithDying(true) { result, handled in
             #expect(handled == 2)
             #expect(throws: Never.self) { try result.get() }
         }
     }
 
-    @Test func `a request for an idempotent action does so, too`() async throws {
+    @Test func `a request for an idempotent action moves to another provider too`() async throws {
         try await self.runWithDying(false, isActionIdempotent: true) { result, handled in
             #expect(handled == 2)
             #expect(throws: Never.self) { try result.get() }
         }
     }
 
-    @Test func `any other request fails when its provider dies, and nobody else is asked`() async throws {
+    @Test func `any other request fails if its provider dies and is not retried`() async throws {
         try await self.runWithDying(false) { result, handled in
             #expect(handled == 1)
             guard case .failure(let error) = result, case .interrupted? = error as? NodeError else {
@@ -179,7 +179,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `a provider without room passes the request on, whatever it does`(over wire: Lab.Wire) async throws {
+    func `a busy provider passes the request to the next one`(over wire: Lab.Wire) async throws {
         try await Lab.runStar(3, over: wire) { lab, nodes in
             nodes[1].serve { await $0.fail(ServiceFailure(kind: .busy)) }
             nodes[2].answer(2)
@@ -193,7 +193,7 @@ internal import Transport
         }
     }
 
-    @Test func `a handler's failure is no reason to ask somebody else`() async throws {
+    @Test func `a request is not retried after a handler's failure`() async throws {
         try await Lab.runStar(3) { lab, nodes in
             let count = Locked(0)
             for node in nodes.dropFirst() {
@@ -210,7 +210,7 @@ internal import Transport
         }
     }
 
-    @Test func `a peer that is named is connected to first`() async throws {
+    @Test func `a request to a named peer connects to it first`() async throws {
         try await Lab.run(2) { lab, nodes in
             nodes[1].echo()
             let answer = try await nodes[0].request("any/thing", [4], in: lab, of: nodes[1])
@@ -218,7 +218,7 @@ internal import Transport
         }
     }
 
-    @Test func `a peer that cannot be reached is no missing service`() async throws {
+    @Test func `an unreachable peer is not reported as a missing service`() async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode()]
         try await lab.run([nodes[0]]) {
@@ -227,7 +227,7 @@ internal import Transport
         }
     }
 
-    @Test func `a node that is no member, or does not run, says so`() async throws {
+    @Test func `a request fails on a node that is no member or does not run`() async throws {
         let lab = Lab()
         let node = try lab.makeNode(isMember: false)
         try await lab.run([node]) {

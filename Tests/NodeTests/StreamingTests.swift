@@ -34,7 +34,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `items go both ways, one by one`(over wire: Lab.Wire) async throws {
+    func `items are streamed one by one in both directions`(over wire: Lab.Wire) async throws {
         try await Lab.runStar(2, over: wire) { lab, nodes in
             nodes[1].serve(Self.mirror)
             let request = try await self.open(lab, nodes)
@@ -104,7 +104,7 @@ internal import Transport
             let request = try await self.open(lab, nodes, streamsBody: false)
             try await begun.wait()
             for _ in 0..<5_000 { await Task.yield() }
-            #expect(sent.withLock { $0 } < 60, "nobody has read anything")
+            #expect(sent.withLock { $0 } < 60, "no item has been read")
             var received = 0
             while let item = try await request.nextItem() {
                 #expect(item == [UInt8](repeating: UInt8(received % 251), count: 10_000))
@@ -137,7 +137,7 @@ internal import Transport
                 try await request.finish()
             }()
             for _ in 0..<5_000 { await Task.yield() }
-            #expect(sent.withLock { $0 } < 60, "nobody has read anything")
+            #expect(sent.withLock { $0 } < 60, "no item has been read")
             release.set()
             try await sending
             #expect(try await request.body() == [200])
@@ -165,7 +165,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `an answer before the end of the items is heard, and the sender that nobody reads on`(
+    func `an early response arrives, and the sender learns that its items are unread`(
         over wire: Lab.Wire
     ) async throws {
         try await Lab.runStar(2, over: wire) { lab, nodes in
@@ -185,7 +185,7 @@ internal import Transport
         }
     }
 
-    @Test func `a requester's failure takes the place of its further items`() async throws {
+    @Test func `a requester's failure ends its items`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             nodes[1].serve(Self.mirror)
             let request = try await self.open(lab, nodes)
@@ -199,7 +199,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases)
-    func `giving a stream up stops its handler`(over wire: Lab.Wire) async throws {
+    func `cancelling a stream stops its handler`(over wire: Lab.Wire) async throws {
         try await Lab.runStar(2, over: wire) { lab, nodes in
             let stopped = Mark()
             nodes[1].serve { request in
