@@ -5,7 +5,7 @@ internal import Testing
 @Suite("UDP sockets", .timeLimit(.minutes(15))) struct DatagramSocketsTests {
     private let loopback = SocketAddress(.v4(0x7F00_0001), port: 0)
 
-    @Test func `each socket hears what is sent to it, and says from where`() async throws {
+    @Test func `each socket receives its datagrams with their source`() async throws {
         let wide = try SocketAddress(parsing: "[::1]:0")
         let here = try DatagramSockets(at: [self.loopback, self.loopback, wide])
         let there = try DatagramSockets(at: [self.loopback, wide])
@@ -39,11 +39,11 @@ internal import Testing
         #expect(reopened?.addresses == [place])
     }
 
-    @Test func `an address of somebody else and an unreachable one are errors that name it`() throws {
+    @Test func `a foreign address and an unreachable one are errors that name it`() throws {
         let foreign = try SocketAddress(parsing: "192.0.2.199:1")
         do throws(DatagramError) {
             _ = try DatagramSockets(at: [foreign])
-            Issue.record("bound to an address of somebody else")
+            Issue.record("bound to a foreign address")
         } catch {
             #expect(error.description.contains("192.0.2.199:1"))
         }
@@ -54,14 +54,14 @@ internal import Testing
         }
     }
 
-    @Test func `names are looked up, and one that nobody has is an error that names it`() throws {
+    @Test func `host names are resolved, and an unknown one is an error that names it`() throws {
         #expect(try HostName.addresses(of: "localhost").allSatisfy(\.isLoopback))
         #expect(try !HostName.addresses(of: "localhost").isEmpty)
         do throws(HostNameError) {
-            _ = try HostName.addresses(of: "nobody.invalid")
-            Issue.record("a name of nobody has an address")
+            _ = try HostName.addresses(of: "unknown.invalid")
+            Issue.record("an unknown name has an address")
         } catch {
-            #expect(error.description.contains("nobody.invalid"))
+            #expect(error.description.contains("unknown.invalid"))
         }
     }
 }

@@ -9,7 +9,7 @@ internal import Testing
 
     init() throws { scratch = try Scratch() }
 
-    @Test func `a file is replaced whole and left to its user alone`() throws {
+    @Test func `a file is replaced atomically and readable by its user only`() throws {
         try AtomicFile.write([1, 2, 3], to: scratch.file("a"))
         try AtomicFile.write([4], to: scratch.file("a"))
         #expect(try scratch.bytes("a") == [4])
@@ -20,7 +20,7 @@ internal import Testing
         #expect(try SystemFileSystem().status(of: scratch.file("public"), followingLink: false)?.mode == 0o644)
     }
 
-    @Test func `a long file goes through in pieces`() throws {
+    @Test func `a long file is written in pieces`() throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
         let disk = SimulatedDisk(longestWrite: 4_096)
         try AtomicFile.write(bytes, to: "/a", fileSystem: disk)
@@ -28,7 +28,7 @@ internal import Testing
         #expect(try AtomicFile.read("/a", limit: 300_000, fileSystem: disk) == bytes)
     }
 
-    @Test func `reading is bounded and tells a missing file from an error`() throws {
+    @Test func `reading is bounded and distinguishes a missing file from an error`() throws {
         try scratch.write([1, 2, 3], to: "a")
         #expect(try AtomicFile.read(scratch.file("a"), limit: 3) == [1, 2, 3])
         #expect(try AtomicFile.read(scratch.file("b"), limit: 3) == nil)
@@ -52,7 +52,7 @@ internal import Testing
         #expect(try scratch.bytes("link") == [2])
     }
 
-    @Test func `what is made in an open directory stays there when its path leads elsewhere`() throws {
+    @Test func `files created in an open directory stay there if its path changes`() throws {
         let files = SystemFileSystem()
         for name in ["chosen", "elsewhere"] { try files.makeDirectory(scratch.file(name), mode: 0o700) }
         let directory = try files.openDirectory(scratch.file("chosen"))
@@ -107,7 +107,7 @@ internal import Testing
         #expect(outcomes == [old, new])
     }
 
-    @Test func `a call that fails leaves the old file or the new one, and nothing beside it`() throws {
+    @Test func `a failed call leaves the old file or the new one and no other file`() throws {
         let (old, new) = (Array("old bytes".utf8), Array("new bytes".utf8))
         for point in 0... {
             let disk = SimulatedDisk(["/file": old], fault: .failure(at: point))
@@ -122,7 +122,7 @@ internal import Testing
         #expect(throws: FileError.self) { try FilePlace(name, in: -1, of: "/directory") }
     }
 
-    @Test func `an error says what failed, where, and what to do`() {
+    @Test func `an error states the operation, the path and advice`() {
         let error = FileError(operation: "open", path: "/a\u{1B}b", code: EACCES)
         #expect(
             error.description
@@ -130,7 +130,7 @@ internal import Testing
         )
     }
 
-    @Test func `paths are taken apart and put together`() {
+    @Test func `paths are split and joined`() {
         #expect(FilePath.directory(of: "/a/b") == "/a")
         #expect(FilePath.directory(of: "/a") == "/")
         #expect(FilePath.directory(of: "/a//b/") == "/a")
@@ -144,7 +144,7 @@ internal import Testing
         #expect(FilePath.shellQuoted("/a'\u{301}; b") == "'/a'\\''\u{301}; b'")
     }
 
-    @Test func `a lock is held once, names its holder, and is free when the holder goes`() throws {
+    @Test func `a lock has one holder, names it and is free after its release`() throws {
         let path = scratch.file("lock")
         var first: FileLock? = try FileLock(path: path)
         #expect(throws: FileLock.Failure.held(byProcess: getpid())) { try FileLock(path: path) }
@@ -153,7 +153,7 @@ internal import Testing
         _ = try FileLock(path: path)
     }
 
-    @Test func `a lock file of nonsense names nobody`() throws {
+    @Test func `an unreadable lock file names no holder`() throws {
         try scratch.write([UInt8]("what is this".utf8), to: "lock")
         let first = try FileLock(path: scratch.file("lock"))
         try scratch.write([UInt8]("what is this".utf8), to: "other")

@@ -13,7 +13,7 @@ internal import Testing
         try SystemFileSystem().status(of: path, followingLink: false)?.mode
     }
 
-    @Test func `the environment says where it is`() throws {
+    @Test func `the environment determines the home directory`() throws {
         #expect(try HomeDirectory.place { ["RUNAR_HOME": "/a", "HOME": "/b"][$0] } == "/a")
         let place = try HomeDirectory.place { ["HOME": "/b"][$0] }
         #expect(place == "/b/\(SystemProcess.dataDirectory)")
@@ -22,7 +22,7 @@ internal import Testing
         #expect(throws: HomeDirectoryError.notAbsolute("a")) { try HomeDirectory.place { _ in "a" } }
     }
 
-    @Test func `it is made with its parents, for the user alone`() throws {
+    @Test func `the home directory is created with its parents, for the user only`() throws {
         let home = try HomeDirectory(at: scratch.file("a/b/c/"))
         #expect(home.path == scratch.file("a/b/c"))
         for part in ["a", "a/b", "a/b/c"] { #expect(try mode(scratch.file(part)) == 0o700, "\(part)") }
@@ -50,7 +50,7 @@ internal import Testing
         _ = try HomeDirectory(at: scratch.path)
     }
 
-    @Test func `a home of somebody else is refused with the command that gives it over`() throws {
+    @Test func `a home of another user is refused with the command that changes its owner`() throws {
         let disk = SimulatedDisk(["/": []], isForeign: true)
         #expect {
             try HomeDirectory(at: "/", fileSystem: disk)
@@ -60,7 +60,7 @@ internal import Testing
         }
     }
 
-    @Test func `a file in its place is refused`() throws {
+    @Test func `a file in place of the home directory is refused`() throws {
         try scratch.write([1], to: "a")
         #expect(throws: HomeDirectoryError.notADirectory(scratch.file("a"))) {
             try HomeDirectory(at: scratch.file("a"))

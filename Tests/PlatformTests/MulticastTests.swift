@@ -43,7 +43,7 @@ internal import Testing
         await second.close()
     }
 
-    @Test func `datagrams that are empty or too long are passed over`() async throws {
+    @Test func `empty and oversized datagrams are skipped`() async throws {
         let socket = try open()
         let raw = try openRaw()
         let limit = MulticastDatagram.byteLimit
@@ -58,7 +58,7 @@ internal import Testing
         await socket.close()
     }
 
-    @Test func `what is sent to other groups on the same port is not heard`() async throws {
+    @Test func `datagrams to other groups on the port are not received`() async throws {
         let socket = try open()
         let port = try #require(groups.ipv4?.port)
         let other = try openRaw(SocketAddress(.v4(0xEFFF_2A63), port: port))
@@ -69,7 +69,7 @@ internal import Testing
         await socket.close()
     }
 
-    @Test func `a reader that does not read loses what comes later, and nothing else`() async throws {
+    @Test func `a reader that does not read loses only later datagrams`() async throws {
         let socket = try open()
         var heard = socket.datagrams.makeAsyncIterator()
         let raw = try openRaw()
@@ -88,7 +88,7 @@ internal import Testing
         await socket.close()
     }
 
-    @Test func `closing wakes whoever waits, and sends what was to be sent`() async throws {
+    @Test func `closing ends pending reads and sends queued datagrams`() async throws {
         let (leaver, stayer) = (try open(), try open())
         async let heard = leaver.datagrams.reduce(into: 0) { count, _ in count += 1 }
         async let lists = leaver.localAddresses.reduce(into: [[SocketAddress]]()) { $0.append($1) }
@@ -105,12 +105,12 @@ internal import Testing
         await stayer.close()
     }
 
-    @Test func `letting go of a socket closes it`() async throws {
+    @Test func `releasing a socket closes it`() async throws {
         let datagrams = try open().datagrams
-        for await _ in datagrams { Issue.record("nobody spoke") }
+        for await _ in datagrams { Issue.record("a datagram arrived") }
     }
 
-    @Test func `an interface that refuses does no harm to the others`() async throws {
+    @Test func `a failing interface does not affect the others`() async throws {
         let bad = NetworkInterface(name: "gone0", index: 9_999_999, addresses: [.v4(0x7F00_0001)])
         let socket = try open([bad, loopback])
         socket.send([3])
@@ -120,7 +120,7 @@ internal import Testing
         await socket.close()
     }
 
-    @Test func `the own addresses are said at once`() async throws {
+    @Test func `the socket reports its own addresses immediately`() async throws {
         let socket = try open()
         var lists = socket.localAddresses.makeAsyncIterator()
         #expect(await lists.next() == [SocketAddress(.v4(0x7F00_0001), port: 7)])
@@ -128,7 +128,7 @@ internal import Testing
         #expect(await lists.next() == nil)
     }
 
-    @Test func `a group must be one, of its family and with a port`() throws {
+    @Test func `a group must be a multicast address of its family with a port`() throws {
         let ipv4 = try #require(SocketAddress("239.1.2.3:5"))
         let ipv6 = try #require(SocketAddress("[ff12::1%4]:5"))
         #expect(MulticastGroups(ipv4: ipv4, ipv6: ipv6)?.ipv6?.scope == 0)

@@ -30,7 +30,7 @@ internal import Testing
         OwnAddresses.dialable(bound: bound, interfaces: interfaces, limit: limit).map(\.description)
     }
 
-    @Test func `an unspecified address stands for those of all interfaces that are up`() {
+    @Test func `an unspecified address expands to those of all interfaces that are up`() {
         var down = Self.wireless
         down.isUp = false
         down.addresses = [.v4(0x0A00_0009)]
@@ -53,13 +53,13 @@ internal import Testing
         #expect(dialable(Self.sockets("127.0.0.1:5"), [Self.loopback, Self.wired]) == ["127.0.0.1:5"])
     }
 
-    @Test func `a bound address stands for itself, and port 0 and groups for nobody`() {
+    @Test func `a bound address is dialable, and port 0 and groups are not`() {
         #expect(dialable(Self.sockets("10.0.0.2:5"), [Self.loopback, Self.wired]) == ["10.0.0.2:5"])
         #expect(dialable(Self.sockets("10.0.0.2:0", "224.0.0.1:5", "255.255.255.255:5"), []).isEmpty)
         #expect(dialable([], [Self.wired]).isEmpty)
     }
 
-    @Test func `a machine with very many addresses announces the best few`() {
+    @Test func `a machine with many addresses announces the best few`() {
         let crowd = (2..<500).map {
             NetworkInterface(name: "br\($0)", index: $0, addresses: [.v4(0x0A00_0000 | $0), .v4(0xA9FE_0000 | $0)])
         }
@@ -68,7 +68,7 @@ internal import Testing
         #expect(dialable(Self.everywhere, crowd, limit: 0).isEmpty)
     }
 
-    @Test func `only interfaces on which we can be dialled are spoken on`() {
+    @Test func `only interfaces with a dialable address are used for announcements`() {
         var tunnel = Self.wireless
         tunnel.isPointToPoint = true
         func names(_ bound: [SocketAddress], _ interfaces: [NetworkInterface], limit: Int = 8) -> [String] {

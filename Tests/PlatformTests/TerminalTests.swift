@@ -18,11 +18,11 @@ internal import Testing
         ("a\u{200D}b\u{FE0F}", #"a\u{200D}b\u{FE0F}"#),
         ("", ""),
     ])
-    func `what is invisible or commands the terminal becomes visible`(text: String, escaped: String) {
+    func `invisible characters and terminal commands become visible`(text: String, escaped: String) {
         #expect(Terminal.escaped(text) == escaped)
     }
 
-    @Test func `escaped text has no control character whatever goes in`() {
+    @Test func `escaped text never has a control character`() {
         for value in UInt32(0)...0x2_FFFF {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let escaped = Terminal.escaped(String(Character(scalar)))
@@ -34,13 +34,13 @@ internal import Testing
         }
     }
 
-    @Test func `long text is cut with a sign`() {
+    @Test func `long text is cut with an ellipsis`() {
         #expect(Terminal.escaped("abcdef", limit: 3) == "abc…")
         #expect(Terminal.escaped("abc", limit: 3) == "abc")
         #expect(Terminal.quoted("a\"b\n") == #""a"b\n""#)
     }
 
-    @Test func `a process without a terminal is told what to do`() {
+    @Test func `a prompt without a terminal fails with advice`() {
         let prompt = TerminalPrompt(path: "/dev/null")
         #expect(throws: TerminalPromptError.noTerminal) { try prompt.secret("Passphrase: ") }
         #expect(throws: TerminalPromptError.noTerminal) { try TerminalPrompt(path: "/none").line("Name: ") }

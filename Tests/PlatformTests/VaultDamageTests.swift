@@ -46,7 +46,7 @@ internal import Testing
         return bytes
     }
 
-    @Test func `a vault that ends early says at which length`() throws {
+    @Test func `a truncated vault is reported with its length`() throws {
         for count in 0..<intact.count {
             do {
                 _ = try open([UInt8](intact.prefix(count)))
@@ -61,7 +61,7 @@ internal import Testing
         #expect(try open(intact).list() == ["1", "2"])
     }
 
-    @Test func `a flipped bit anywhere is noticed and said`() throws {
+    @Test func `a flipped bit anywhere is detected and reported`() throws {
         for position in intact.indices {
             var damaged = intact
             damaged[position] ^= 1 << UInt8(position % 8)
@@ -147,7 +147,7 @@ internal import Testing
         }
     }
 
-    @Test func `a wrong key file is told from damage`() throws {
+    @Test func `a wrong key file is distinguished from damage`() throws {
         for text in ["", "00", String(repeating: "0", count: 63), String(repeating: "g", count: 64), "\(intact)"] {
             try scratch.write([UInt8](text.utf8), to: "key")
             #expect(throws: KeychainError.foreign(path: scratch.file("key"))) { try open(intact) }
@@ -156,7 +156,7 @@ internal import Testing
         #expect(throws: KeychainError.wrongKeyFile(path: path)) { try open(intact) }
     }
 
-    @Test func `no header and no body make the decoders crash`() throws {
+    @Test func `no header and no body crash the decoders`() throws {
         neverCrash(on: [intact]) { bytes in _ = try VaultHeader(readingFrom: bytes, path: "vault") }
         neverCrash(on: [intact]) { bytes in
             guard bytes.count >= VaultHeader.byteCount else { return }

@@ -58,7 +58,7 @@ internal import Testing
         #expect(point >= 15 && outcomes == [0, 1])
     }
 
-    @Test func `a call that fails leaves the old vault or the new one and a storage that goes on`() throws {
+    @Test func `a failed call leaves the old or the new vault and a working storage`() throws {
         let image = try prepared()
         var point = 0
         while true {
@@ -144,7 +144,7 @@ internal import Testing
         #expect(point >= 10)
     }
 
-    @Test func `a full disk is told in words and loses nothing`() throws {
+    @Test func `a full disk is reported with advice and loses no data`() throws {
         let error = FileError(operation: "write", path: "/vault", code: SystemErrors.noSpace)
         #expect(error.description.contains("free some space"))
     }

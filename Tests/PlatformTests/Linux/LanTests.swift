@@ -10,7 +10,7 @@ internal import Testing
     .enabled(if: LanLab.obstacle == nil, Comment(rawValue: LanLab.obstacle ?? "")),
     .timeLimit(.minutes(15))
 ) struct LanTests {
-    @Test func `all of three hosts hear all, over IPv4 and over IPv6`() throws {
+    @Test func `three hosts all hear each other over IPv4 and IPv6`() throws {
         let lab = try LanLab(hosts: 3)
         let probes = try (1...3).map { try Probe("host\($0)", on: $0, of: lab) }
         for probe in probes {
@@ -36,7 +36,7 @@ internal import Testing
         }
     }
 
-    @Test func `whose cable was out is heard again`() throws {
+    @Test func `a host is heard again after its cable is plugged back in`() throws {
         let lab = try LanLab(hosts: 3)
         let probes = try (1...3).map { try Probe("host\($0)", on: $0, of: lab) }
         for speaker in probes.dropFirst() { try probes[0].waits(for: speaker) }
@@ -52,7 +52,7 @@ internal import Testing
         }
     }
 
-    @Test func `whom the switch cut off without a sign is heard again`() throws {
+    @Test func `a host is heard again after a silent cut by the switch`() throws {
         let lab = try LanLab(hosts: 3)
         let probes = try (1...3).map { try Probe("host\($0)", on: $0, of: lab) }
         for speaker in probes.dropFirst() { try probes[0].waits(for: speaker) }
@@ -91,7 +91,7 @@ internal import Testing
         try changer.waits(for: stayer, sourcePrefix: "10.77.0.1", since: changed)
     }
 
-    @Test func `hosts that nobody gave an address meet over IPv6`() throws {
+    @Test func `hosts without an assigned address hear each other over IPv6`() throws {
         let lab = try LanLab(hosts: 2)
         for host in 1...2 { try lab.setAddress(of: host, to: nil) }
         let (first, second) = (try Probe("first", on: 1, of: lab), try Probe("second", on: 2, of: lab))
@@ -100,7 +100,7 @@ internal import Testing
         try first.waitsForAddresses { $0.count == 1 && $0.allSatisfy { $0.hasPrefix("[fe80::") } }
     }
 
-    @Test func `two processes of a host without any network meet on loopback`() throws {
+    @Test func `two processes on a host without a network hear each other on loopback`() throws {
         let lab = try LanLab(hosts: 1, isWired: false)
         let first = try Probe("first", on: 1, of: lab)
         let second = try Probe("second", on: 1, of: lab)
