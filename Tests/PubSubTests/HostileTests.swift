@@ -13,7 +13,7 @@ internal import Testing
         return party
     }
 
-    @Test func `events that somebody else signed are refused, and who sent them is named`() throws {
+    @Test func `events with a forged signature are refused, and their sender is reported`() throws {
         let party = try party()
         let forged = try party.batch(by: 0)
         let bytes = Message.push(forged, hops: 1, age: 0).bytes
@@ -29,7 +29,7 @@ internal import Testing
         #expect(party.texts(of: 2) == ["x"])
     }
 
-    @Test func `events of strangers are refused`() throws {
+    @Test func `events of non-members are refused`() throws {
         let party = try party()
         var random = SeededGenerator(seed: 99)
         let elsewhere = FakeNetwork(using: &random)
@@ -49,7 +49,7 @@ internal import Testing
         #expect(party.members[2].offences.map(\.reason) == ["events of a publisher that is no member"])
     }
 
-    @Test func `events of revoked members and of members whose token ended are refused`() throws {
+    @Test func `events of revoked members and of members with an expired token are refused`() throws {
         let party = try party()
         let ended = try party.network.token(for: party.members[0].peerId, until: Party.epoch - 600)
         party.inject(.push(try party.batch(by: 0, token: ended), hops: 1, age: 0), from: 1, to: 2)
@@ -96,7 +96,7 @@ internal import Testing
         #expect(party.texts(of: 2).count == 2)
     }
 
-    @Test func `false announcements cost a question each and keep nobody waiting`() throws {
+    @Test func `false IHave messages are bounded in cost and delay no other event`() throws {
         let party = try party()
         let stream = StreamId(publisher: party.members[0].peerId, instance: InstanceId())
         party.messageCounts = [:]
@@ -109,7 +109,7 @@ internal import Testing
         #expect(party.messageCounts[7, default: 0] <= 2)
     }
 
-    @Test func `a flood of announcements is dropped, and others are heard`() throws {
+    @Test func `a flood of IHave messages is dropped, and other peers are served`() throws {
         var limits = PubSub.Limits()
         limits.announcementsPerSecond = 100
         limits.announcementsAtOnce = 300
@@ -138,7 +138,7 @@ internal import Testing
         #expect(party.texts(of: 2) == ["real"])
     }
 
-    @Test func `made-up streams take no room from real ones`() throws {
+    @Test func `invented streams take no room from real ones`() throws {
         var limits = PubSub.Limits()
         limits.streams = 20
         let party = try party(limits: limits)
@@ -159,7 +159,7 @@ internal import Testing
         #expect(party.texts(of: 2) == ["before", "after"])
     }
 
-    @Test func `a gap that never closes is given up after a while`() throws {
+    @Test func `a gap that never closes is skipped after a timeout`() throws {
         let party = try party()
         let instance = InstanceId()
         for number in [UInt64(1), 5] {
@@ -173,7 +173,7 @@ internal import Testing
         #expect(party.members[2].missed == 3)
     }
 
-    @Test func `batches that wait for earlier ones are bounded`() throws {
+    @Test func `the out-of-order buffer is bounded`() throws {
         let party = try party()
         let instance = InstanceId()
         party.inject(.push(try party.batch(by: 0, first: 1, instance: instance), hops: 1, age: 0), from: 1, to: 2)
@@ -186,7 +186,7 @@ internal import Testing
     }
 
     @Test(arguments: [(bytes: 10_000, inAll: 100_000), (bytes: 100_000, inAll: 10_000)])
-    func `batches that wait for earlier ones take a bounded room`(bytes: Int, inAll: Int) throws {
+    func `the out-of-order buffer is bounded in bytes`(bytes: Int, inAll: Int) throws {
         var limits = PubSub.Limits()
         (limits.earlyBytes, limits.earlyBytesInAll) = (bytes, inAll)
         let party = try party(limits: limits)
@@ -202,7 +202,7 @@ internal import Testing
         #expect(party.members[2].delivered.count == 3)
     }
 
-    @Test func `a batch that had no room to wait is asked for when its turn comes`() throws {
+    @Test func `a batch without room in the out-of-order buffer is requested when it is due`() throws {
         var limits = PubSub.Limits()
         limits.earlyBytes = 0
         let party = try party(limits: limits)
@@ -220,7 +220,7 @@ internal import Testing
         #expect(party.texts(of: 2) == ["1", "2", "3"])
     }
 
-    @Test func `whoever starts anew all the time takes only its own places`() throws {
+    @Test func `a publisher that restarts repeatedly takes only its own places`() throws {
         var limits = PubSub.Limits()
         (limits.streams, limits.streamsPerPublisher) = (20, 5)
         let party = try party(limits: limits)
@@ -234,7 +234,7 @@ internal import Testing
         #expect(party.texts(of: 2).last == "real")
     }
 
-    @Test func `nothing of a start that was forgotten counts twice`() throws {
+    @Test func `events of an evicted stream are not delivered twice`() throws {
         var limits = PubSub.Limits()
         limits.streamsPerPublisher = 2
         let party = try party(limits: limits)
@@ -245,7 +245,7 @@ internal import Testing
         #expect(party.members[2].offences.isEmpty)
     }
 
-    @Test func `whoever asks again and again gets a bounded amount`() throws {
+    @Test func `a peer with repeated Graft messages gets a bounded number of bytes`() throws {
         let party = try party()
         let content = EventBatch.content(of: [[UInt8](repeating: 7, count: 200_000)])
         for _ in 0..<5 { party.feed(2, .published(topic: "big", content: content, count: 1)) }
@@ -259,7 +259,7 @@ internal import Testing
         #expect(answered * 200_000 <= 2 * PubSub.Limits().answerBytesBurst)
     }
 
-    @Test func `whoever asks again and again to be a neighbour is answered a bounded number of times`() throws {
+    @Test func `repeated neighbour requests get a bounded number of answers`() throws {
         let party = try party()
         party.publish("news", by: 0)
         party.run(for: .seconds(1))
@@ -285,7 +285,7 @@ internal import Testing
         #expect(party.texts(of: 2) == ["news", "more"])
     }
 
-    @Test func `strangers are not heard`() throws {
+    @Test func `messages of a disconnected peer are ignored`() throws {
         let party = try party()
         let batch = try party.batch(by: 0)
         party.disconnect(1, 2)

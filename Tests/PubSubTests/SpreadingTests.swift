@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 @Suite("How events spread") struct SpreadingTests {
-    @Test func `everybody gets every event once and in order`() throws {
+    @Test func `every member gets every event once and in order`() throws {
         let party = try Party(30)
         for first in party.members.indices {
             for step in 1...5 { party.connect(first, (first + step * step) % 30) }
@@ -28,7 +28,7 @@ internal import Testing
         }
     }
 
-    @Test func `the tree sends hardly any event twice`() throws {
+    @Test func `the tree sends few events twice`() throws {
         let party = try Party(40)
         party.connectAll()
         party.run(for: .seconds(1))
@@ -64,7 +64,7 @@ internal import Testing
         #expect(party.members.allSatisfy { $0.isIsolated })
     }
 
-    @Test func `what is published before two have agreed to be neighbours is pushed all the same`() throws {
+    @Test func `events published before a neighbourhood is agreed are delivered`() throws {
         var limits = PubSub.Limits()
         limits.windowBatches = 1
         let party = try Party(2, limits: limits)
@@ -77,7 +77,7 @@ internal import Testing
         #expect(party.messageCounts[8] == nil)
     }
 
-    @Test func `whoever has nobody else is taken in, and nobody is sent away for it`() throws {
+    @Test func `a member without other neighbours is accepted, and no neighbour is dropped for it`() throws {
         let party = try Party(60)
         for leaf in 1..<60 { party.connect(0, leaf) }
         party.run(for: .seconds(5))
@@ -90,7 +90,7 @@ internal import Testing
         for leaf in 1..<60 { #expect(Set(party.texts(of: leaf)) == ["from the centre", "from a leaf"]) }
     }
 
-    @Test func `what was published in isolation goes out to whoever comes`() throws {
+    @Test func `events published in isolation are sent to a later peer`() throws {
         let party = try Party(2)
         party.publish("first", by: 0)
         party.publish("second", by: 0)
@@ -102,7 +102,7 @@ internal import Testing
         #expect(delay.allSatisfy { $0 > .seconds(61) && $0 <= .seconds(62) })
     }
 
-    @Test func `whoever was away catches up, and only then gets what is new`() throws {
+    @Test func `a returning member receives missed events before new ones`() throws {
         let party = try Party(3)
         party.connect(0, 1)
         party.connect(1, 2)
@@ -121,7 +121,7 @@ internal import Testing
         #expect(party.members[2].missed == 0)
     }
 
-    @Test func `beyond the window events are lost, and counted`() throws {
+    @Test func `events beyond the window are lost and counted`() throws {
         var limits = PubSub.Limits()
         limits.windowBatches = 4
         let party = try Party(2, limits: limits)
@@ -140,7 +140,7 @@ internal import Testing
         #expect(party.texts(of: 1).last == "11")
     }
 
-    @Test func `whose neighbours all fell silent hears it from somebody else`() throws {
+    @Test func `a member with only silent neighbours gets an event from another peer`() throws {
         var limits = PubSub.Limits()
         limits.neighbours = 2
         limits.neighbourLimit = 3
@@ -161,7 +161,7 @@ internal import Testing
         #expect(party.texts(of: victim) == ["before", "after"])
     }
 
-    @Test func `a slow neighbour is told what there is, and gets it once it has caught up`() throws {
+    @Test func `a slow neighbour gets an IHave first and the event after it caught up`() throws {
         let party = try Party(2)
         party.connect(0, 1)
         party.run(for: .seconds(1))
@@ -176,7 +176,7 @@ internal import Testing
         #expect(party.texts(of: 1) == ["slowly"])
     }
 
-    @Test func `a restarted publisher begins anew`() throws {
+    @Test func `a restarted publisher starts a new stream`() throws {
         let party = try Party(2)
         party.connect(0, 1)
         party.run(for: .seconds(1))
@@ -194,7 +194,7 @@ internal import Testing
         #expect(Set(party.members[1].delivered.map(\.batch.stream)).count == 2)
     }
 
-    @Test func `memory of publishers ends with the window, and old events do not come back`() throws {
+    @Test func `the state of publishers expires with the window, and old events do not return`() throws {
         let party = try Party(2)
         party.connect(0, 1)
         party.run(for: .seconds(1))

@@ -77,7 +77,7 @@ internal import Testing
         return effects
     }
 
-    @Test func `batches say what they say elsewhere, and their signatures are good`() throws {
+    @Test func `batches of the vectors decode as specified, with valid signatures`() throws {
         for sample in self.vectors.batches {
             let batch = try self.batch(sample.batch)
             #expect(Hex.encode(batch.stream.publisher.bytes) == sample.publisher)
@@ -95,7 +95,7 @@ internal import Testing
         }
     }
 
-    @Test func `batches that nobody may pass on are offences`() throws {
+    @Test func `batches that no peer may forward are protocol violations`() throws {
         for sample in self.vectors.refused {
             let effects = try self.effects(of: sample.batch)
             #expect(effects.contains { if case .offence = $0 { true } else { false } }, "\(sample.name)")
@@ -103,14 +103,14 @@ internal import Testing
         }
     }
 
-    @Test func `messages are written as they were read`() throws {
+    @Test func `messages are encoded as they were decoded`() throws {
         for sample in self.vectors.messages {
             let bytes = try Hex.decode(sample.message)
             #expect(try Message(bytes).bytes == bytes, "\(sample.name)")
         }
     }
 
-    @Test func `what is no message is refused`() throws {
+    @Test func `a malformed message is refused`() throws {
         for sample in self.vectors.malformed {
             #expect(throws: EventError.self, "\(sample.name)") { try Message(Hex.decode(sample.message)) }
         }
