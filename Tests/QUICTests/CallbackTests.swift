@@ -28,7 +28,7 @@ private final class WatchingExecutor: TaskExecutor {
 
 @Suite("Callbacks", .timeLimit(.minutes(15))) struct CallbackTests {
     @Test @available(macOS 15, iOS 18, *)
-    func `nobody is woken before the packet is done (14)`() async throws {
+    func `no waiter is resumed before its packet is processed (14)`() async throws {
         let executor = WatchingExecutor()
         try await withTaskExecutorPreference(executor) {
             try await TransportKit.quic().withConnection { dialled, accepted in

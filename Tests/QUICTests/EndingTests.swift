@@ -21,7 +21,7 @@ internal import TransportConformance
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `the next process on the port tells the peers of a dead one (12)`() async throws {
+    func `the next process on the port ends the connections of a dead one (12)`() async throws {
         let isMute = Locked(false)
         let key = Ed25519PrivateKey()
         let secret = SecretBytes(copying: (0..<32).map { UInt8($0) })
@@ -69,7 +69,7 @@ internal import TransportConformance
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `a flood of forged first packets keeps nobody out (6)`() async throws {
+    func `a flood of forged first packets blocks no connection (6)`() async throws {
         let server = try loopbackEndpoint()
         let place = try address(of: server)
         let stranger = try RawSocket()

@@ -150,7 +150,7 @@ internal import TransportConformance
         await triangle.close()
     }
 
-    @Test func `a path where nobody answers is refused, and the connection stays where it is`() async throws {
+    @Test func `a silent path is refused, and the connection stays on its own`() async throws {
         let triangle = try await Triangle()
         triangle.beginRelaying()
         let (dialled, accepted) = try await triangle.connect()
@@ -163,7 +163,7 @@ internal import TransportConformance
         await triangle.close()
     }
 
-    @Test func `five paths may fail before one works, also if one is asked for again and again`() async throws {
+    @Test func `five paths may fail before one works, even with repeated requests for one`() async throws {
         let triangle = try await Triangle()
         triangle.beginRelaying()
         let (dialled, accepted) = try await triangle.connect()
@@ -185,7 +185,7 @@ internal import TransportConformance
         await triangle.close()
     }
 
-    @Test func `a connection that can use no other path ends at once when its own is dead`() async throws {
+    @Test func `a connection without another path ends at once when its own is dead`() async throws {
         let triangle = try await Triangle()
         triangle.beginRelaying()
         let (dialled, accepted) = try await triangle.connect()
@@ -204,7 +204,7 @@ internal import TransportConformance
         await triangle.close()
     }
 
-    @Test func `the same two addresses may be left and come back to`() async throws {
+    @Test func `a connection may leave a pair of addresses and return to it`() async throws {
         let triangle = try await Triangle()
         triangle.beginRelaying()
         let (dialled, accepted) = try await triangle.connect()
@@ -261,7 +261,7 @@ internal import TransportConformance
         await triangle.close()
     }
 
-    @Test func `what is not QUIC comes to a further port and leaves from it`() async throws {
+    @Test func `a further port sends and receives datagrams that are not QUIC`() async throws {
         let sender = try loopbackEndpoint()
         let receiver = try loopbackEndpoint()
         let here = try #require(await sender.openPorts(count: 1).first)
@@ -282,7 +282,7 @@ internal import TransportConformance
         await receiver.close(code: 0)
     }
 
-    @Test func `a channel that nobody opened is no address`() async throws {
+    @Test func `an unopened channel is no address`() async throws {
         let endpoint = try loopbackEndpoint()
         await #expect(throws: TransportError.self) {
             _ = try await endpoint.connect(to: ChannelId(7).address, expecting: endpoint.localPeerId)
@@ -290,7 +290,7 @@ internal import TransportConformance
         await endpoint.close(code: 0)
     }
 
-    @Test func `a relay forwards from a peer's own address alone`() async throws {
+    @Test func `a relay forwards only from a peer's own address`() async throws {
         let triangle = try await Triangle()
         triangle.beginRelaying()
         let datagram = [0x30] + triangle.channels.0.bytes + [0x40] + [UInt8](repeating: 0, count: 777)
@@ -304,7 +304,7 @@ internal import TransportConformance
         await triangle.close()
     }
 
-    @Test func `a relay forwards no more than it was told`() async throws {
+    @Test func `a relay forwards no more than its limit`() async throws {
         let triangle = try await Triangle()
         // A quarter of a second's worth at once, which is less than a handshake.
         triangle.beginRelaying(bytesPerSecond: 1_000)

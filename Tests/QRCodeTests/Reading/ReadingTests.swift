@@ -32,7 +32,7 @@ internal import Testing
     }
 
     @Test(.enabled(if: IndependentReaders.missing.isEmpty, "zxing-cpp is missing"))
-    func `all 160 combinations of version and level are read when somebody else has drawn them`() throws {
+    func `all 160 combinations of version and level are read from another encoder`() throws {
         let all = QRVersion.all.flatMap { version in ErrorCorrectionLevel.allCases.map { (version, $0) } }
         let requests = all.map { version, level in
             IndependentWriter.Request(
@@ -55,7 +55,7 @@ internal import Testing
         print("\(drawn.count) full symbols drawn by zxing-cpp read")
     }
 
-    @Test func `what is told beside the text is what was drawn`() throws {
+    @Test func `the reader reports the version, level, mask and corners of a symbol`() throws {
         let symbol = try QRSymbol(encoding: "beside the text", level: .q)
         let upright = try #require(QRReader().read(try picture(rows(of: symbol))).first)
         #expect(upright.version == symbol.version && upright.level == .q && upright.mask == symbol.mask)
@@ -69,7 +69,7 @@ internal import Testing
         }
     }
 
-    @Test func `a sheet of twenty codes is read whole and each code once`() throws {
+    @Test func `twenty codes on a sheet are each read once`() throws {
         let texts = (0..<20).map { "https://example.org/item/\($0)?\($0 * 7_919)" }
         let symbols = try texts.map { rows(of: try QRSymbol(encoding: $0, level: .m, atLeast: QRVersion.all[2])) }
         let cell = 2 * (symbols[0].count + 8)
@@ -86,7 +86,7 @@ internal import Testing
         #expect(read.sorted() == texts.sorted())
     }
 
-    @Test func `inverted and mirrored symbols are read and said to be that`() throws {
+    @Test func `inverted and mirrored symbols are read and reported as such`() throws {
         let symbol = try QRSymbol(encoding: "other way round", level: .m)
         let inverted = try #require(QRReader().read(try picture(rows(of: symbol), isInverted: true)).first)
         #expect(inverted.text == "other way round" && inverted.isInverted && !inverted.isMirrored)
@@ -113,7 +113,7 @@ internal import Testing
     }
 
     @Test(arguments: Distortion.allCases)
-    func `the generated pictures are read, and nothing else is read in them`(_ distortion: Distortion) throws {
+    func `the generated images give their text and nothing else`(_ distortion: Distortion) throws {
         // Of eight pictures; the larger corpus, beside other readers, is measured by `make bench`.
         let floor: [Distortion: Int] = [.blurred: 6, .uneven: 7, .handheld: 7]
         var missed = 0
@@ -127,7 +127,7 @@ internal import Testing
         #expect(8 - missed >= floor[distortion] ?? 8, "\(missed) of 8 were not read")
     }
 
-    @Test func `a picture of everything that looks like a code costs no more than its budget`() throws {
+    @Test func `an image of code-like patterns costs no more than its budget`() throws {
         for number in 0..<6 {
             let sample = try CorpusPicture(.empty, number: number, isSmall: true)
             for steps in [0, 1, 1_000, 100_000] {
@@ -138,7 +138,7 @@ internal import Testing
         #expect(QRReader(steps: 0).read(try picture(rows(of: symbol))).isEmpty)
     }
 
-    @Test func `no damage to a picture crashes the reader or makes it read another text`() throws {
+    @Test func `no damage to an image crashes the reader or gives another text`() throws {
         let symbol = try QRSymbol(encoding: "never another", level: .l)
         let whole = try picture(rows(of: symbol), scale: 2)
         neverCrash(on: [whole.pixels], rounds: 400) { bytes in
