@@ -10,8 +10,7 @@ internal import Transport
 
 /// Events of the machine that an app reports to its node.
 @Suite("Sleep, memory and the end", .timeLimit(.minutes(15))) struct ConditionsTests {
-    @Test func `events of an app are carried out one after the other, a stop inside its background task`() async throws
-    {
+    @Test func `events of an app are applied in order, a stop inside its background task`() async throws {
         let node = try Household().makeNode()
         let steps = Locked<[String]>([])
         let task = LifecycleRunner.BackgroundTask(
@@ -30,8 +29,7 @@ internal import Transport
         #expect(steps.withLock { $0 } == once + once)
     }
 
-    @Test func `a start that fails when the app is seen is reported, and is made when there is a network`() async throws
-    {
+    @Test func `a start that fails in the foreground is reported and retried with a network`() async throws {
         let binds = Locked(0)
         let network = InMemoryNetwork(seed: 1)
         let node = try RunarNode(config: RunarNodeConfig.createTestConfig()) { key, _ in
@@ -71,7 +69,7 @@ internal import Transport
         return (node, binds, permit)
     }
 
-    @Test func `a node that its app stops while the plan starts it stays stopped`() async throws {
+    @Test func `a node that its app stops during a planned start stays stopped`() async throws {
         let (node, binds, permit) = try Self.makeSlowNode()
         let failures = Locked(0)
         let runner = LifecycleRunner(node: node, plan: LifecyclePlan(system: .phone)) { _ in
@@ -94,7 +92,7 @@ internal import Transport
         await node.stop()
     }
 
-    @Test func `a node that still starts when the app goes out of sight is stopped, and starts when it is seen`()
+    @Test func `a node that starts as the app enters the background stops and restarts later`()
         async throws
     {
         let (node, binds, permit) = try Self.makeSlowNode()
@@ -143,7 +141,7 @@ internal import Transport
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a background task ends in time, and the node is off the network, whatever a service does`() async throws {
+    func `a background task ends in time with the node off the network, despite any service`() async throws {
         let node = try Household().makeNode(clock: Self.makeFastClock())
         let service = Endless()
         try await node.addService(service)
@@ -163,7 +161,7 @@ internal import Transport
         #expect(node.listenAddresses.isEmpty)
     }
 
-    @Test func `whoever has little time to stop does not wait for a handler that goes on`() async throws {
+    @Test func `a stop with a short time limit does not wait for a running handler`() async throws {
         try await Household.runConnected(members: 1) { network, owner, members in
             let (begins, begin) = AsyncStream.makeStream(of: Void.self)
             let (permits, permit) = AsyncStream.makeStream(of: Void.self)
@@ -186,7 +184,7 @@ internal import Transport
         }
     }
 
-    @Test func `what an app says of its machine holds over a stop and a start`() async throws {
+    @Test func `the conditions that an app reports outlive a stop and a start`() async throws {
         let node = try Household().makeNode()
         node.reduceOperations()
         node.networkUnavailable()
@@ -201,7 +199,7 @@ internal import Transport
         #expect(await node.isResponsive() == false)
     }
 
-    @Test func `a memory warning empties the caches and nothing else`() async throws {
+    @Test func `a memory warning empties only the caches`() async throws {
         try await Household.runConnected(members: 1) { network, owner, members in
             let key = Data("key".utf8)
             try await owner.dhtPut(networkId: network, key: key, value: Data("value".utf8))
@@ -218,7 +216,7 @@ internal import Transport
 
 /// The events between the return of an app and its first answer.
 @Suite("Resuming", .timeLimit(.minutes(15))) struct ResumingTests {
-    @Test func `a phone that is seen again connects and is answered before any time passes`() async throws {
+    @Test func `a phone that returns to the foreground connects and gets an answer without a timer`() async throws {
         let time = VirtualClock()
         let clock = NodeClock(
             now: { NodeTime(monotonic: time.now.offset, wallSeconds: 1_800_000_000) },
@@ -256,7 +254,7 @@ internal import Transport
 
 /// The return to a peer over sockets; the time that it took is printed, and compared by a reader.
 @Suite("Resuming over QUIC", .timeLimit(.minutes(15))) struct ResumeTests {
-    @Test func `a node that starts again over sockets has an answer of its peer each time`() async throws {
+    @Test func `a node that restarts over sockets gets an answer of its peer each time`() async throws {
         let nodes = try (0..<2).map { _ in
             let config = RunarNodeConfig.createTestConfig()
             config.loggerLevel = .critical

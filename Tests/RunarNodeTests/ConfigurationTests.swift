@@ -58,7 +58,7 @@ internal import Testing
         #expect(config.nodeId.contains("-node-"))
     }
 
-    @Test func `a node keeps what its configuration was, whatever is changed later`() async throws {
+    @Test func `a node keeps its initial configuration despite later changes`() async throws {
         let config = RunarNodeConfig.createTestConfig()
         let node = try RunarNode(config: config)
         config.networkConfig = RunarNetworkConfig()
@@ -69,7 +69,7 @@ internal import Testing
         #expect(info.nodeId == config.nodeId && info.peerId == node.peerId && !info.isRunning)
     }
 
-    @Test func `times beyond reason are refused or cut, and stop nothing`() {
+    @Test func `excessive times are refused or clamped`() {
         for change: (RunarNodeConfig) -> Void in [
             { $0.eventWindow = .zero }, { $0.eventWindow = .seconds(86_401) }, { $0.eventWindow = .seconds(Int64.max) },
             { $0.discoveryInterval = .seconds(Int64.max) },
@@ -88,7 +88,7 @@ internal import Testing
         }
     }
 
-    @Test func `what cannot be is refused with the field's name`() {
+    @Test func `an invalid configuration is refused with the field's name`() {
         let nowhere = RunarNodeConfig(nodeId: "a", defaultNetworkId: "b")
         let missing = #expect(throws: RunarError.self) { try RunarNode(config: nowhere) }
         #expect(missing?.kind == .invalidParameters && missing?.message.contains("keychainConfig") == true)
@@ -102,7 +102,7 @@ internal import Testing
         }
     }
 
-    @Test func `biometrics that nobody enforces keep a node from starting, not from being made`() async throws {
+    @Test func `a node with unenforceable biometrics is created and does not start`() async throws {
         let config = RunarNodeConfig.createTestConfig()
         config.keychainConfig?.requireBiometric = true
         let node = try RunarNode(config: config)
@@ -112,7 +112,7 @@ internal import Testing
         #expect(!node.isRunning)
     }
 
-    @Test func `a finger that no password may stand in for is required as such`() async throws {
+    @Test func `biometrics without a password fallback are required as such`() async throws {
         let config = RunarNodeConfig.createTestConfig()
         let keys = InMemoryKeyStorage()
         config.keyStorage = keys
@@ -130,7 +130,7 @@ internal import Testing
         )
     }
 
-    @Test func `where a password does in place of a finger, a storage that asks nobody is enough`() async throws {
+    @Test func `biometrics with a password fallback accept a storage without prompts`() async throws {
         let config = RunarNodeConfig.createTestConfig()
         let keys = InMemoryKeyStorage()
         config.keyStorage = keys
@@ -155,7 +155,7 @@ internal import Testing
         (nil, true, .afterFirstUnlockThisDeviceOnly), (.whenUnlocked, false, .whenUnlocked),
         (.whenUnlocked, true, .afterFirstUnlock), (.afterFirstUnlock, false, .afterFirstUnlock),
     ])
-    func `keys leave the device in a backup only where the app says so`(
+    func `keys are included in a backup only if the app allows it`(
         chosen: KeychainAccessible?,
         inBackground: Bool,
         stored: AccessibleWhen
@@ -169,7 +169,7 @@ internal import Testing
         #expect(try keys.accessControl(id: KeyId.peer.rawValue)?.accessibleWhen == stored)
     }
 
-    @Test func `keys get the guard that was asked for`() throws {
+    @Test func `keys get the requested access control`() throws {
         let config = RunarNodeConfig.createTestConfig()
         let keys = InMemoryKeyStorage()
         config.keyStorage = keys
@@ -187,7 +187,7 @@ internal import Testing
         )
     }
 
-    @Test func `a passphrase or a key file elsewhere opens a home, if the app says so`() throws {
+    @Test func `a passphrase or a separate key file opens a home if the app provides it`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runar-home-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }  // the system empties the folder
         let secrets: [VaultSecret] = [
@@ -206,7 +206,7 @@ internal import Testing
         }
     }
 
-    @Test func `a home is made once, has one user at a time, and keeps who the device is`() async throws {
+    @Test func `a home is created once, has one user at a time and keeps the device's identity`() async throws {
         let home = FileManager.default.temporaryDirectory.appending(path: "runar-home-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: home) }  // temporary anyway
         let config = RunarNodeConfig(nodeId: "a", defaultNetworkId: "home")

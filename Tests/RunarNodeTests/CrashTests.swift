@@ -14,7 +14,7 @@ internal import Transport
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `an idempotent request goes on to another provider, and the first has its turns again when it is heard`(
+    func `an idempotent request moves to another provider, and the first returns when heard`(
         over carrier: Household.Carrier
     ) async throws {
         try await Outage.run(over: carrier, isIdempotent: true) { outage, owner, members in
@@ -31,7 +31,7 @@ internal import Transport
 
     // Takes seconds: over sockets only the idle timeout, in real time, tells that a device fell silent.
     @Test(arguments: Household.Carrier.allCases)
-    func `any other request ends with its time or with the connection, and is asked of nobody else`(
+    func `any other request ends at its deadline or with the connection, without a retry`(
         over carrier: Household.Carrier
     ) async throws {
         for (timeout, code) in [(.seconds(5), 4004), (.seconds(3600), 3006)] as [(Duration, Int32)] {

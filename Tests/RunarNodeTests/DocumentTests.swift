@@ -74,7 +74,7 @@ private final class MathService: RunarService, @unchecked Sendable {
         }
     }
 
-    @Test func `with biometrics required it does not start on a vault file, which asks nobody`() async throws {
+    @Test func `a node that requires biometrics does not start on a vault file`() async throws {
         try await withHome { home in
             let node = try await makeApplication(in: home, requireBiometric: true)
             let error = await failure { try await node.start() }

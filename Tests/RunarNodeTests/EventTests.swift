@@ -15,7 +15,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `what one member publishes reaches all who subscribed, over a member between them`(
+    func `an event reaches all subscribers through a member between them`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 2, over: carrier) { network, owner, members in
@@ -30,7 +30,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a subscription that a handler cancels gets nothing of what was under way`(
+    func `a subscription that a handler cancels gets no event in flight`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -70,7 +70,7 @@ internal import Testing
         }
     }
 
-    @Test(arguments: Household.Carrier.allCases) func `an event says who published it, where and when`(
+    @Test(arguments: Household.Carrier.allCases) func `an event carries its publisher, topic and time`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -89,7 +89,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `only matching topics reach a subscription, and none after it was cancelled`(
+    func `only matching topics reach a subscription, and none after its cancellation`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -117,7 +117,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a late subscriber gets the window if it asks, and otherwise nothing old`(
+    func `a late subscriber gets the window on request, and otherwise no old events`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -133,7 +133,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a subscription on a node that comes late gets nothing that was published before it`(
+    func `a subscription on a late node gets no earlier events unless it asks`(
         over carrier: Household.Carrier
     ) async throws {
         let household = Household(carrier: carrier)
@@ -161,7 +161,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a node that starts late catches up with what it subscribed to before`(
+    func `a node that starts late catches up with its earlier subscriptions`(
         over carrier: Household.Carrier
     ) async throws {
         let household = Household(carrier: carrier)
@@ -199,7 +199,8 @@ internal import Testing
         }
     }
 
-    @Test(arguments: Household.Carrier.allCases) func `thousands of small events in a burst wait for their reader`(
+    @Test(arguments: Household.Carrier.allCases)
+    func `thousands of small events in a burst are queued for their reader`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -219,7 +220,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a reader that is slow loses events, and the next one says how many`(
+    func `a slow reader loses events, and the next event carries the count`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -244,7 +245,7 @@ internal import Testing
     // Takes seconds: a thousand rounds, since an event is missed rarely. Ten times as many over QUIC are in the table of
     // `make bench` (`runar-bench subscriptions`).
     @Test(arguments: Household.Carrier.allCases)
-    func `nothing is missed that a member publishes right after a subscription`(
+    func `no event is missed that a member publishes right after a subscription`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 2, over: carrier) { network, _, members in
@@ -261,7 +262,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `nothing is missed that was published right after a subscription by whom nobody knew yet`(
+    func `no event is missed that an unknown member publishes right after a subscription`(
         over carrier: Household.Carrier
     ) async throws {
         for meeting in 0..<5 {

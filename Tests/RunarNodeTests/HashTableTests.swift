@@ -7,7 +7,7 @@ internal import Transport
 @Suite("The hash table of a node", .timeLimit(.minutes(15))) struct HashTableTests {
     private let key = Data("greeting".utf8)
 
-    @Test func `what one member puts another one gets, and the writer deletes`() async throws {
+    @Test func `a member gets the record that another one put, and the writer deletes it`() async throws {
         try await Household.runConnected(members: 3) { network, owner, members in
             let receipt = try await members[0].dhtPut(networkId: network, key: key, value: Data("hello".utf8))
             #expect(receipt.holders >= 1)
@@ -40,7 +40,7 @@ internal import Transport
         }
     }
 
-    @Test func `a condition that does not hold says what holds instead`() async throws {
+    @Test func `a failed condition returns the current record`() async throws {
         try await Household.runConnected(members: 2) { network, owner, members in
             let first = try await members[0].dhtPut(
                 networkId: network,
@@ -60,7 +60,7 @@ internal import Transport
         }
     }
 
-    @Test func `mistakes are named before anything is sent`() async throws {
+    @Test func `invalid requests are refused before anything is sent`() async throws {
         try await Household.runConnected(members: 1) { network, owner, members in
             let large = Data(count: 65_537)
             let error = await failure { try await owner.dhtPut(networkId: network, key: key, value: large) }
@@ -146,7 +146,7 @@ internal import Transport
         }
     }
 
-    @Test func `a put fills the cache unless it is told not to`() async throws {
+    @Test func `a put fills the cache unless caching is off`() async throws {
         try await Household.runConnected(members: 1) { network, owner, _ in
             let keys = ["cached", "not cached"].map { Data($0.utf8) }
             let receipt = try await owner.dhtPut(networkId: network, key: keys[0], value: Data([1]))
@@ -156,7 +156,7 @@ internal import Transport
         }
     }
 
-    @Test func `what a node comes to hold replaces what it has cached`() async throws {
+    @Test func `a newly stored replica replaces the cached record`() async throws {
         try await Household.runConnected(members: 1) { network, owner, members in
             for number: UInt8 in 1...3 {
                 try await members[0].dhtPut(networkId: network, key: key, value: Data([number]))
@@ -168,7 +168,7 @@ internal import Transport
         }
     }
 
-    @Test func `members find each other through the one they all know`() async throws {
+    @Test func `members find each other through a common member`() async throws {
         try await Household.runConnected(members: 4) { network, owner, members in
             try await members[0].dhtBootstrap(networkId: network, bootstrapPeer: owner.peerId)
             let found = try await members[0].dhtFindPeers(networkId: network)
@@ -194,7 +194,7 @@ internal import Transport
         }
     }
 
-    @Test func `a message reaches a member of whom only others know`() async throws {
+    @Test func `a message reaches a member that only other members know`() async throws {
         try await Household.runConnected(members: 2) { network, owner, members in
             let inbox = members[1].startListening()
             try await members[0].sendToPeer("found you", peerId: members[1].peerId)
@@ -203,7 +203,7 @@ internal import Transport
         }
     }
 
-    @Test func `a device that takes no part sends messages, and neither stores nor finds`() async throws {
+    @Test func `a device without the hash table exchanges messages and neither stores nor finds`() async throws {
         let household = Household()
         let owner = try household.makeNode()
         let guest = try household.makeNode { $0.usesHashTable = false }

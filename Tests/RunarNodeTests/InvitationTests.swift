@@ -33,7 +33,7 @@ internal import Testing
         throw CancellationError()
     }
 
-    @Test func `one scan makes a member, with consent, and both screens show the same digits`() async throws {
+    @Test func `one scan makes a member, with consent and equal digits on both screens`() async throws {
         try await Self.run { network, owner, joiner in
             let asked = owner.eventStream
             let invitation = try owner.invite(to: network)
@@ -70,7 +70,7 @@ internal import Testing
         }
     }
 
-    @Test func `a member that has not heard of its inviter's end joins by a new invitation`() async throws {
+    @Test func `a member with a stale connection to its inviter joins by a new invitation`() async throws {
         let household = Household()
         let (owner, joiner) = (try household.makeNode(), try household.makeNode())
         let network = try owner.createNetwork(name: "Home").networkId
@@ -88,14 +88,14 @@ internal import Testing
         for node in [owner, joiner] { await node.stop() }
     }
 
-    @Test func `a joiner that was allowed beforehand needs no consent`() async throws {
+    @Test func `a pre-approved joiner needs no consent`() async throws {
         try await Self.run { network, owner, joiner in
             try await joiner.join(by: owner.invite(to: network, isPreallowed: true))
             #expect(joiner.connectedPeers(in: network) == [owner.peerId])
         }
     }
 
-    @Test(.aside) func `who joins hears that its inviter was connected, even if it has left by then`() async throws {
+    @Test(.aside) func `a join reports a connected inviter even after the inviter has left`() async throws {
         try await Self.run { network, owner, joiner in
             let events = owner.eventStream
             let hasLeft = DispatchSemaphore(value: 0)
@@ -109,7 +109,7 @@ internal import Testing
         }
     }
 
-    @Test func `a network's name means the network as soon as a join returns`() async throws {
+    @Test func `a network's name resolves to the network as soon as a join returns`() async throws {
         let household = Household()
         let owner = try household.makeNode()
         let network = try owner.createNetwork(name: "Home").networkId
@@ -134,7 +134,7 @@ internal import Testing
         await owner.stop()
     }
 
-    @Test func `who was allowed beforehand gets what the invitation says, and nobody else does`() async throws {
+    @Test func `a pre-approved joiner gets the grants of its own invitation only`() async throws {
         try await Self.run { network, owner, joiner in
             let end = Date(timeIntervalSince1970: 4_000_000_000)
             let invitation = try owner.invite(to: network, isPreallowed: true, expiration: end, label: "Guest")
@@ -146,7 +146,7 @@ internal import Testing
         }
     }
 
-    @Test func `who is declined is told so, and who comes with the same invitation that it was used`() async throws {
+    @Test func `a declined joiner gets the reason, and its invitation is then used`() async throws {
         try await Self.run { network, owner, joiner in
             let events = owner.eventStream
             let invitation = try owner.invite(to: network)
@@ -158,7 +158,7 @@ internal import Testing
         }
     }
 
-    @Test func `an invitation that was taken back, and one of a node that has forgotten it`() async throws {
+    @Test func `a withdrawn, a forgotten and an own invitation are refused`() async throws {
         try await Self.run { network, owner, joiner in
             let invitation = try owner.invite(to: network)
             owner.withdraw(invitation.id)
@@ -172,7 +172,7 @@ internal import Testing
         }
     }
 
-    @Test func `an inviter that stops while the joiner waits is gone`() async throws {
+    @Test func `an inviter that stops while the joiner waits is reported as gone`() async throws {
         try await Self.run { network, owner, joiner in
             let events = owner.eventStream
             let joining = Task { try await joiner.join(by: owner.invite(to: network)) }
@@ -182,7 +182,7 @@ internal import Testing
         }
     }
 
-    @Test func `an expired invitation is told for what it is by the inviter's clock`() async throws {
+    @Test func `an invitation that is expired by the inviter's clock is refused as expired`() async throws {
         let late = Locked<UInt64>(0)
         let system = NodeClock.system()
         let clock = NodeClock(
@@ -199,7 +199,7 @@ internal import Testing
         }
     }
 
-    @Test func `a join that is cancelled asks no more, and leaves room for another`() async throws {
+    @Test func `a cancelled join ends its request and permits another`() async throws {
         try await Self.run { network, owner, joiner in
             let events = owner.eventStream
             let joining = Task { try await joiner.join(by: owner.invite(to: network)) }

@@ -19,7 +19,7 @@ internal import Testing
         RunarKeychain(storage, AccessControl(), owner: nil) { seconds }
     }
 
-    @Test func `a device asks, is answered, and is recognised by the person's other devices`() async throws {
+    @Test func `a device requests a certificate and is recognised by the person's other devices`() async throws {
         #expect(try await device.getCertificateStatus() == .none)
         #expect(try await device.getCertificateMessage() == nil)
         let request = try await device.createCertificateRequest()
@@ -39,7 +39,7 @@ internal import Testing
         #expect(try await device.getCertificateStatus() == .none)
     }
 
-    @Test func `a certificate that nobody asked for, or another device did, is refused`() async throws {
+    @Test func `an unrequested certificate and one for another device are refused`() async throws {
         let request = try await device.createCertificateRequest()
         let message = try await owner.issueCertificate(for: request)
         let other = RunarKeychain(keyStorage: InMemoryKeyStorage())
@@ -50,7 +50,7 @@ internal import Testing
         #expect(try await device.getCertificateStatus() == .none)
     }
 
-    @Test func `another person's authority is refused, by who has a certificate and by who has a root key`()
+    @Test func `another person's authority is refused with a certificate and with a root key`()
         async throws
     {
         let stranger = RunarKeychain(keyStorage: InMemoryKeyStorage())
@@ -88,7 +88,7 @@ internal import Testing
         #expect(try await device.getCertificateStatus() == .pending)
     }
 
-    @Test func `a certificate ends, and is renewed by asking again`() async throws {
+    @Test func `a certificate expires and is renewed by another request`() async throws {
         let now = UInt64(Date().timeIntervalSince1970)
         let request = try await device.createCertificateRequest()
         let end = Date(timeIntervalSince1970: Double(now + 100))
@@ -119,7 +119,7 @@ internal import Testing
         #expect(try await other.getCertificateStatus() == .invalid)
     }
 
-    @Test func `the root key alone issues certificates`() async throws {
+    @Test func `only the root key issues certificates`() async throws {
         let request = try await device.createCertificateRequest()
         await #expect(throws: RunarKeychainError.noRootKey) { try await device.issueCertificate(for: request) }
     }

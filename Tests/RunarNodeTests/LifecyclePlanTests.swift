@@ -13,13 +13,13 @@ internal import Testing
     ]
     private let stopLate: [LifecyclePlan.Action] = [.stop(within: .seconds(4)), .endBackgroundTask]
 
-    @Test func `a stop that uses up its patience twice is over before the system's half minute is`() {
+    @Test func `a stop that exhausts its time limit twice ends within the system's half minute`() {
         #expect(LifecyclePlan.patience * 2 < .seconds(30))
         #expect(LifecyclePlan.backgroundTime + LifecyclePlan.latePatience * 2 < .seconds(30))
     }
 
     @Test(arguments: [(false, false), (false, true), (true, false)])
-    func `out of sight a phone's node stops inside a background task, and starts when it is seen`(
+    func `a phone's node stops in a background task and starts in the foreground`(
         access: Bool,
         refresh: Bool
     ) {
@@ -31,7 +31,7 @@ internal import Testing
         #expect(plan.handle(.willEnterForeground, isRunning: true) == [])
     }
 
-    @Test func `where the person and the system allow it, it goes on with little until the time is over`() {
+    @Test func `a node with background access runs in reduced mode until the time ends`() {
         var plan = phone()
         #expect(plan.handle(.enteredBackground, isRunning: true) == [.beginBackgroundTask, .reduceOperations])
         #expect(plan.handle(.backgroundTimeEnded, isRunning: true) == stopLate)
@@ -39,7 +39,7 @@ internal import Testing
         #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
     }
 
-    @Test func `seen again before that, it does everything again without having stopped`() {
+    @Test func `a node that returns to the foreground before that resumes without a stop`() {
         var plan = phone()
         _ = plan.handle(.enteredBackground, isRunning: true)
         #expect(plan.handle(.willEnterForeground, isRunning: true) == [.resumeOperations, .endBackgroundTask])
@@ -63,7 +63,7 @@ internal import Testing
     }
 
     @Test(arguments: [LifecyclePlan.Event.becameActive, .networkAvailable, .willEnterForeground])
-    func `a start that failed is tried again at the next chance, once`(chance: LifecyclePlan.Event) {
+    func `a failed start is retried once at the next opportunity`(chance: LifecyclePlan.Event) {
         var plan = phone(access: false)
         _ = plan.handle(.enteredBackground, isRunning: true)
         _ = plan.handle(.willEnterForeground, isRunning: false)
@@ -76,7 +76,7 @@ internal import Testing
         #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
     }
 
-    @Test func `a person who denied the keys is asked again only when the app is seen anew`() {
+    @Test func `denied keys are requested again only at the next foreground`() {
         var plan = phone(access: false)
         _ = plan.handle(.enteredBackground, isRunning: true)
         _ = plan.handle(.willEnterForeground, isRunning: false)
@@ -87,7 +87,7 @@ internal import Testing
         #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
     }
 
-    @Test func `a node that its app started after a failure is stopped out of sight`() {
+    @Test func `a node that its app started after a failure stops in the background`() {
         var plan = phone(access: false)
         _ = plan.handle(.enteredBackground, isRunning: true)
         _ = plan.handle(.willEnterForeground, isRunning: false)
@@ -96,7 +96,7 @@ internal import Testing
         #expect(plan.handle(.willEnterForeground, isRunning: false) == [.resumeOperations, .start])
     }
 
-    @Test func `a desktop's node does little out of use and looks anew after sleep`() {
+    @Test func `a desktop's node reduces work while inactive and checks the network after sleep`() {
         var plan = LifecyclePlan(system: .desktop)
         #expect(plan.handle(.resignedActive, isRunning: true) == [.reduceOperations])
         #expect(plan.handle(.becameActive, isRunning: true) == [.resumeOperations])
@@ -106,7 +106,7 @@ internal import Testing
     }
 
     @Test(arguments: [LifecyclePlan.System.phone, .desktop, .service])
-    func `everywhere the end drains, once, and memory and networks are told`(system: LifecyclePlan.System) {
+    func `every system drains once at the end and forwards memory and network events`(system: LifecyclePlan.System) {
         var plan = LifecyclePlan(system: system)
         #expect(plan.handle(.memoryWarning, isRunning: true) == [.handleMemoryWarning])
         #expect(plan.handle(.memoryPressure, isRunning: true) == [.optimizeMemoryUsage])

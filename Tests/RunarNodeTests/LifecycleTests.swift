@@ -5,7 +5,7 @@ internal import Transport
 @testable internal import RunarNode
 
 @Suite("Lifecycle", .timeLimit(.minutes(15))) struct LifecycleTests {
-    @Test func `starting and stopping twice does no harm`() async throws {
+    @Test func `repeated starts and stops have no effect`() async throws {
         let node = try Household().makeNode()
         #expect(!node.isRunning && node.listeningPort == 0)
         for _ in 0..<2 {
@@ -31,7 +31,7 @@ internal import Transport
         return (node, wishes, turn)
     }
 
-    @Test func `whoever starts a node that is being started returns when it runs`() async throws {
+    @Test func `a start during another start returns when the node runs`() async throws {
         let (node, wishes, bind) = try makeSlowNode()
         async let first: Void = node.start()
         for await _ in wishes { break }
@@ -46,7 +46,7 @@ internal import Transport
         await node.stop()
     }
 
-    @Test func `a start that a stop overtook ends, and the one after it starts the node`() async throws {
+    @Test func `a start that a stop overtakes fails, and the next one starts the node`() async throws {
         let (node, wishes, bind) = try makeSlowNode()
         let overtaken = Task { try await node.start() }
         for await _ in wishes { break }
@@ -62,7 +62,7 @@ internal import Transport
         await node.stop()
     }
 
-    @Test func `whoever starts a node that is being stopped has it running`() async throws {
+    @Test func `a start during a stop leaves the node running`() async throws {
         let node = try Household().makeNode()
         for _ in 0..<20 {
             try await node.start()
@@ -76,7 +76,7 @@ internal import Transport
         }
     }
 
-    @Test func `a node that cannot read its state does not start by half`() async throws {
+    @Test func `a node that cannot read its state does not start at all`() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "runar-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }  // the system clears the folder too
@@ -86,7 +86,7 @@ internal import Transport
         #expect(!node.isRunning && node.listenAddresses.isEmpty)
     }
 
-    @Test func `a stopped node says that it does not run`() async throws {
+    @Test func `a stopped node reports that it does not run`() async throws {
         let node = try Household().makeNode()
         let peer = PeerId(publicKey: generatePeerKey().publicKey)
         let error = await failure { try await node.sendToPeer("x", peerId: peer) }

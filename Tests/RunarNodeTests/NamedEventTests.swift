@@ -35,7 +35,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a name that is no network works on this device, and reaches members as soon as it is one`(
+    func `a name without a network is local and reaches members once it is a network`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.run(members: 1, over: carrier) { metadata, owner, members in
@@ -74,7 +74,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `whoever asks for the past gets what another member published before, once, and then the rest`(
+    func `a subscriber with past events gets each earlier event once and then the rest`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -94,7 +94,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a member that comes late gets what one that is gone published before, from another one`(
+    func `a late member gets the events of an absent publisher from another member`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.run(members: 2, over: carrier) { metadata, owner, members in
@@ -146,7 +146,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `a network that has another one's id for a name gets nothing that is meant for that one`() async throws {
+    @Test func `a network named like another one's id gets no event of that network`() async throws {
         let node = try Household().makeNode()
         let home = try node.createNetwork(name: "Home")
         let impostor = try node.createNetwork(name: home.networkId.base64Encoded)
@@ -178,8 +178,7 @@ internal import Testing
         #expect((stopped as? RunarError)?.code == 3007)
     }
 
-    @Test func `after a cancellation nothing more is delivered, and a slow handler's losses are counted`() async throws
-    {
+    @Test func `a slow handler's lost events are counted, and a cancellation ends delivery`() async throws {
         let node = try Household().makeNode()
         try await node.start()
         let heard = Locked<[UInt64]>([])
@@ -215,8 +214,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `how a service stands is told once to whoever asks for the past, and then at each change`() async throws
-    {
+    @Test func `a subscriber with past events gets a service's state once and then each change`() async throws {
         let node = try Household().makeNode()
         try await node.addService(ServiceTests.makeMath())
         try await node.start()
@@ -238,7 +236,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `how a service stands is kept beside any number of events, also when its name becomes a network`()
+    @Test func `a service's state is kept despite many events and when its name becomes a network`()
         async throws
     {
         let node = try Household().makeNode()
@@ -258,7 +256,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `what was published by a name is kept for those who ask for the past when it becomes a network`()
+    @Test func `events of a name are kept as past events when it becomes a network`()
         async throws
     {
         let node = try Household().makeNode()
@@ -278,7 +276,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `nothing that is published by a name is lost in the moment when it becomes a network`() async throws {
+    @Test func `no event of a name is lost while it becomes a network`() async throws {
         for _ in 0..<20 {
             let node = try Household().makeNode()
             try await node.start()

@@ -7,7 +7,7 @@ internal import Testing
         try GreyPicture(of: text.map { try QRSymbol(encoding: $0, level: .m) })
     }
 
-    @Test func `a text is told once while it stays in view and again when it comes back`() async throws {
+    @Test func `a text is reported once while it stays in view and again when it returns`() async throws {
         let scanner = QRCodeScanner()
         var texts = scanner.scanQRCode().makeAsyncIterator()
         for _ in 0..<5 { #expect(await scanner.scan(try frame("first"))) }
@@ -22,7 +22,7 @@ internal import Testing
         #expect(await texts.next() == "first")
     }
 
-    @Test func `everyone who listens gets the texts, a latecomer those in view`() async throws {
+    @Test func `every listener gets the texts, and a late one those in view`() async throws {
         let scanner = QRCodeScanner()
         var early = scanner.scanQRCode().makeAsyncIterator()
         await scanner.scan(try frame("in view"))
@@ -31,7 +31,7 @@ internal import Testing
         #expect(await late.next() == "in view")
     }
 
-    @Test func `texts that nobody takes are bounded, the newest are kept`() async throws {
+    @Test func `unread texts are bounded, and the newest are kept`() async throws {
         let scanner = QRCodeScanner()
         var texts = scanner.scanQRCode().makeAsyncIterator()
         for number in 0..<40 { await scanner.scan(try frame("text \(number)")) }

@@ -11,7 +11,7 @@ internal import Testing
         return try RunarNode(config: config)
     }
 
-    @Test func `two nodes talk over sockets and a stranger is refused`() async throws {
+    @Test func `two nodes talk over sockets, and a node without membership is refused`() async throws {
         let (owner, member, stranger) = (try self.makeNode(), try self.makeNode(), try self.makeNode())
         let metadata = try owner.createNetwork(name: "Home")
         let token = try owner.issueToken(for: member.peerId, in: metadata.networkId, expiration: nil)
@@ -36,7 +36,7 @@ internal import Testing
         for node in [owner, member, stranger] { await node.stop() }
     }
 
-    @Test func `what is cancelled just as it ends holds nobody up`() async throws {
+    @Test func `calls that are cancelled as they end block no other call`() async throws {
         let (owner, member) = (try self.makeNode(), try self.makeNode())
         let network = try owner.createNetwork(name: "Home").networkId
         let token = try owner.issueToken(for: member.peerId, in: network, expiration: nil)
@@ -70,7 +70,7 @@ internal import Testing
         _ = listener
     }
 
-    @Test func `somebody between the two gets no proof out of a joiner, who says that the inviter was not reached`()
+    @Test func `a joiner sends no proof to an intermediary and reports an unreachable inviter`()
         async throws
     {
         let (owner, mallory) = (try self.makeNode(), try self.makeNode())
@@ -101,7 +101,7 @@ internal import Testing
         for node in [owner, joiner, patient] { await node.stop() }
     }
 
-    @Test func `a file arrives over sockets and a revocation cuts its receiver off`() async throws {
+    @Test func `a file arrives over sockets, and a revocation disconnects its receiver`() async throws {
         let (owner, member) = (try self.makeNode(), try self.makeNode())
         let metadata = try owner.createNetwork(name: "Home")
         let token = try owner.issueToken(for: member.peerId, in: metadata.networkId, expiration: nil)

@@ -43,7 +43,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `services that begin at the same time are all told to members as they stand in the end`(
+    func `services that start concurrently are announced with their final state`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -70,7 +70,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a service that writes one encoding is understood whatever it was asked in`(
+    func `a service with one encoding answers requests in any encoding`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -83,7 +83,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `what a handler throws arrives with its number, words and context`(
+    func `a handler's error arrives with its code, message and context`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -111,7 +111,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `the handler learns who asks, in which network and with what beside the payload`(
+    func `the handler learns the caller, the network, the parameters and the metadata`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -130,7 +130,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a paused service is named as such, asked elsewhere if it can be, and answers when it is resumed`(
+    func `a paused service is reported as such, routed around and answers after a resume`(
         over carrier: Household.Carrier
     )
         async throws
@@ -165,7 +165,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `nobody pauses the services of another device, and everybody may ask what it has`(
+    func `no member pauses another device's services, and every member may list them`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -202,7 +202,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `a service under a name that is no network is its device's alone, until there is one that members share`(
+    func `a service of a name without a network is local until members share the network`(
         over carrier: Household.Carrier
     ) async throws {
         for isCreators in [true, false] {
@@ -235,7 +235,7 @@ internal import Testing
         }
     }
 
-    @Test(arguments: Household.Carrier.allCases) func `a service that is removed is asked for no more`(
+    @Test(arguments: Household.Carrier.allCases) func `a removed service gets no more requests`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 1, over: carrier) { network, owner, members in
@@ -286,7 +286,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `when a provider goes before it answered, only what may be asked twice is asked elsewhere`(
+    func `a request is retried elsewhere after its provider left only if it is idempotent`(
         over carrier: Household.Carrier
     ) async throws {
         for isIdempotent in [false, true] {

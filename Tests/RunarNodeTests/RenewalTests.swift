@@ -70,7 +70,7 @@ internal import Transport
         try node.networks().first { $0.networkId == network }?.token?.expirationSeconds
     }
 
-    @Test func `a token is not joined with after its last second, the grace of others notwithstanding`() async throws {
+    @Test func `an expired token is refused in a join, even within the grace period of others`() async throws {
         let (owner, member) = (try makeNode(), try makeNode())
         let network = try owner.createNetwork(name: "Home").networkId
         let end = calendar.start + 3600
@@ -82,7 +82,7 @@ internal import Transport
         #expect(try member.networks().isEmpty)
     }
 
-    @Test func `a token is renewed for as long as it was good, and stored`() async throws {
+    @Test func `a token is renewed for its original lifetime and stored`() async throws {
         let (owner, member) = (try makeNode(), try makeNode())
         try await run(owner: owner, member: member) { network, events in
             let event = try await events.first { if case .tokenRenewed = $0 { true } else { false } }
@@ -98,7 +98,7 @@ internal import Transport
     }
 
     @Test(arguments: [true, false])
-    func `nobody renews what the owner said was the last, or has switched off`(isRenewable: Bool) async throws {
+    func `no owner renews a final token or renews with renewals switched off`(isRenewable: Bool) async throws {
         let owner = try makeNode { $0.grantsRenewals = !isRenewable }
         let member = try makeNode()
         try await run(owner: owner, member: member, isRenewable: isRenewable) { network, _ in
@@ -152,7 +152,7 @@ internal import Transport
         await owner.stop()
     }
 
-    @Test func `a member that does not want one does not ask`() async throws {
+    @Test func `a member with renewal switched off sends no request`() async throws {
         let (owner, member) = (try makeNode(), try makeNode { $0.renewsTokens = false })
         try await run(owner: owner, member: member) { network, _ in
             try await member.settle(in: network)
@@ -161,7 +161,7 @@ internal import Transport
         }
     }
 
-    @Test func `somebody is warned seven days before the end`() async throws {
+    @Test func `a member is warned seven days before its token expires`() async throws {
         let member = try makeNode()
         let owner = try makeNode()
         let network = try owner.createNetwork(name: "Home")

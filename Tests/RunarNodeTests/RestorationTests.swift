@@ -13,7 +13,7 @@ internal import Testing
         return try household.makeNode(keys: keys)
     }
 
-    @Test func `a restored root key makes no network before it is said which index is free`() throws {
+    @Test func `a restored root key creates no network before the free index is given`() throws {
         let old = try household.makeNode()
         let home = try old.createNetwork(name: "Home")
         let new = try restored(from: old)
@@ -25,7 +25,7 @@ internal import Testing
         #expect(Set(try new.networks().map(\.index)) == [0, 1])
     }
 
-    @Test func `networks that are made at the same time on a new device have one root key`() async throws {
+    @Test func `networks that are created concurrently on a new device have one root key`() async throws {
         for _ in 0..<20 {
             let node = try household.makeNode()
             let networks = try await withThrowingTaskGroup(of: NetworkId.self) { group in
@@ -42,7 +42,7 @@ internal import Testing
         }
     }
 
-    @Test func `the texts of old networks raise the proposed index, and a given one goes on from there`() throws {
+    @Test func `texts of old networks raise the proposed index, and a given index raises the next`() throws {
         let old = try household.makeNode()
         let texts = try ["One", "Two", "Three"].map { try old.createNetwork(name: $0) }
         let new = try restored(from: old)
@@ -57,7 +57,7 @@ internal import Testing
         #expect(try new.networks().first { $0.networkId == five.networkId }?.index == 4)
     }
 
-    @Test func `an index whose network no text could bring back is refused`() throws {
+    @Test func `an index beyond the restorable range is refused`() throws {
         let node = try household.makeNode()
         let refused = NodeError.networkIndexRefused(1024, next: 0)
         #expect(throws: refused) { try node.createNetwork(name: "Far", index: 1024) }
@@ -65,7 +65,7 @@ internal import Testing
         #expect(try restored(from: node).restoreNetwork(far))
     }
 
-    @Test func `a root key that was made here needs no index, and a bad name makes none`() throws {
+    @Test func `a new root key needs no index, and a bad name creates none`() throws {
         let node = try household.makeNode()
         #expect(throws: IdentityError.self) { try node.createNetwork(name: "a\nb") }
         #expect(try !node.hasRootKey())
@@ -75,7 +75,7 @@ internal import Testing
         }
     }
 
-    @Test func `known are those with a token, those that were met, and nobody who was revoked`() async throws {
+    @Test func `known peers have a token or were connected, and none is revoked`() async throws {
         try await Household.run(members: 2) { metadata, owner, members in
             let stranger = PeerId(publicKey: generatePeerKey().publicKey)
             _ = try owner.issueToken(for: stranger, in: metadata.networkId, expiration: nil, label: "tablet")

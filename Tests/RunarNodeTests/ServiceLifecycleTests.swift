@@ -41,7 +41,7 @@ internal import Testing
         node.serviceInfos(in: .named("test-network")).first { $0.servicePath == path }?.state
     }
 
-    @Test func `whoever removes a service that is starting has it stopped`() async throws {
+    @Test func `removing a service during its start stops it`() async throws {
         let node = try Household().makeNode()
         try await node.start()
         let service = Slow()
@@ -57,7 +57,7 @@ internal import Testing
         #expect(service.noted == ["start", "stop"])
     }
 
-    @Test func `a service that is removed and added again while it starts is started twice, one after the other`()
+    @Test func `a service that is removed and added during its start is started again in order`()
         async throws
     {
         let node = try Household().makeNode()
@@ -77,7 +77,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `a service is not left half started by whoever adds it and is cancelled`() async throws {
+    @Test func `a cancelled addition does not leave a service half started`() async throws {
         let node = try Household().makeNode()
         try await node.start()
         let service = Slow()
@@ -90,7 +90,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `a node that is stopped while its services start stops them, and starts them again`() async throws {
+    @Test func `a node that is stopped while its services start stops and restarts them`() async throws {
         let node = try Household().makeNode()
         let service = Slow()
         try await node.addService(service)
@@ -122,7 +122,7 @@ internal import Testing
         }
     }
 
-    @Test func `a service may remove itself, or stop its node, while it starts`() async throws {
+    @Test func `a service may remove itself or stop its node during its start`() async throws {
         let node = try Household().makeNode()
         try await node.start()
         let leaving = Slow { _ in try await node.removeService("slow") }
@@ -138,7 +138,7 @@ internal import Testing
         #expect(ending.noted == ["start", "stop"] && bringing.noted == ["start", "stop"] && !node.isRunning)
     }
 
-    @Test func `a service whose start fails stands in error, tells so, and starts with the node's next start`()
+    @Test func `a service that fails to start reports an error and starts with the node's next start`()
         async throws
     {
         struct Broken: Error {}
@@ -168,7 +168,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `an answer that was under way when its key was forgotten is not kept`() async throws {
+    @Test func `an answer in flight is not cached after its key is deleted`() async throws {
         let node = try Household().makeNode()
         let (begins, began) = AsyncStream.makeStream(of: Void.self)
         let (turns, turn) = AsyncStream.makeStream(of: Void.self)
@@ -194,7 +194,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `what actions take and return is told by the registry`() async throws {
+    @Test func `the registry describes the input and output of actions`() async throws {
         let node = try Household().makeNode()
         let service = ServiceTests.makeMath()
         let options = ActionOptions(description: "Halves", input: "a number", output: "half of it", isIdempotent: true)
@@ -212,7 +212,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `a service with a dispatch of its own answers, and gets its events`() async throws {
+    @Test func `a service with its own dispatch answers requests and gets its events`() async throws {
         final class Foreign: RunarServiceProtocol, @unchecked Sendable {
             let (name, path, version, description) = ("Foreign", "foreign", "1", "")
             var networkId: String?
@@ -236,7 +236,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `what a service on a node registers acts at once, and what is malformed not at all`() async throws {
+    @Test func `a running service's registrations apply at once, and malformed ones are ignored`() async throws {
         let (heard, queue) = AsyncStream.makeStream(of: String.self)
         let node = try Household().makeNode()
         let service = RunarService(name: "Late", path: "late", version: "1", description: "")
@@ -257,7 +257,7 @@ internal import Testing
         for await topic in heard { Issue.record("heard \(topic)") }
     }
 
-    @Test func `a service on two nodes registers on both, and one of them can let go of it`() async throws {
+    @Test func `a service on two nodes registers on both, and one of them can remove it`() async throws {
         let household = Household()
         let nodes = [try household.makeNode(), try household.makeNode()]
         let service = RunarService(name: "Shared", path: "shared", version: "1", description: "")
@@ -281,7 +281,7 @@ internal import Testing
         for node in nodes { await node.stop() }
     }
 
-    @Test func `a service that is removed while it is being added hears of nothing any more`() async throws {
+    @Test func `a service that is removed during its addition receives no events`() async throws {
         let node = try Household().makeNode()
         try await node.start()
         let heard = Locked(0)
@@ -303,7 +303,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `a service goes with its node, whatever it hears of`() async throws {
+    @Test func `a service is released with its node despite its event handlers`() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         func make() async throws -> Weakly {
             let (system, notice) = (NodeClock.system(), EndNotice(end))
@@ -344,7 +344,7 @@ internal import Testing
         weak var service: RunarService?
     }
 
-    @Test func `a service writes answers and events as it says, and can be asked from its own process`() async throws {
+    @Test func `a service uses its encoding for answers and events and serves its own process`() async throws {
         for encoding in PayloadEncoding.allCases {
             let (heard, queue) = AsyncStream.makeStream(of: RunarEvent.self)
             let (taken, took) = AsyncStream.makeStream(of: ServiceTests.Operands.self)

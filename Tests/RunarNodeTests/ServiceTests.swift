@@ -39,7 +39,7 @@ internal import Testing
         try result.get()
     }
 
-    @Test func `a request reaches the service with its types, with other types and with bytes`() async throws {
+    @Test func `a request reaches the service with equal types, other types and bytes`() async throws {
         try await withNode { node in
             let same: Double = try await node.request("math/add", payload: Operands(a: 5, b: 3))
             let other: Double = try await node.request("math/add", payload: ["a": 5.5, "b": 3])
@@ -49,7 +49,7 @@ internal import Testing
         }
     }
 
-    @Test func `missing services, actions and parameters are told apart`() async throws {
+    @Test func `missing services, actions and parameters have different codes`() async throws {
         try await withNode { node in
             let cases: [(String, Int32)] = [
                 ("maths/add", 4001), ("math/sub", 4002), ("math", 5006), ("math/*", 5006), ("a:b:c", 5006),
@@ -72,7 +72,7 @@ internal import Testing
         }
     }
 
-    @Test func `parameters of a path reach the handler, which can ask other actions`() async throws {
+    @Test func `parameters of a path reach the handler, which can call other actions`() async throws {
         try await withNode { node in
             let users = RunarService(name: "Users", path: "users", version: "1", description: "")
             users.registerAction("{name}/age") { (_: Int?, context: RunarContext) async throws -> String in
@@ -110,7 +110,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `a path is taken once in a network, and must be one segment`() async throws {
+    @Test func `a path is unique in a network and must be one segment`() async throws {
         try await withNode { node in
             for path in ["math", "", "a/b", "$registry", "a:b", "*"] {
                 let error = await failure { try await node.addService(Self.makeMath(path)) }

@@ -32,7 +32,7 @@ private struct Note: Codable, Equatable, Sendable {
         }
     }
 
-    @Test func `a broadcast names each peer that has it and each that did not get it`() async throws {
+    @Test func `a broadcast names each peer that received it and each that did not`() async throws {
         try await Household.run(members: 3) { metadata, owner, members in
             let listeners = members.dropLast().map { $0.startListening() }
             for member in members {
@@ -112,7 +112,7 @@ private struct Note: Codable, Equatable, Sendable {
         }
     }
 
-    @Test func `a revoked member is cut off and gets no token any more`() async throws {
+    @Test func `a revoked member is disconnected and gets no further token`() async throws {
         try await Household.run(members: 2) { metadata, owner, members in
             for member in members {
                 try await owner.connectToPeer(

@@ -6,7 +6,7 @@ internal import Testing
 
 /// The document's application on a system without a Keychain.
 @Suite("Biometrics of the document's application") struct VaultBiometricsTests {
-    @Test func `nobody asks for a finger here, so a node that requires it is made and does not start`() async throws {
+    @Test func `a node that requires biometrics is created and does not start on Linux`() async throws {
         let service = "document-test-\(UInt64.random(in: .min ... .max))"
         let directory = try NodeStores.directory(ofService: service)
         defer { try? FileManager.default.removeItem(atPath: directory) }  // it is a test's own
