@@ -50,13 +50,13 @@ internal import Testing
 
     // MARK: Suspicion
 
-    @Test mutating func `whoever may be gone is asked last, until it is heard again`() {
+    @Test mutating func `a suspected provider is tried last until it is heard again`() {
         for peer in 0..<3 { self.admit(peer, [Self.offer("math", ["add"])]) }
         _ = self.feed(.memberSuspected(self.peers[1], true))
         var asked: Set<Int?> = []
         for _ in 0..<6 { asked.insert(self.route("math/add")) }
         #expect(asked == [0, 2])
-        #expect(self.route("math/add", excluding: [0, 2]) == 1, "better than nobody")
+        #expect(self.route("math/add", excluding: [0, 2]) == 1, "a suspected provider is better than none")
         #expect(self.services.canRoute("math/add", excluding: [self.peers[0]]))
         #expect(!self.services.canRoute("math/add", excluding: [self.peers[0], self.peers[2]]))
         #expect(!self.services.canRoute("math/sub", excluding: []))
@@ -66,7 +66,7 @@ internal import Testing
         #expect(asked == [0, 1, 2])
     }
 
-    @Test mutating func `a suspicion ends with the connection`() {
+    @Test mutating func `a suspicion of a provider ends with its connection`() {
         for peer in 0..<2 { self.admit(peer, [Self.offer("math", ["add"])]) }
         _ = self.feed(.memberSuspected(self.peers[0], true))
         _ = self.feed(.memberDown(self.peers[0]))
@@ -80,13 +80,13 @@ internal import Testing
 
     // MARK: Announcing
 
-    @Test mutating func `who offers nothing says nothing`() {
+    @Test mutating func `a node without services sends no announcement`() {
         #expect(self.feed(.memberUp(self.peers[0])) == [])
         #expect(self.feed(.offered([])) == [])
         #expect(self.feed(.memberUp(self.peers[1])) == [])
     }
 
-    @Test mutating func `members hear what is offered, when they come and when it changes`() throws {
+    @Test mutating func `members receive the service offers on connection and on each change`() throws {
         let (first, second) = (Self.offer("math", ["add"]), Self.offer("text", ["join"]))
         _ = self.feed(.memberUp(self.peers[0]))
         guard case .send(self.peers[0], let bytes)? = self.feed(.offered([first])).first else {
@@ -139,7 +139,7 @@ internal import Testing
         #expect(self.providers(of: "new") == [peer])
     }
 
-    @Test mutating func `a member that announces again and again breaks the protocol`() {
+    @Test mutating func `a member above the announcement rate breaks the protocol`() {
         let (peer, limits) = (self.peers[0], Services.Limits())
         _ = self.feed(.memberUp(peer))
         for version in 1...UInt64(limits.announcementsAtOnce) {
@@ -154,7 +154,7 @@ internal import Testing
         #expect(self.providers(of: "b").isEmpty)
     }
 
-    @Test mutating func `bytes that are no announcement are an offence`() {
+    @Test mutating func `malformed announcements are protocol violations`() {
         let peer = self.peers[0]
         _ = self.feed(.memberUp(peer))
         let twice = Announcement(version: 9, offers: [Self.offer("a", ["x"]), Self.offer("a", ["y"])])
@@ -213,17 +213,17 @@ internal import Testing
         #expect(self.failure("users/users/1/name") == .noAction)
     }
 
-    @Test mutating func `those excluded are passed over, and nobody left is said`() {
+    @Test mutating func `excluded providers are skipped, and a lack of others is reported`() {
         for peer in 0..<3 { self.admit(peer, [Self.offer("math", ["add"])]) }
         #expect(self.route("math/add", excluding: [0, 2]) == 1)
         guard case .failure(let failure) = self.services.route("math/add", excluding: self.peers) else {
-            Issue.record("somebody was left")
+            Issue.record("a provider was left")
             return
         }
         #expect(failure.kind == .unreachable)
     }
 
-    @Test mutating func `a missing service, a missing action and a pause are told apart`() {
+    @Test mutating func `a missing service, a missing action and a pause have different errors`() {
         #expect(self.failure("math/add") == .noService)
         self.admit(0, [Self.offer("math", ["add"], isRunning: false)])
         #expect(self.failure("text/join") == .noService)
@@ -234,7 +234,7 @@ internal import Testing
         #expect((0..<2).map { _ in self.route("math/add") } == [1, 1])
     }
 
-    @Test mutating func `a pause is heard of at once, and its end`() {
+    @Test mutating func `a pause and its end take effect immediately`() {
         self.admit(0, [Self.offer("math", ["add"])])
         #expect(self.route("math/add") == 0)
         let peer = self.peers[0]
@@ -254,7 +254,7 @@ internal import Testing
         for number in 0..<100 { #expect(self.route("users/\(number)") == 0) }
     }
 
-    @Test func `what cannot be offered is said`() {
+    @Test func `an invalid offer is refused`() {
         let many = (0...ServiceOffer.countLimit).map { Self.offer("s\($0)", []) }
         let actions = (0...ServiceOffer.actionLimit).map { "a\($0)" }
         let long = (0..<250).map { Self.offer("s\($0)", (0..<10).map { String(repeating: "a", count: 400) + "\($0)" }) }
