@@ -4,13 +4,13 @@ internal import Testing
 
 /// Small versions of the scenarios about events; the full ones are run by benchmarks.
 @Suite("Events in simulation", .timeLimit(.minutes(15))) struct EventTests {
-    @Test func `an event reaches all nodes over a tree that sends hardly anything twice`() throws {
+    @Test func `an event reaches all nodes over a tree with few duplicates`() throws {
         let report = try Scenario.run("broadcast", nodes: 50)
         #expect(report.figures["eventsPublished"] == 100)
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 
-    @Test func `events from anybody all arrive while links lose packets`() throws {
+    @Test func `events from any node all arrive despite packet loss`() throws {
         let report = try Scenario.run("broadcast", nodes: 30, seed: 2) { scenario in
             scenario.network.loss = 0.05
             scenario.network.jitter = .milliseconds(10)
@@ -25,13 +25,13 @@ internal import Testing
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `when many fall silent at once the others still get what comes next`(seed: UInt64) throws {
+    func `a silence of many nodes does not stop later events for the others`(seed: UInt64) throws {
         let report = try Scenario.run("broadcast-silence", nodes: 60, seed: seed)
         #expect(report.figures["runningNodes"].map { $0 < 45 } == true)
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 
-    @Test func `who was cut off gets what it missed once it is back`() throws {
+    @Test func `a node that was cut off gets its missed events on its return`() throws {
         let report = try Scenario.run("broadcast", nodes: 30) { scenario in
             let cut = Scenario.Action.partition(share: 0.3, lasting: .seconds(20), isOneWay: false)
             scenario.steps.append(Scenario.Step(at: .seconds(160), action: cut))

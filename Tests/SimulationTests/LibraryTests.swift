@@ -11,13 +11,13 @@ internal import Testing
         #expect(Scenario.library.map { $0.name + ".json" } == files)
     }
 
-    @Test func `a scenario that nobody knows is named together with those that are there`() {
+    @Test func `an unknown scenario is reported with the known ones`() {
         let error = #expect(throws: ScenarioError.self) { try Scenario.named("weather") }
         #expect(error?.description.contains("revocation") == true)
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `a revocation is everywhere within seconds, and on first contact where it could not be`(seed: UInt64) throws {
+    func `a revocation spreads within seconds, and on first contact with cut-off nodes`(seed: UInt64) throws {
         var scenario = try Scenario.named("revocation")
         scenario.shorten(to: .seconds(300))
         let report = try Simulation(scenario, seed: seed).run()
@@ -26,7 +26,7 @@ internal import Testing
         #expect(report.figures["revocationKnownAfterContactCount"].map { $0 > 1 } == true)
     }
 
-    @Test func `a storm of members is let in`() throws {
+    @Test func `a storm of members is admitted`() throws {
         let report = try Simulation(.named("admission-storm"), nodeCount: 60).run()
         #expect(report.ok, "\(report.expectations)")
         #expect(report.figures["admissionCount"] == 60)

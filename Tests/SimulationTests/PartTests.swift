@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import Simulation
 
 @Suite("Parts of a simulation") struct PartTests {
-    @Test func `events come out by time, and those of one moment in their order`() {
+    @Test func `events are ordered by time and then by insertion`() {
         var queue = EventQueue()
         var random = SeededGenerator(seed: 4)
         let times = (0..<5000).map { _ in Int64.random(in: 0..<300, using: &random) }
@@ -19,7 +19,7 @@ internal import Testing
         #expect(queue.now == 300)
     }
 
-    @Test func `a slab gives numbers again only after they are free`() {
+    @Test func `a slab reuses numbers only after their release`() {
         var slab = Slab<String>()
         let (first, second) = (slab.insert("a"), slab.insert("b"))
         #expect(slab.remove(first) == "a")
@@ -30,7 +30,7 @@ internal import Testing
         #expect(slab[99] == nil)
     }
 
-    @Test func `a slot of a connection is used again, its id is not`() {
+    @Test func `a slot of a connection is reused, and its id is not`() {
         var connections = ConnectionTable()
         let ends = [3, 4].map { SimulatedConnection.End(node: $0, generation: 1) }
         let first = connections.open(from: ends[0], to: ends[1])
@@ -66,7 +66,7 @@ internal import Testing
         #expect(dials.fail(second) == nil)
     }
 
-    @Test func `a partition blocks ways across it, a one-way partition those to the side that is cut off`() {
+    @Test func `a partition blocks traffic across it, and a one-way one only to the cut-off side`() {
         func way(_ isSourceCutOff: Bool, _ isTargetCutOff: Bool) -> Way {
             Way(source: 0, target: 1, isSourceCutOff: isSourceCutOff, isTargetCutOff: isTargetCutOff)
         }
@@ -82,7 +82,7 @@ internal import Testing
         #expect(!oneWay.blocks(way(true, false), at: 9))
     }
 
-    @Test func `latencies stay within their bounds, are the same for ever and differ from pair to pair`() {
+    @Test func `latencies are bounded, constant for a pair and different between pairs`() {
         for roundTrip in [
             NetworkModel.RoundTrip.uniform(.milliseconds(20), .milliseconds(200)),
             .coordinates(.milliseconds(20), .milliseconds(200)),
@@ -118,7 +118,7 @@ internal import Testing
         #expect((150...350).contains(slowThere))
     }
 
-    @Test func `addresses lead back to their nodes, and neighbours do not share a block of 256`() {
+    @Test func `addresses map back to their nodes, and neighbours differ in their block of 256`() {
         var blocks: Set<UInt32> = []
         for number in 0..<10_000 {
             let address = SimulatedAddress.of(number)
