@@ -19,7 +19,7 @@ internal import Testing
         )
     }
 
-    @Test func `a network comes back as it was saved`() throws {
+    @Test func `a network is loaded as it was saved`() throws {
         var record = try joined(1)
         try store.save(record)
         #expect(try store.network(record.networkId) == record)
@@ -40,7 +40,7 @@ internal import Testing
         #expect(try store.networks() == [early, late])
     }
 
-    @Test func `single fields of a network change alone`() throws {
+    @Test func `fields of a network change independently`() throws {
         var record = try joined(1)
         try store.save(record)
         #expect(try store.removeToken(of: record.networkId))
@@ -57,7 +57,7 @@ internal import Testing
         #expect(try !store.removeToken(of: network(2)))
     }
 
-    @Test func `what several change at once of one network is all kept`() async throws {
+    @Test func `concurrent changes of one network are all kept`() async throws {
         let record = try joined(1)
         let store = store
         try store.save(record)
@@ -71,7 +71,7 @@ internal import Testing
         #expect(metadata.count == record.metadata.count + 200)
     }
 
-    @Test func `a change that fails changes nothing, and an unknown network begins as it is told`() throws {
+    @Test func `a failed change changes nothing, and an unknown network starts from its default`() throws {
         let record = try joined(1)
         struct Doubt: Error {}
         #expect(throws: StorageError.self) {
@@ -81,7 +81,7 @@ internal import Testing
             }
         }
         #expect(try store.network(record.networkId) == nil)
-        #expect(try !store.update(record.networkId) { $0.metadata = "nobody's" })
+        #expect(try !store.update(record.networkId) { $0.metadata = "lost" })
         #expect(try store.update(record.networkId, orNew: record) { $0.localName = "office" })
         #expect(try store.network(record.networkId)?.localName == "office")
     }
@@ -102,7 +102,7 @@ internal import Testing
         #expect(try store.peers().map(\.networks) == [[other.networkId]])
     }
 
-    @Test func `an index for a network key is never given twice`() throws {
+    @Test func `an index for a network key is never reused`() throws {
         #expect(try store.reserveDerivationIndex() == 0)
         #expect(try store.reserveDerivationIndex() == 1)
         var record = try joined(1)
@@ -113,7 +113,7 @@ internal import Testing
         #expect(try store.reserveDerivationIndex() == 8)
     }
 
-    @Test func `a wanted index is given if it is not below the next, and the next follows it`() throws {
+    @Test func `a requested index is given unless it is below the next, which then follows it`() throws {
         #expect(try store.reserveDerivationIndex(4) == 4)
         #expect(try store.nextDerivationIndex() == 5)
         #expect(throws: StorageError.invalid("the network index 4 may be taken: the lowest free one is 5")) {
@@ -123,7 +123,7 @@ internal import Testing
         #expect(try store.reserveDerivationIndex() == 5)
     }
 
-    @Test func `the last index is given and then none`() throws {
+    @Test func `no index is given after the last one`() throws {
         var record = try joined(1)
         record.derivationIndex = 0x7FFF_FFFE
         try store.save(record)
@@ -156,7 +156,7 @@ internal import Testing
         #expect(throws: StorageError.self) { try store.save(token) }
     }
 
-    @Test func `merging revocations tells which were new and only ever adds`() throws {
+    @Test func `merging revocations returns the new ones and removes none`() throws {
         let home = try network(1)
         let first = StoredRevocation(networkId: home, peerId: try peer(2), entry: [2])
         let second = StoredRevocation(networkId: home, peerId: try peer(1), entry: [1])

@@ -101,7 +101,7 @@ internal import Testing
         return path
     }
 
-    @Test(arguments: released) func `a database of a released schema is read whole`(version: Int) throws {
+    @Test(arguments: released) func `a database of a released schema is read completely`(version: Int) throws {
         let scratch = try Scratch()
         let store = try StateStore(path: database(ofVersion: version, in: scratch))
         try check(store)
@@ -112,7 +112,7 @@ internal import Testing
     }
 
     @Test(arguments: released)
-    func `a new database has the same tables as one that was brought up to date`(version: Int) throws {
+    func `a new database and a migrated one have equal tables`(version: Int) throws {
         let scratch = try Scratch()
         let store = try StateStore(path: scratch.file("state.sqlite"))
         try fill(store)
@@ -127,7 +127,7 @@ internal import Testing
         try updated.close()
     }
 
-    @Test func `the table of transfers, which nobody used, goes with schema 2`() throws {
+    @Test func `schema 2 removes the unused table of transfers`() throws {
         let scratch = try Scratch()
         let path = try database(ofVersion: 1, in: scratch)
         let query = "SELECT count(*) FROM sqlite_schema WHERE tbl_name = 'transfers'"
