@@ -22,7 +22,7 @@ internal import Testing
         }
     }
 
-    @Test func `the shim's header shows nothing of what is behind it (9)`() throws {
+    @Test func `the shim's header exposes no engine or TLS types (9)`() throws {
         let code = try code(of: Self.header)
         #expect(!code.lowercased().contains("ngtcp2") && !code.lowercased().contains("gnutls"))
         let included = code.matches(of: /#include *[<"]([^>"]*)[>"]/).map { String($0.output.1) }
@@ -31,13 +31,13 @@ internal import Testing
         #expect(!code.contains(/#define +\w+\(/) && !code.contains("..."))
     }
 
-    @Test func `versions of the engine differ in the shim alone (10)`() throws {
+    @Test func `versions of the engine differ only in the shim (10)`() throws {
         let telling = try sources.filter { try code(of: $0).contains("NGTCP2_VERSION_NUM") }
         #expect(telling == [Self.folder + "internal.h"])
         #expect(!(try code(of: Self.header).contains("RQ_NGTCP2_1")))
     }
 
-    @Test func `callbacks call of the engine only what it allows there (14)`() throws {
+    @Test func `callbacks call only engine functions that are allowed there (14)`() throws {
         let callbacks = try code(of: Self.folder + "callbacks.c")
         let called = Set(callbacks.matches(of: /(ngtcp2_conn_\w+)\(/).map { String($0.output.1) })
         let allowed: Set = [
@@ -47,6 +47,6 @@ internal import Testing
         #expect(called.isSubset(of: allowed), "\(called.subtracting(allowed).sorted())")
         let hooks = try SourceTree.text(of: "Sources/Transport/QUIC/Loop/EngineHooks.swift")
         #expect(!hooks.contains(/\brq_(conn|stream|udp)_\w+\(/))
-        #expect(!hooks.contains(/\.(resume|push|set|yield|finish)\(/), "somebody is woken in the middle of a packet")
+        #expect(!hooks.contains(/\.(resume|push|set|yield|finish)\(/), "a waiter is resumed within a packet")
     }
 }
