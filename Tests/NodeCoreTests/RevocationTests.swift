@@ -73,7 +73,7 @@ internal import Traversal
         #expect(reasons.count == 1 && reasons.first?.contains("notConnected") == false, "\(reasons)")
     }
 
-    @Test(arguments: [false, true]) func `a connection request of a revoked peer is declined without a probe`(
+    @Test(arguments: [false, true]) func `an offer of a revoked peer is declined without a probe`(
         isRevoked: Bool
     ) throws {
         var net = CoreNetwork()

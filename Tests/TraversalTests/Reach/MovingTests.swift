@@ -18,7 +18,7 @@ internal import Testing
         return world
     }
 
-    @Test func `where nothing passes directly the relay carries the connection, and soon`() throws {
+    @Test func `a relay soon carries the connection if no direct path exists`() throws {
         for seed in 1...20 {
             let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed))
             world.cut = [World.first, World.second]
@@ -30,7 +30,7 @@ internal import Testing
         }
     }
 
-    @Test func `a relayed connection turns direct at the next try once a way opens`() throws {
+    @Test func `a relayed connection becomes direct at the next attempt after a path opens`() throws {
         for opensAfter in [5, 15, 45, 200] {
             let world = try World(pair: (.portRestricted, .addressRestricted))
             world.cut = [World.first, World.second]
@@ -47,7 +47,7 @@ internal import Testing
         }
     }
 
-    @Test func `who asks for a relay gets one although a direct way works, and that way later`() throws {
+    @Test func `a peer that asks for a relay gets one first and a direct path later`() throws {
         for isSwallowing in [false, true] {
             let world = try World(pair: (.fullCone, .fullCone))
             world.feed(World.first, .soughtOverRelay(world.nodes[World.second].peerId, world.network))
@@ -62,7 +62,7 @@ internal import Testing
         }
     }
 
-    @Test func `a way found while the relayed connection is made is taken at once`() throws {
+    @Test func `a path found while the relayed connection is made is used at once`() throws {
         let world = try World(pair: (.portRestricted, .portRestricted))
         world.cut = [World.first, World.second]
         world.seek()
@@ -73,7 +73,7 @@ internal import Testing
         #expect(world.nodes[World.first].dials.count == 1)
     }
 
-    @Test func `a dead path is left for the relay at once, and taken again when it lives`() throws {
+    @Test func `a dead path is left for the relay at once and used again when it works`() throws {
         for seed in 1...10 {
             let world = try self.directWorld((.portRestricted, .portRestricted), seed: UInt64(seed))
             let link = world.link()?.id
@@ -89,7 +89,7 @@ internal import Testing
         }
     }
 
-    @Test func `a suspicion that is wrong ends with the first answer`() throws {
+    @Test func `a wrong suspicion ends with the first answer`() throws {
         let world = try self.directWorld((.portRestricted, .portRestricted))
         for channel in world.nodes[World.first].reach.channels.keys {
             let helper = try #require(world.nodes[World.first].channels[channel]?.relay)
@@ -102,7 +102,7 @@ internal import Testing
         #expect(world.nodes[World.first].reach.peers[world.nodes[World.second].peerId]?.isSuspect == false)
     }
 
-    @Test func `a device that moves is found again, whoever dialled`() throws {
+    @Test func `a device that moves is found again, whichever side dialled`() throws {
         var stalls: [Duration] = []
         for (mover, kinds) in [
             (World.second, (SiteNAT.Kind.fullCone, SiteNAT.Kind.portRestricted)),
@@ -132,7 +132,7 @@ internal import Testing
         #expect(sorted[sorted.count * 95 / 100] <= .seconds(2))
     }
 
-    @Test func `a NAT that forgets its mappings stalls a connection no longer than a suspicion takes`() throws {
+    @Test func `a NAT that drops its mappings stalls a connection no longer than a suspicion takes`() throws {
         for (node, kind) in [
             (World.first, SiteNAT.Kind.portRestricted), (World.second, .portRestricted), (1, .symmetric),
         ] {
@@ -154,7 +154,7 @@ internal import Testing
         }
     }
 
-    @Test func `a dialler that is called and finds its path alive shows itself there with a datagram of it`() throws {
+    @Test func `a dialler with a live path answers an offer with a datagram on that path`() throws {
         for isDialler in [true, false] {
             var solo = try Solo()
             let coordinator = try solo.connect("198.51.100.9:4433")
@@ -172,7 +172,7 @@ internal import Testing
         }
     }
 
-    @Test func `a relay that goes is replaced by another one`() throws {
+    @Test func `a relay that leaves is replaced by another one`() throws {
         for seed in 1...10 {
             let world = try World(pair: (.symmetric, .symmetric), seed: UInt64(seed))
             world.seek()

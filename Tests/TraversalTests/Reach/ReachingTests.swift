@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import Traversal
 
 @Suite("Reaching a peer") struct ReachingTests {
-    @Test func `IPv6 is taken where it works, and not where it does not`() throws {
+    @Test func `IPv6 is used only if it works`() throws {
         for isBroken in [false, true] {
             let addresses = (first: ["[2001:db8:1::1]:4433"], second: ["[2001:db8:2::1]:4433"])
             let world = try World(pair: (.portRestricted, .fullCone), addresses: addresses)
@@ -18,7 +18,7 @@ internal import Testing
         }
     }
 
-    @Test func `two devices of one site meet inside it, whatever its NAT is`() throws {
+    @Test func `two devices of one site connect inside it under any NAT type`() throws {
         let world = try World(pair: (.symmetric, nil))
         try world.addNode(behind: 0)
         for helper in World.helpers { world.connect(4, helper) }
@@ -36,7 +36,7 @@ internal import Testing
         }
     }
 
-    @Test func `a call goes to the next peer when the first one asked is silent or goes`() throws {
+    @Test func `an offer goes to the next coordinator if the first one is silent or leaves`() throws {
         for isNoticed in [false, true] {
             for seed in 1...10 {
                 let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed))
@@ -53,7 +53,7 @@ internal import Testing
         }
     }
 
-    @Test func `two that call each other at once get one connection`() throws {
+    @Test func `two peers with simultaneous offers get one connection`() throws {
         for seed in 1...20 {
             let world = try World(pair: (.portRestricted, .addressRestricted), seed: UInt64(seed), loss: 0.02)
             world.seek(World.first, World.second)
@@ -68,7 +68,7 @@ internal import Testing
         }
     }
 
-    @Test func `two calls that cross over different peers end in one connection`() throws {
+    @Test func `crossing offers through different coordinators end in one connection`() throws {
         for seed in 1...10 {
             let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed))
             // Each side asks first peers that do not know the other, and the common peer later.
@@ -86,7 +86,7 @@ internal import Testing
         }
     }
 
-    @Test func `who cannot be reached fails with the reason, and nothing stays behind`() throws {
+    @Test func `an unreachable peer fails with the reason and leaves no state behind`() throws {
         let world = try World(pair: (.portRestricted, .portRestricted))
         for helper in World.helpers { world.disconnect(World.second, helper) }
         world.seek()
@@ -107,7 +107,7 @@ internal import Testing
         #expect([World.first, World.second].allSatisfy { other.isAtRest($0) })
     }
 
-    @Test func `who is no longer wanted is no longer called`() throws {
+    @Test func `the checks of an abandoned peer end`() throws {
         let world = try World(pair: (.portRestricted, .portRestricted))
         world.seek()
         world.run(for: .milliseconds(30))
@@ -118,7 +118,7 @@ internal import Testing
         #expect([World.first, World.second].allSatisfy { world.isAtRest($0) })
     }
 
-    @Test func `a way on which probes pass and the connection does not is left for the relay`() throws {
+    @Test func `a path that passes probes but not the connection is left for the relay`() throws {
         for seed in 1...10 {
             let world = try World(pair: (.portRestricted, .fullCone), seed: UInt64(seed))
             world.isQUICBlocked = true
@@ -134,7 +134,7 @@ internal import Testing
         }
     }
 
-    @Test func `a relay that passes nothing on is left for another one`() throws {
+    @Test func `a relay that forwards nothing is replaced by another one`() throws {
         for seed in 1...10 {
             let world = try World(pair: (.symmetric, .symmetric), seed: UInt64(seed))
             world.seek()
@@ -167,7 +167,7 @@ internal import Testing
         }
     }
 
-    @Test func `a search whose ports cannot be opened is followed by another one`() throws {
+    @Test func `a port search without open ports is followed by another one`() throws {
         let world = try World(pair: (.symmetric, .portRestricted), seed: 4)
         world.nodes[World.first].refusedOpenings = 1
         world.seek()
@@ -175,7 +175,7 @@ internal import Testing
         #expect(world.nodes[World.first].refusedOpenings == 0)
     }
 
-    @Test func `a connection is made while a third of all datagrams is lost`() throws {
+    @Test func `a connection is made at a loss of a third of all datagrams`() throws {
         var direct = 0
         for seed in 1...20 {
             let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed), loss: 0.33)
@@ -186,7 +186,7 @@ internal import Testing
         #expect(direct >= 18)
     }
 
-    @Test func `a call of somebody unknown is taken as long as there is room`() throws {
+    @Test func `offers of an unknown peer are accepted up to the limit`() throws {
         var limits = Reach.Limits()
         limits.calls = 2
         limits.callsBurst = 100
@@ -205,7 +205,7 @@ internal import Testing
         #expect(solo.reach.sessions.entries.isEmpty && solo.reach.sessions.calls.isEmpty)
     }
 
-    @Test func `the same seed leads to the same course`() throws {
+    @Test func `equal seeds give equal runs`() throws {
         func course() throws -> String {
             let world = try World(pair: (.symmetric, .portRestricted), seed: 5, loss: 0.05)
             world.seek()
@@ -215,7 +215,7 @@ internal import Testing
         #expect(try course() == course())
     }
 
-    @Test func `how a NAT maps is told by two that see the same address from different places`() throws {
+    @Test func `two observers at different addresses determine the mapping of a NAT`() throws {
         for kind in SiteNAT.Kind.all {
             let world = try World(pair: (kind, nil))
             let expected: MappingBehaviour = kind == .symmetric ? .endpointDependent : .endpointIndependent

@@ -17,7 +17,7 @@ internal import Testing
         solo.effects.compactMap { if case .relay(let first, let second, _) = $0 { (first, second) } else { nil } }
     }
 
-    @Test func `only a peer that is connected in the same network is rung`() throws {
+    @Test func `an offer is forwarded only to a peer connected in the caller's network`() throws {
         var solo = try Solo()
         let caller = try solo.connect("198.51.100.9:4433")
         let stranger = try solo.connect("198.51.100.10:4433", in: solo.otherNetwork)
@@ -34,7 +34,7 @@ internal import Testing
         #expect(try solo.messages(to: stranger).allSatisfy { if case .observed = $0 { true } else { false } })
     }
 
-    @Test func `each side learns where the other is seen, and its own end of the channel`() throws {
+    @Test func `each side learns the other's observed address and its own end of the channel`() throws {
         var solo = try Solo()
         let caller = try solo.connect("198.51.100.9:4433")
         let callee = try solo.connect("198.51.100.10:4434")
@@ -70,7 +70,7 @@ internal import Testing
         #expect(solo.reach.broker.calls.isEmpty)
     }
 
-    @Test func `a peer has 8 channels and all have 64 ends, and then calls go without`() throws {
+    @Test func `a peer gets 8 channels and all peers 64 ends, and further offers get none`() throws {
         var limits = Reach.Limits()
         limits.callsBurst = 1_000
         var solo = try Solo(limits: limits)
@@ -94,7 +94,7 @@ internal import Testing
         #expect(solo.count { if case .host(.stopRelaying) = $0 { true } else { false } } == 8)
     }
 
-    @Test func `a peer that is here over a relay itself is not relayed, one hop is all there is`() throws {
+    @Test func `a relayed peer is not relayed again`() throws {
         var solo = try Solo()
         let caller = try solo.connect("198.51.100.9:4433")
         let callee = try solo.connect("[100::1]:9")
@@ -108,7 +108,7 @@ internal import Testing
         #expect(introduction == Reach.Introduction(observed: nil, channel: nil))
     }
 
-    @Test func `a callee that says nothing is given up, and the caller is told`() throws {
+    @Test func `an offer to a silent callee times out, and the caller is notified`() throws {
         var solo = try Solo()
         let caller = try solo.connect("198.51.100.9:4433")
         let callee = try solo.connect("198.51.100.10:4433")
@@ -121,7 +121,7 @@ internal import Testing
         }
     }
 
-    @Test func `no message of a member makes a node crash`() throws {
+    @Test func `no message of a member crashes a node`() throws {
         var solo = try Solo()
         let first = try solo.connect("198.51.100.9:4433")
         let second = try solo.connect("198.51.100.10:4433", isDialler: true)

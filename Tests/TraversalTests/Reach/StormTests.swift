@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import Traversal
 
 @Suite("Many devices at once") struct StormTests {
-    @Test func `whatever happens in whichever order, honest nodes offend nobody and come to rest`() throws {
+    @Test func `honest nodes violate no protocol and come to rest after any order of events`() throws {
         var connected = 0
         var pairs = 0
         for seed in 1...8 {

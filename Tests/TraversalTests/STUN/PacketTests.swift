@@ -48,7 +48,7 @@ struct STUNVectors: Decodable {
         STUNMessage(.request, transaction: try #require(self.transaction), attributes: attributes)
     }
 
-    @Test func `the samples of the standards say what they say there, and are authentic`() throws {
+    @Test func `the samples of the standards decode as specified and are authentic`() throws {
         #expect(self.samples.count == 5)
         for sample in self.samples {
             let packet = try STUNPacket(Hex.decode(sample.bytes))
@@ -90,7 +90,7 @@ struct STUNVectors: Decodable {
         }
     }
 
-    @Test func `what is written is what the standards write`() throws {
+    @Test func `messages are encoded as in the standards`() throws {
         for sample in self.samples {
             let bytes = try Hex.decode(sample.bytes)
             let message = try STUNPacket(bytes).message
@@ -135,7 +135,7 @@ struct STUNVectors: Decodable {
         #expect(try self.message([.other(type: 0x7FFF, []), .other(type: 0x8000, [])]).unknownAttributes == [0x7FFF])
     }
 
-    @Test func `a code that was cut is good only for those who agreed on it`() throws {
+    @Test func `a truncated integrity code is valid only if the receiver accepts that length`() throws {
         let whole = STUNPacket.encode(try self.message([]), key: self.key, hasFingerprint: false)
         // The length is covered by the code, so a sender that truncates it computes it for the shorter message.
         var shorter = Array(whole.prefix(20))
@@ -154,7 +154,7 @@ struct STUNVectors: Decodable {
         }
     }
 
-    @Test func `what follows an integrity attribute is not heard`() throws {
+    @Test func `attributes after an integrity attribute are ignored`() throws {
         let sealed = STUNPacket.encode(try self.message([.username([1])]), key: self.key, hasFingerprint: false)
         let smuggled = try STUNPacket.encode(self.message([.software("x")]), hasFingerprint: false).dropFirst(20)
         var bytes = sealed + smuggled
@@ -164,7 +164,7 @@ struct STUNVectors: Decodable {
         #expect(packet.isAuthentic(under: self.key, by: .sha256))
     }
 
-    @Test func `what is no STUN message, or a damaged one, is refused with the reason`() throws {
+    @Test func `a malformed or damaged STUN message is refused with the reason`() throws {
         let good = STUNPacket.encode(try self.message([.software("x")]))
         func refused(_ error: STUNError, _ change: (inout [UInt8]) -> Void) {
             var bytes = good
@@ -185,7 +185,7 @@ struct STUNVectors: Decodable {
         }
     }
 
-    @Test func `values that nobody writes who follows the standard are refused`() throws {
+    @Test func `attribute values that violate the standard are refused`() throws {
         for (type, value) in [
             (UInt16(0x0020), "0003000101020304"), (0x0020, "00010001010203"), (0x0020, "0002000101020304"),
             (0x0001, "000100010102030405"), (0x0003, "000006"), (0x0009, "00000264"), (0x0009, "00000701"),
@@ -199,7 +199,7 @@ struct STUNVectors: Decodable {
         }
     }
 
-    @Test func `no bytes bring the decoder down`() throws {
+    @Test func `no bytes crash the decoder`() throws {
         var inputs = try self.samples.map { try Hex.decode($0.bytes) }
         inputs.append(
             STUNPacket.encode(

@@ -35,7 +35,7 @@ internal import Traversal
         return server.reply(to: bytes, from: source ?? self.client, at: place ?? self.primary, now: .zero)
     }
 
-    @Test func `who asks is told from where the question came`() throws {
+    @Test func `a client learns the source address of its request`() throws {
         let reply = try #require(try self.reply(self.request()))
         let packet = try STUNPacket(reply.bytes)
         #expect(packet.message.kind == .success && packet.message.transaction == self.id && !packet.hasFingerprint)
@@ -48,7 +48,7 @@ internal import Traversal
         )
     }
 
-    @Test func `a change of address or port changes the place of the answer, and nothing else`() throws {
+    @Test func `a change request changes only the source of the answer`() throws {
         let server = try STUNServer(primary: self.primary, other: self.other)
         #expect(
             server.places.map(\.description) == [
@@ -72,7 +72,7 @@ internal import Traversal
         }
     }
 
-    @Test func `a server with one address says that it cannot change it`() throws {
+    @Test func `a server with one address reports that it cannot change it`() throws {
         let reply = try #require(try self.reply(self.request([.changeRequest(.port)]), isAlone: true))
         let message = try STUNPacket(reply.bytes).message
         #expect(message.kind == .failure && message.failure?.code == 420)
@@ -83,7 +83,7 @@ internal import Traversal
         )
     }
 
-    @Test func `what must be understood and is not is refused by name, what may be ignored is`() throws {
+    @Test func `unknown required attributes are refused by type, and optional ones are ignored`() throws {
         let optional = try self.request([.other(type: 0x8029, [1]), .software("x"), .username([1, 2])])
         #expect(try STUNPacket(#require(try self.reply(optional)).bytes).message.kind == .success)
         let odd = try self.request([.other(type: 0x0024, [0, 0, 0, 1]), .other(type: 0x0026, [])])
@@ -92,7 +92,7 @@ internal import Traversal
         #expect(message.attributes.contains(.unknownAttributes([0x0024, 0x0026])))
     }
 
-    @Test func `an answer never goes to a port that the question names`() throws {
+    @Test func `an answer never goes to a port that the request names`() throws {
         let named = try self.request([.other(type: 0x0027, [0x00, 0x35, 0, 0])])
         let reply = try #require(try self.reply(named))
         #expect(reply.to == self.client)
@@ -111,7 +111,7 @@ internal import Traversal
         }
     }
 
-    @Test func `no answer is longer than three times its question`() throws {
+    @Test func `no answer is longer than three times its request`() throws {
         let wide = try SocketAddress(parsing: "[2001:db8::7]:40000")
         let places = (
             try SocketAddress(parsing: "[2001:db8::1]:3478"), try SocketAddress(parsing: "[2001:db8::2]:3479")
@@ -140,7 +140,7 @@ internal import Traversal
         #expect(try STUNPacket(#require(least).bytes).message.mappedAddress == wide)
     }
 
-    @Test func `somebody whose address is forged gets no more than the limit of one source`() throws {
+    @Test func `a forged source address gets no more than the limit of one source`() throws {
         var server = try STUNServer(primary: self.primary)
         let question = try self.request([.software("a longer question than others")])
         var (asked, answered) = (0, 0)
@@ -157,7 +157,7 @@ internal import Traversal
         #expect(answered <= most, "\(answered) bytes of at most \(most)")
     }
 
-    @Test func `a flood from everywhere is answered within the limit of all, and what is kept is bounded`() throws {
+    @Test func `a flood from all sources is answered within the total limit and in bounded memory`() throws {
         let limits = STUNServer.Limits(
             perSource: Rate(perSecond: 1, atOnce: 2),
             total: Rate(perSecond: 100, atOnce: 200),
@@ -175,7 +175,7 @@ internal import Traversal
         #expect(server.rememberedSources <= 64)
     }
 
-    @Test func `one who floods does not take the answers from others`() throws {
+    @Test func `a flooding source takes no answers from others`() throws {
         var server = try STUNServer(primary: self.primary)
         let question = try self.request()
         var answers = 0
@@ -206,7 +206,7 @@ internal import Traversal
         #expect(answers(0x2001_0DB8_0001_0001) == 3)
     }
 
-    @Test func `two places that cannot tell a NAT's filters apart are refused`() throws {
+    @Test func `two places that cannot distinguish a NAT's filters are refused`() throws {
         func problem(_ one: String, _ two: String) throws -> STUNServer.Misplacement? {
             let (primary, other) = (try SocketAddress(parsing: one), try SocketAddress(parsing: two))
             do throws(STUNServer.Misplacement) {
@@ -223,7 +223,7 @@ internal import Traversal
         #expect(try problem("192.0.2.1:1", "192.0.2.2:2") == nil)
     }
 
-    @Test func `no bytes bring the server down`() throws {
+    @Test func `no bytes crash the server`() throws {
         var server = try STUNServer(primary: self.primary, other: self.other)
         let inputs = [
             try self.request([.changeRequest([.address, .port]), .software("x")], hasFingerprint: true),
