@@ -27,7 +27,7 @@ internal import Testing
         #expect(sent[0].wallSeconds == host.now.wallSeconds)
     }
 
-    @Test mutating func `no byte of a beacon is stable`() throws {
+    @Test mutating func `no byte of a node's beacons is stable`() throws {
         host.pass(.seconds(600))
         let datagrams = host.takeDatagrams()
         #expect(datagrams.count >= 60)
@@ -40,7 +40,7 @@ internal import Testing
         #expect(Set(datagrams.map { $0.prefix(BeaconKey.nonceByteCount) }).count == datagrams.count)
     }
 
-    @Test mutating func `new addresses are announced at once, the same ones are not`() throws {
+    @Test mutating func `new addresses are announced at once, and unchanged ones are not`() throws {
         host.pass(.seconds(60))
         _ = host.take()
         host.give(.addressesChanged([try SocketAddress(parsing: "192.0.2.100:4433")]))

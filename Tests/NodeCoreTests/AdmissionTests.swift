@@ -55,7 +55,7 @@ internal import Testing
         #expect(!net.isAdmitted(alice, bob, network: 0))
     }
 
-    @Test func `a dialler without a shared network says nothing`() throws {
+    @Test func `a dialler without a shared network sends nothing`() throws {
         var net = CoreNetwork()
         let (alice, bob) = (try net.addMember(of: [0]), try net.addMember(of: [1]))
         net.link(alice, bob)

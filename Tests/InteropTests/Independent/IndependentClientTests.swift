@@ -132,7 +132,7 @@ internal import TransportConformance
         }
     }
 
-    @Test func `a peer that comes from another port in mid-transfer goes on`() async throws {
+    @Test func `a peer that changes its port during a transfer continues`() async throws {
         try await withClient("rebind") { client, connection in
             let before = connection.remoteAddress
             let moved = try await client.next("moved")
