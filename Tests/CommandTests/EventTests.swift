@@ -79,7 +79,7 @@ internal import Testing
         #expect(try pair.owner.runar(["status"]).output.contains("events    Pair: isolated"))
         let kept = try pair.owner.runar(["publish", "news", "early"])
         #expect(kept.status == 0)
-        #expect(kept.output.contains("nobody is there yet"))
+        #expect(kept.output.contains("no member is connected yet"))
         try pair.start(.phone)
         let subscriber = try subscriber(["news", "--include-past", "--count", "1"], home: pair.phone)
         #expect(try subscriber.next("published")["text"] as? String == "early")

@@ -144,14 +144,14 @@ internal import Testing
         #expect(try partly.json["peerIds"] as? [String] == [members[0].peerId])
         let failures = try #require(try partly.json["failures"] as? [[String: Any]])
         #expect(failures.map { $0["peerId"] as? String } == [members[1].peerId])
-        #expect(failures.map { $0["code"] as? String } == ["nobody-listens"])
+        #expect(failures.map { $0["code"] as? String } == ["no-listener"])
         #expect(try partly.failure["code"] as? String == "partly-delivered")
         #expect(try listener.next("message")["text"] as? String == "news")
 
         let shown = try owner.runar(["send", "--all", "again"])
         #expect(shown.output == "delivered to \(try owner.text(of: members[0].peerId))\n")
         #expect(shown.errors.contains("1 of 2 peers did not confirm the message"))
-        #expect(shown.errors.contains("\(try owner.text(of: members[1].peerId)): nobody listens"))
+        #expect(shown.errors.contains("\(try owner.text(of: members[1].peerId)): no program listens"))
 
         #expect(listener.end(by: SIGINT) == 0)
         // The node notices that the connection of the listener was closed.

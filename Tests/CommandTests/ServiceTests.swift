@@ -97,7 +97,7 @@ internal import Testing
         }
         var answered = try server.next("answered")
         while answered["path"] as? String != "lamp/slow" { answered = try server.next("answered") }
-        #expect(answered["failure"] as? String == "the caller does not wait any more")
+        #expect(answered["failure"] as? String == "the caller no longer waits")
         #expect(FileManager.default.fileExists(atPath: marker))
         let empty = try pair.phone.answer(["call", "lamp/on"]).json
         #expect(empty["result"] as? String == "")

@@ -36,7 +36,7 @@ internal import Testing
         #expect(await reader.next() == nil)
         #expect(await slow.reduce(into: []) { $0.append($1) } == [1, 2])
         #expect(await messages.listen().reduce(0, +) == 0)
-        #expect(messages.send(4) == .nobodyListens)
+        #expect(messages.send(4) == .noListener)
     }
 
     @Test func `a listener that stops is removed`() async throws {

@@ -44,7 +44,7 @@ internal import Transport
     @Test func `the sender learns that no listener exists`() async throws {
         try await Lab.run(2) { _, nodes in
             let error = await failure { try await nodes[0].driver.send([1], to: nodes[1].peerId) }
-            #expect(error as? NodeError == .nobodyListens(nodes[1].peerId))
+            #expect(error as? NodeError == .noListener(nodes[1].peerId))
         }
     }
 

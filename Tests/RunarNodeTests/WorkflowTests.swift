@@ -50,7 +50,7 @@ private struct Note: Codable, Equatable, Sendable {
             #expect(outcome.description.hasPrefix("2 of 4 peers have the message\n"))
             let failures = outcome.failures
             #expect(Set(failures.keys) == [members[2].peerId, stranger])
-            #expect(failures[members[2].peerId] as? NodeError == .nobodyListens(members[2].peerId))
+            #expect(failures[members[2].peerId] as? NodeError == .noListener(members[2].peerId))
             #expect(failures[stranger] as? NodeError == .noAddress(stranger))
             for listener in listeners {
                 let (_, data) = try await listener.first { _ in true }

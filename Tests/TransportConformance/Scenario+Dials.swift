@@ -27,7 +27,7 @@ extension Scenario {
                 await third.close(code: 0)
             }
         },
-        Scenario("a dial fails where nobody listens") { kit in
+        Scenario("a dial fails where nothing listens") { kit in
             try await kit.withEndpoints { first, second in
                 let absent = try await kit.absentAddress()
                 let error = try await failure(of: "a dial to nobody") {

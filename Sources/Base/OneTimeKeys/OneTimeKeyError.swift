@@ -39,7 +39,7 @@ extension OneTimeKeyError: CustomStringConvertible {
         case .keyUsed:
             "this message was opened before, and its key was erased"
         case .wrongRecipient:
-            "this message was sealed for somebody else"
+            "this message was sealed for another device"
         case .authenticationFailed:
             "this message does not open: it was changed, or sealed to another key"
         case .tooLarge(let limit, let found):

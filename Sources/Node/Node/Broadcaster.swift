@@ -5,7 +5,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     /// The result of sending an element.
     package enum Delivery: Hashable, Sendable {
         case delivered
-        case nobodyListens
+        case noListener
         /// At least one listener had no room for it.
         case overflow
     }
@@ -104,10 +104,10 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     @discardableResult
     package func send(_ element: Element) -> Delivery {
         let listeners = self.state.withLock { $0.listeners }
-        guard !listeners.isEmpty else { return .nobodyListens }
+        guard !listeners.isEmpty else { return .noListener }
         let acceptances = listeners.map { $0.yield(element) }
         if acceptances.contains(.full) { return .overflow }
-        return acceptances.contains(.taken) ? .delivered : .nobodyListens
+        return acceptances.contains(.taken) ? .delivered : .noListener
     }
 
     package func finish() {

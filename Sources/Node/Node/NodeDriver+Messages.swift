@@ -10,7 +10,7 @@ extension NodeDriver {
     /// The answer to a message.
     enum Receipt: UInt8 {
         case delivered = 0
-        case nobodyListens = 1
+        case noListener = 1
         case busy = 2
     }
 
@@ -37,7 +37,7 @@ extension NodeDriver {
         self.measure(with: peer, in: network) { $0.noteSent(payload.count, to: peer, in: $1, since: start) }
         switch receipt.first.flatMap({ Receipt(rawValue: $0) }) {
         case .delivered: return
-        case .nobodyListens: throw NodeError.nobodyListens(peer)
+        case .noListener: throw NodeError.noListener(peer)
         case .busy: throw NodeError.receiverBusy(peer)
         case nil: throw NodeError.interrupted(peer, "the receipt is missing")
         }
@@ -58,7 +58,7 @@ extension NodeDriver {
                 receipt =
                     switch self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload)) {
                     case .delivered: .delivered
-                    case .nobodyListens: .nobodyListens
+                    case .noListener: .noListener
                     case .overflow: .busy
                     }
             } catch StreamReader.Failure.noRoom {

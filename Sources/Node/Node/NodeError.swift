@@ -19,7 +19,7 @@ public enum NodeError: Error, Hashable, Sendable {
     /// The message is larger than a message may be; larger things go as files. Both in bytes.
     case tooLarge(limit: Int, found: Int)
     /// The peer has no listener.
-    case nobodyListens(PeerId)
+    case noListener(PeerId)
     /// The peer, or a listener there, has no room for the message, though other listeners may have it; try again later.
     case receiverBusy(PeerId)
     /// The person or program at the peer said no.
@@ -58,7 +58,7 @@ extension NodeError: CustomStringConvertible {
         case .timedOut(let peer): "peer \(peer.short) did not answer in time"
         case .tooLarge(let limit, let found):
             "the message has \(found) bytes, the limit is \(limit): send it as a file"
-        case .nobodyListens(let peer): "nobody listens for messages on peer \(peer.short)"
+        case .noListener(let peer): "no program listens for messages on peer \(peer.short)"
         case .receiverBusy(let peer):
             "peer \(peer.short), or a listener there, has no room for the message (other listeners may have it): try again"
                 + " later"

@@ -100,7 +100,7 @@ internal import Testing
         let refused = try joiner.outcome()
         #expect(refused.status == 77)
         #expect(try refused.lastFailureCode == "join-declined")
-        #expect(inviter.terminal.screen(until: "for somebody else").contains("declined: nobody was admitted"))
+        #expect(inviter.terminal.screen(until: "for another device").contains("declined: no device was admitted"))
         #expect(inviter.exitStatus() == 77)
     }
 

@@ -75,7 +75,7 @@ export const t = {
     "timed-out": "The device did not answer in time. Try again.",
     interrupted: "The connection broke off. Try again.",
     "device-not-ready": "That device does not expect this. Choose “Set up this device from another one” under Circle there, and try again.",
-    "nobody-listens": "Nobody there takes that at the moment.",
+    "no-listener": "Nobody there takes that at the moment.",
     "not-running": "The node is not running. Start it with “runar up”.",
     "not-a-member": "This device is no member of that network. It needs an invitation or a token.",
     "not-the-owner": "Only a device with the master key of the network can do this.",

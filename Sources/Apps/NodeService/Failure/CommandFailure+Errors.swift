@@ -57,7 +57,7 @@ extension CommandFailure {
             switch error {
             case .noKeys: ("no-one-time-keys", .noInput)
             case .notConnected: ("no-shared-network", .unavailable)
-            case .notReceived: ("nobody-listens", .unavailable)
+            case .notReceived: ("no-listener", .unavailable)
             case .exchangeFailed: ("exchange-failed", .tryAgain)
             case .managerExists: ("one-time-keys-in-use", .tryAgain)
             case .wrongSafetyNumber: ("wrong-safety-number", .data)
@@ -103,7 +103,7 @@ extension CommandFailure {
             case .interrupted: ("interrupted", .tryAgain)
             case .timedOut: ("timed-out", .tryAgain)
             case .tooLarge: ("too-large", .data)
-            case .nobodyListens: ("nobody-listens", .unavailable)
+            case .noListener: ("no-listener", .unavailable)
             case .receiverBusy: ("receiver-busy", .tryAgain)
             case .declined: ("declined", .notPermitted)
             case .damaged: ("damaged", .tryAgain)

@@ -17,7 +17,7 @@ extension NodeError {
         case .noSharedNetwork: "join the peer's network, or dial it with `runar connect`"
         case .interrupted: "try again"
         case .timedOut: "try again, or let the node wait longer with `runar up --request-timeout`"
-        case .nobodyListens: "`runar listen` does it there"
+        case .noListener: "`runar listen` does it there"
         case .declined: "there `runar listen` asks a person, and --accept-files takes files without a question"
         case .notRunning: "`runar up` does it"
         case .notAMember: "`runar join` does it"

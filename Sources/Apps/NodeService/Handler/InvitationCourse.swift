@@ -176,7 +176,7 @@ extension CommandFailure {
         let rest = "the invitation is used up, make a new one"
         switch reason {
         case .declined:
-            self.init("declined", .notPermitted, "declined: nobody was admitted, and \(rest) for somebody else")
+            self.init("declined", .notPermitted, "declined: no device was admitted, and \(rest) for another device")
         case .undecided:
             self.init(
                 "join-undecided",

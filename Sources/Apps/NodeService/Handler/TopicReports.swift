@@ -13,7 +13,7 @@ package struct PublishedReport: Report, Hashable {
 
     package var lines: [String] {
         isIsolated
-            ? ["published, but nobody is there yet: this node keeps it for half an hour for whoever comes"]
+            ? ["published, but no member is connected yet: this node keeps the event for half an hour"]
             : ["published"]
     }
 }
@@ -30,7 +30,7 @@ package struct SubscribedReport: Codable, Hashable, Sendable {
     package var lines: [String] {
         let lines = ["subscribed to \(topic) in \(networkName); Control-C ends it"]
         guard isIsolated else { return lines }
-        return lines + ["! nobody is there yet to exchange events with; they come as soon as somebody is"]
+        return lines + ["! no member is connected yet; events arrive as soon as one is"]
     }
 }
 

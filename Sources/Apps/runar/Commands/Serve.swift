@@ -153,7 +153,7 @@ private final class ServiceDesk: Sendable {
                 failure = CommandFailure(error).message
             }
         } else {
-            failure = "the caller does not wait any more"
+            failure = "the caller no longer waits"
         }
         let report = AnsweredReport(
             path: call.path,

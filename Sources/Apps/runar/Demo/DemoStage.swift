@@ -149,7 +149,7 @@ final class DemoStage: Sendable {
         guard await step("revoke the server", revoke), await step("a new member secret", changeSecret),
             await step("refuse: revoked member", refuseRevoked), await step("admit a tablet", admitTablet)
         else { return false }
-        let name = "a copy of the server meets nobody"
+        let name = "a copy of the server finds no peer"
         guard start([thief], for: name, &group), await step("start a copy of the server", waitForThief),
             start([tablet], for: name, &group)
         else { return false }

@@ -45,7 +45,7 @@ extension RunarError {
         case .interrupted: .interrupted
         case .timedOut: .timedOut
         case .tooLarge: .tooLarge
-        case .nobodyListens: .noService
+        case .noListener: .noService
         case .receiverBusy: .busy
         case .damaged: .interrupted
         case .file: .io

@@ -63,7 +63,7 @@ final class Dial: Sendable {
     }
 
     private func receiveProof(from acceptor: InMemoryEndpoint?) {
-        guard let acceptor else { return fail(.connectionFailed("nobody listens at \(address)")) }
+        guard let acceptor else { return fail(.connectionFailed("nothing listens at \(address)")) }
         guard acceptor.localPeerId == expected else {
             return fail(.wrongPeer(expected: expected, found: acceptor.localPeerId))
         }
