@@ -51,7 +51,7 @@ def inviter_gone(scene):
     laptop.node.stop()
     come_too_late("The other device cannot be reached. Is it running, and in the same local network?")
     laptop.node.start()
-    come_too_late("The other device does not know this invitation (any more). Ask for a new one.")
+    come_too_late("The other device does not know this invitation. Ask for a new one.")
     assert phone.node.networks() == []
 
 

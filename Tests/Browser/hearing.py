@@ -108,7 +108,7 @@ def announcements(scene):
     page.see("Direct")
     phone.node.stop()
     scene.expect_absence()
-    hear(page, "phone is not connected any more")
+    hear(page, "phone is no longer connected")
     page.see("Not connected")
     laptop.node.stop()
     page.see("The node on this device does not answer.")

@@ -173,7 +173,7 @@ def what_comes_by(scene):
         look(laptop, "service")
     phone.node.stop()
     laptop.go("/networks")
-    laptop.page.see("Nobody else is here")
+    laptop.page.see("No other device is here")
     laptop.go("/doctor")
     look(laptop, "doctor")
     scene.expect_absence()

@@ -31,7 +31,7 @@ LESSONS = [
 
 # With a network that has no other members.
 ALONE = [
-    ("/networks", "Nobody else is here", ["New network"]),
+    ("/networks", "No other device is here", ["New network"]),
     ("/peers", INVITE, ["Invite a device"]),
     ("/data/records", "Store a value under a key that you choose, such as the Wi-Fi code", ["Store a value"]),
     ("/data/topics", "Choose a topic above, for example “home/door”", ["Listen", "Publish"]),

@@ -86,7 +86,7 @@ def hash_table(scene):
     laptop.page.fill("Key", "home/door/code")
     laptop.page.fill("Value", "1234")
     laptop.page.click("button", "Store")
-    laptop.page.see("Somebody has stored something under this key already.")
+    laptop.page.see("A value is stored under this key already.")
     laptop.page.click("button", "Cancel")
     # It is seen on its way, and so is who keeps it.
     laptop.go("/data/map")
@@ -120,7 +120,7 @@ def hash_table(scene):
     laptop.page.see("Deleted, and 1 other member knows it")
     scene.expect_refusal(404, "/networks/[^/]+/records/get")
     phone.page.click("button", "Look up")
-    phone.page.see("Nobody has stored anything under this key")
+    phone.page.see("No value is stored under this key")
 
 
 def two_writers(scene):
@@ -145,7 +145,7 @@ def two_writers(scene):
     page.fill("Value", "salad")
     scene.expect_refusal(409, "/networks/[^/]+/records")
     page.click("button", "Store")
-    page.see("Somebody stored a newer value under this key meanwhile.")
+    page.see("A newer value was stored under this key meanwhile.")
     assert laptop.node.answer("get", "menu", "--writer", laptop.node.peer)["records"][0]["text"] == "stew"
 
 

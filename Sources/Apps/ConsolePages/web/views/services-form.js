@@ -32,7 +32,7 @@ export function actionForm(network, card, action) {
     : field({ label: w.input, hint: action.input ? clean(action.input, 400) : w.inputHint }, p => h("textarea",
       { ...p, name: "payload",
       class: "mono", rows: 2, dir: "auto", spellcheck: "false" })),
-  offers.length > 1 && field({ label: w.provider }, p => select([["", w.anybody], ...offers.map(offer => [offer.peerId,
+  offers.length > 1 && field({ label: w.provider }, p => select([["", w.any], ...offers.map(offer => [offer.peerId,
     untracked(() => (isOwn(offer.peerId) ? t.app.thisDevice : nameOf(offer.peerId, offer.label)))])],
       { ...p, onChange: provider.set })),
   action.output && h("p", { class: "quiet" }, w.returns, " ", clean(action.output, 400)),
