@@ -117,6 +117,13 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `comments, documents and test names are in plain English`() throws {
+        let paths = SourceTree.paths(below: "", suffixes: Rules.proseSuffixes).filter { !Rules.isQuotation($0) }
+        #expect(paths.count > 1000)
+        let findings = try paths.flatMap { try Rules.englishFindings(path: $0, text: try SourceTree.text(of: $0)) }
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
     @Test func `every script can be run`() {
         let scripts = SourceTree.paths(below: "scripts", suffixes: [".sh"]) + [".ci/run"]
         for script in scripts { #expect(SourceTree.isExecutable(script), "\(script)") }

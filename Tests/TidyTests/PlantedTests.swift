@@ -149,4 +149,20 @@ internal import Testing
         #expect(try Rules.machinePathFindings(path: "a.md", text: "see /" + "home/me/x").count == 1)
         #expect(try Rules.machinePathFindings(path: "a.md", text: "see https://example.org/" + "home/x").isEmpty)
     }
+
+    @Test(arguments: [
+        ("a.md", "It waits for " + "ever."), ("a.swift", "    // Who" + "ever asks is refused."),
+        ("b.py", "# A peer is " + "told."),
+        ("a.swift", "/// " + "What a peer asked."), ("a.swift", "    /// The " + "same of another."),
+        ("a.swift", "@Test func `no" + "body is asked twice`() {"),
+        ("web/texts.js", "close: \"No" + "body is there\","),
+    ])
+    func `words outside plain English are found`(path: String, text: String) throws {
+        #expect(try Rules.englishFindings(path: path, text: "\n" + text).map(\.line) == [2])
+    }
+
+    @Test func `plain English and words in code are no findings`() throws {
+        let text = "/// The whatever of a peer.\nlet nobody = \"whoever\"\n/// Whether it is kept.\n"
+        #expect(try Rules.englishFindings(path: "a.swift", text: text).isEmpty)
+    }
 }
