@@ -77,6 +77,15 @@ internal import Testing
         #expect(try store.mails(in: .held, of: office).count == 1)
     }
 
+    @Test func `received mail is known until its expiration is before the time of the pruning`() throws {
+        let (old, young) = ([UInt8](repeating: 1, count: 16), [UInt8](repeating: 2, count: 16))
+        #expect(try store.noteReceived(old, expiration: 1_000))
+        #expect(try store.noteReceived(young, expiration: 1_001))
+        try store.pruneReceivedMail(expiredBefore: 1_001)
+        #expect(try !store.noteReceived(young, expiration: 1_001))
+        #expect(try store.noteReceived(old, expiration: 1_000))
+    }
+
     @Test func `bans are stored and lifted`() throws {
         let peers = try [peer(3), peer(1)]
         try store.setBan(true, of: peers)

@@ -167,7 +167,7 @@ extension StateStore {
         }
     }
 
-    /// Forgets the mails that expired before a time, in seconds since 1970.
+    /// Forgets the received mails that expired before a time, in seconds since 1970.
     ///
     /// - Throws: ``StorageError``.
     package func pruneReceivedMail(expiredBefore seconds: UInt64) throws(StorageError) {

@@ -3,6 +3,7 @@ internal import Concurrency
 internal import Identity
 internal import Logging
 internal import Mailbox
+internal import Node
 internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
@@ -192,5 +193,22 @@ extension CircleDriver {
 
     private func envelope(of mail: Mail) -> Envelope? {
         try? Envelope(mail.body, with: mailKey, of: localPeerId)  // nil: it is none of ours
+    }
+
+    // MARK: Received mail
+
+    /// Forgets old received mail at once and then once a day, until the task is cancelled.
+    func pruneEachDay() async {
+        while !Task.isCancelled {
+            await attempt("forgetting old mail") { try forgetReceivedMail(at: milliseconds / 1_000) }
+            try? await node.clock.sleep(node.clock.now().monotonic + .seconds(86_400))  // ends with the circle
+        }
+    }
+
+    /// Forgets the mail that expired more than a lifetime before a time, in seconds since 1970.
+    ///
+    /// By then no sender and no holder has a copy, even if its clock is a lifetime behind.
+    func forgetReceivedMail(at seconds: UInt64) throws {
+        try store.pruneReceivedMail(expiredBefore: seconds - min(seconds, Self.lifetimeSeconds))
     }
 }

@@ -130,6 +130,7 @@ final class CircleDriver: Sendable {
             group.addTask { await self.followConnections() }
             group.addTask { await self.followKeys() }
             group.addTask { await self.followConsents() }
+            group.addTask { await self.pruneEachDay() }
         }
     }
 
