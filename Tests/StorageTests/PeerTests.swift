@@ -87,6 +87,17 @@ internal import Testing
         #expect(try store.addresses(of: id).first?.failures == 0)
     }
 
+    @Test func `failures are counted up to a limit, for known addresses alone`() throws {
+        let id = try peer(1)
+        try store.noteAddress(address(1), of: id, source: .text, at: 1)
+        for _ in 0..<StateStore.mostFailures + 3 {
+            for last in UInt8(1)...2 { try store.noteFailure(of: address(last), peer: id) }
+        }
+        let known = try store.addresses(of: id)
+        #expect(known.map(\.address) == [try address(1)])
+        #expect(known.map(\.failures) == [UInt64(StateStore.mostFailures)])
+    }
+
     @Test func `only the most promising addresses of a peer are kept`() throws {
         let id = try peer(1)
         try store.noteAddress(address(1), of: id, source: .text, at: 0)

@@ -15,7 +15,7 @@ extension NodeDriver {
             endpoint: self.endpoint,
             clock: self.configuration.clock,
             stagger: self.configuration.pauses.dialStagger,
-            record: { self.note($0, of: peer) }
+            record: { self.noteDial($0, of: peer) }
         )
         let (winner, failure) = await dialler.race(to: peer, at: addresses)
         if let winner {
@@ -24,6 +24,15 @@ extension NodeDriver {
         }
         self.configuration.metrics?.p2p.recordConnection(success: false)
         self.apply(.peer(.dialFailed(peer, reason: failure)))
+    }
+
+    /// Records an event of a dial, and stores at which address it failed; the end of the node says nothing about one.
+    private func noteDial(_ event: PathHistory.Event, of peer: PeerId) {
+        self.state.withLock { state in
+            self.note(event, of: peer, in: &state)
+            guard case .notReached(let address, _) = event, !state.lifecycle.isStopped else { return }
+            self.persistence.add(.addressFailed(peer, address))
+        }
     }
 
     /// Dials a peer at the address to which other members have opened a path.

@@ -48,6 +48,8 @@ package final class NodeDriver: Sendable {
     package enum Persistence: Hashable, Sendable {
         case revocations([Revocation])
         case peer(PeerId, NetworkId, SocketAddress?)
+        /// An address at which the peer did not answer.
+        case addressFailed(PeerId, SocketAddress)
         case revokedHere(NetworkId)
         case joinGranted(JoinGrant)
         /// A joiner to which the owner consented when it made the invitation.

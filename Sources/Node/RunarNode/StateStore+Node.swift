@@ -20,6 +20,7 @@ extension StateStore {
         case .revocations(let entries): try self.addRevocations(entries)
         case .peer(let peer, let network, let address):
             try self.noteAdmission(of: peer, in: network, address: address, at: seconds)
+        case .addressFailed(let peer, let address): try self.noteFailure(of: address, peer: peer)
         case .revokedHere(let network):
             try self.removeToken(of: network)
             try self.forgetRecords(of: network)

@@ -25,7 +25,7 @@ package struct PeerAddress: Sendable, Hashable {
     package var notedAt: UInt64
     /// The time at which the peer last answered there, in seconds since 1970; nil if never.
     package var lastSuccess: UInt64?
-    /// The number of failed dials since then.
+    /// The number of failed dials since then, at most ``StateStore/mostFailures``.
     package var failures: UInt64
 
     package init(
@@ -46,6 +46,9 @@ package struct PeerAddress: Sendable, Hashable {
 extension StateStore {
     /// The most addresses kept for each peer; the least promising ones are removed.
     package static let addressesPerPeer = 32
+
+    /// The number of failed dials from which on more make no difference, so that they are not written.
+    package static let mostFailures = 16
 
     /// Notes that `peer` may answer at `address`.
     ///
@@ -69,13 +72,16 @@ extension StateStore {
         try write { database in try StateStore.noteSuccess(of: address, peer: peer, at: seconds, database) }
     }
 
-    /// Notes that dialling `peer` at `address` failed.
+    /// Notes that dialling `peer` at `address` failed; an unknown address stays unknown.
     ///
     /// - Throws: ``StorageError``.
     package func noteFailure(of address: SocketAddress, peer: PeerId) throws(StorageError) {
         try write { database in
             try database.execute(
-                sql: "UPDATE addresses SET failures = failures + 1 WHERE peer_id = ? AND address = ?",
+                sql: """
+                    UPDATE addresses SET failures = failures + 1
+                    WHERE peer_id = ? AND address = ? AND failures < \(StateStore.mostFailures)
+                    """,
                 arguments: [peer.bytes.blob, address.description]
             )
         }
