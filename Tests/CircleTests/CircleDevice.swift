@@ -141,9 +141,12 @@ final class CircleDevice {
 }
 
 /// Runs members of one network, each of which is connected to each other, with profiles of these names.
+///
+/// `outgoingMailLimit` holds for members in memory.
 func withCircles(
     _ names: String...,
     overSockets: Bool = false,
+    outgoingMailLimit: Int? = nil,
     _ body: ([CircleDevice], NetworkId) async throws -> Void
 ) async throws {
     let home = try TemporaryHome()
@@ -151,7 +154,7 @@ func withCircles(
     let memory = InMemoryNetwork(seed: 5)
     let makeNode = { (config: RunarNodeConfig) in
         guard !overSockets else { return try RunarNode(config: config) }
-        return try RunarNode(config: config) { key, _ in
+        return try RunarNode(config: config, outgoingMailLimit: outgoingMailLimit) { key, _ in
             try memory.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
         }
     }

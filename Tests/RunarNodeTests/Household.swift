@@ -24,6 +24,7 @@ struct Household: Sendable {
         statePath: String? = nil,
         isNear: Bool = false,
         clock: NodeClock = .system(),
+        outgoingMailLimit: Int? = nil,
         settings: (RunarNodeConfig) -> Void = { _ in }
     ) throws -> RunarNode {
         let config = RunarNodeConfig.createTestConfig()
@@ -37,6 +38,7 @@ struct Household: Sendable {
         return try RunarNode(
             config: config,
             clock: clock,
+            outgoingMailLimit: outgoingMailLimit,
             localNetwork: { [localNetwork] endpoint, _ in localNetwork.makeLink(addresses: endpoint.localAddresses) }
         ) { [network] key, _ in
             try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))

@@ -84,6 +84,30 @@ internal import Transport
         }
     }
 
+    @Test func `mail above the limit is refused until another one has left`() async throws {
+        let household = Household()
+        let owner = try household.makeNode(outgoingMailLimit: 2)
+        let member = try household.makeNode()
+        try await Household.run(owner, [member]) { metadata in
+            let (network, peer) = (metadata.networkId, member.peerId)
+            for number in UInt8(1)...2 {
+                try owner.submitMail([number], to: peer, in: network, lifetimeSeconds: 60)
+            }
+            let refusal = NodeError.tooMuchMail(network, limit: 2)
+            #expect(throws: refusal) { try owner.checkRoomForMail(in: network) }
+            #expect(throws: refusal) { try owner.submitMail([3], to: peer, in: network, lifetimeSeconds: 60) }
+            #expect(try owner.mailService.outgoing(to: peer, in: network).count == 2)
+            #expect(RunarError(refusal).code == RunarErrorCode.busy.rawValue)
+
+            let (incoming, progress) = (member.openMailbox(), owner.mailProgress)
+            try await member.connect(to: owner, in: network)
+            let received = try #require(try await incoming.next()).mail.id
+            member.answerMail([received], in: network, .delivered)
+            #expect(await wait(for: received, in: progress) { $0.isFinal } == .delivered)
+            try owner.submitMail([3], to: peer, in: network, lifetimeSeconds: 60)
+        }
+    }
+
     @Test func `mail for a network of others is refused`() throws {
         let node = try Household().makeNode()
         let other = try Household().makeNode()

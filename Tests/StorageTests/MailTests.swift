@@ -59,6 +59,20 @@ internal import Testing
         #expect(try store.mails(in: .outgoing, of: home).count == 1)
     }
 
+    @Test func `outgoing mail above the limit of its network is not stored`() throws {
+        let (home, office) = (try network(1), try network(2))
+        try store.addMail([(try mail(9, in: home), [1])])
+        for number in UInt8(1)...2 {
+            #expect(try store.addOutgoingMail(mail(number, .outgoing, in: home), body: [1], limit: 2))
+        }
+        #expect(try !store.addOutgoingMail(mail(3, .outgoing, in: home), body: [1], limit: 2))
+        #expect(try store.mails(in: .outgoing, of: home).map(\.mailId.first) == [1, 2])
+        #expect(try store.addOutgoingMail(mail(3, .outgoing, in: office), body: [1], limit: 2))
+        #expect(try store.outgoingMailCount(in: home) == 2)
+        try store.deleteMail([[UInt8](repeating: 1, count: 16)], in: .outgoing, of: home)
+        #expect(try store.addOutgoingMail(mail(3, .outgoing, in: home), body: [1], limit: 2))
+    }
+
     @Test func `the holders of outgoing mail are replaced`() throws {
         let home = try network(1)
         let outgoing = try mail(1, .outgoing, in: home)

@@ -22,6 +22,8 @@ public enum NodeError: Error, Hashable, Sendable {
     case noListener(PeerId)
     /// The peer, or a listener there, has no room for the message, though other listeners may have it; try again later.
     case receiverBusy(PeerId)
+    /// The network has as many outgoing mails as it may; try again when some are delivered or expired.
+    case tooMuchMail(NetworkId, limit: Int)
     /// The person or program at the peer said no.
     case declined(PeerId)
     /// The received file differs from the offered one; the partial file was thrown away.
@@ -62,6 +64,9 @@ extension NodeError: CustomStringConvertible {
         case .receiverBusy(let peer):
             "peer \(peer.short), or a listener there, has no room for the message (other listeners may have it): try again"
                 + " later"
+        case .tooMuchMail(let network, let limit):
+            "\(limit) mails wait for their delivery in network \(network.short), which is the limit: try again when some"
+                + " are delivered or expired"
         case .declined(let peer): "peer \(peer.short) declined"
         case .damaged(let peer): "the file arrived damaged at peer \(peer.short) and was thrown away: send it again"
         case .file(let why): why

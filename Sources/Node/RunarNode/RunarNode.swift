@@ -48,9 +48,12 @@ public final class RunarNode: Sendable {
     let mailService: MailService
 
     /// Opens the stores of a node over another transport: the in-memory one in tests.
+    ///
+    /// `outgoingMailLimit` bounds the mails of one network that wait for their delivery; nil is the default of the protocol.
     package init(
         config: RunarNodeConfig,
         clock: NodeClock = .system(),
+        outgoingMailLimit: Int? = nil,
         localNetwork makeLink: @escaping LinkFactory = { _, _ in nil },
         addressWatch makeAddressWatch: @escaping LinkFactory = { _, _ in nil },
         transport makeEndpoint: @escaping EndpointFactory
@@ -71,7 +74,7 @@ public final class RunarNode: Sendable {
         self.broadcasts = NodeBroadcasts(capacity: config.listenerCapacity, messageByteLimit: config.messageByteLimit)
         self.logs = NodeLogs(Self.logger(of: config), levels: config.logLevels)
         self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
-        self.mailService = MailService(store: self.store)
+        self.mailService = MailService(store: self.store, outgoingLimit: outgoingMailLimit)
         self.device = Locked(try Self.peerId(of: config))
         self.addBuiltInServices()
         self.networksChanged()

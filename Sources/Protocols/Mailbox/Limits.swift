@@ -7,7 +7,7 @@ extension Mailbox {
         package var holders = 3
         /// The mails that are on their way to members concurrently.
         package var attempts = 32
-        /// The mails that wait for their delivery, of all recipients.
+        /// The mails that wait for their delivery, of all recipients; the driver of the node refuses further ones.
         package var outgoing = 16_384
         /// The time after which an unanswered attempt fails.
         package var attemptTimeout = Duration.seconds(10)

@@ -57,22 +57,25 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func addMail(_ mails: [(mail: StoredMail, body: [UInt8])]) throws(StorageError) {
         guard !mails.isEmpty else { return }
+        try write { try Self.insert(mails, $0) }
+    }
+
+    /// Stores an outgoing mail with its body unless its network has `limit` of them; returns whether there was room.
+    ///
+    /// - Throws: ``StorageError``.
+    package func addOutgoingMail(_ mail: StoredMail, body: [UInt8], limit: Int) throws(StorageError) -> Bool {
         try write { database in
-            let statement = try database.makeStatement(
-                sql: """
-                    INSERT OR IGNORE INTO mail
-                    (folder, network_id, mail_id, mailbox, peer_id, expiration, byte_count, homes, holders, body)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """
-            )
-            for (mail, body) in mails {
-                try statement.execute(arguments: [
-                    mail.folder.rawValue, mail.networkId.bytes.blob, mail.mailId.blob, mail.mailbox.blob,
-                    mail.peerId.bytes.blob, mail.expiration.integer, mail.byteCount, Self.blob(of: mail.homes).blob,
-                    Self.blob(of: mail.holders).blob, body.blob,
-                ])
-            }
+            guard try Self.outgoingMailCount(in: mail.networkId, database) < limit else { return false }
+            try Self.insert([(mail, body)], database)
+            return true
         }
+    }
+
+    /// The number of outgoing mails in a network.
+    ///
+    /// - Throws: ``StorageError``.
+    package func outgoingMailCount(in network: NetworkId) throws(StorageError) -> Int {
+        try read { try Self.outgoingMailCount(in: network, $0) }
     }
 
     /// The mails of a folder in one network, in the order in which they were stored.
@@ -163,6 +166,31 @@ extension StateStore {
         try write { database in
             try database.execute(sql: "DELETE FROM mail WHERE network_id = ?", arguments: [network.bytes.blob])
         }
+    }
+
+    private static func insert(_ mails: [(mail: StoredMail, body: [UInt8])], _ database: Database) throws {
+        let statement = try database.makeStatement(
+            sql: """
+                INSERT OR IGNORE INTO mail
+                (folder, network_id, mail_id, mailbox, peer_id, expiration, byte_count, homes, holders, body)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+        for (mail, body) in mails {
+            try statement.execute(arguments: [
+                mail.folder.rawValue, mail.networkId.bytes.blob, mail.mailId.blob, mail.mailbox.blob,
+                mail.peerId.bytes.blob, mail.expiration.integer, mail.byteCount, blob(of: mail.homes).blob,
+                blob(of: mail.holders).blob, body.blob,
+            ])
+        }
+    }
+
+    private static func outgoingMailCount(in network: NetworkId, _ database: Database) throws -> Int {
+        try Int.fetchOne(
+            database,
+            sql: "SELECT count(*) FROM mail WHERE folder = 'outgoing' AND network_id = ?",
+            arguments: [network.bytes.blob]
+        ) ?? 0
     }
 
     private static func blob(of peers: [PeerId]) -> [UInt8] { peers.flatMap(\.bytes) }

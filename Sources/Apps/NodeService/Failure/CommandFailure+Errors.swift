@@ -105,6 +105,7 @@ extension CommandFailure {
             case .tooLarge: ("too-large", .data)
             case .noListener: ("no-listener", .unavailable)
             case .receiverBusy: ("receiver-busy", .tryAgain)
+            case .tooMuchMail: ("too-much-mail", .tryAgain)
             case .declined: ("declined", .notPermitted)
             case .damaged: ("damaged", .tryAgain)
             case .file: ("file", .inputOutput)

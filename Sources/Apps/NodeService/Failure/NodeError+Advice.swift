@@ -24,7 +24,7 @@ extension NodeError {
         case .badToken(.revoked): "`runar keys renew-device` on that device makes one"
         case .notTheOwner: "only a device with the root key that made the network can do this"
         case .noLocalNetwork: "`runar connect` reaches them by address"
-        case .refusedByPeer, .refused, .tooLarge, .receiverBusy, .damaged, .file, .badToken,
+        case .refusedByPeer, .refused, .tooLarge, .receiverBusy, .tooMuchMail, .damaged, .file, .badToken,
             .networkIndexNeeded, .networkIndexRefused:
             nil
         }

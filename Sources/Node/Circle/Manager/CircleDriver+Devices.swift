@@ -175,6 +175,7 @@ extension CircleDriver {
                 if keys.relationship(with: device) != nil { try await keys.removeKeys(of: device) }
             }
         }
+        await sendWaitingForRoom()
     }
 
     // MARK: Letters

@@ -3,6 +3,7 @@ internal import Concurrency
 internal import Identity
 internal import Logging
 internal import Mailbox
+internal import Node
 internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
@@ -78,13 +79,13 @@ extension CircleDriver {
                     delivery.mailId = id.bytes
                     try store.save(delivery)
                 }
-            } catch SealedMessageError.noKeys, OneTimeKeyError.noKeysAvailable {
-                // It is sealed when keys come.
+            } catch SealedMessageError.noKeys, OneTimeKeyError.noKeysAvailable, NodeError.tooMuchMail {
+                // It is sealed when keys come, or when a mail has left.
             }
         }
     }
 
-    /// Seals the thoughts that waited for keys of a device.
+    /// Seals the thoughts that waited for keys of a device, or for room.
     func sealWaiting(for device: PeerId) async throws {
         for delivery in try store.unsealedDeliveries(to: device) {
             guard let stored = try store.thought(delivery.thought) else { continue }
@@ -99,6 +100,7 @@ extension CircleDriver {
                 continue
             }
             await seal(content, for: [delivery])
+            if state.withLock({ $0.devicesWithoutRoom[device] != nil }) { return }
         }
     }
 
@@ -132,8 +134,8 @@ extension CircleDriver {
                         try store.settle([letter], to: device)
                     }
                 }
-            } catch SealedMessageError.noKeys, OneTimeKeyError.noKeysAvailable {
-                // They are sealed when keys come.
+            } catch SealedMessageError.noKeys, OneTimeKeyError.noKeysAvailable, NodeError.tooMuchMail {
+                // They are sealed when keys come, or when a mail has left.
             }
         }
     }
@@ -204,19 +206,55 @@ extension CircleDriver {
             to: device,
             signedBy: deviceKey.privateKey
         )
-        let envelope = Envelope(letter: try await keys.seal(letter.bytes, to: device).bytes, copy: copy)
-        guard let body = envelope.seal(to: mailKey, of: device) else {
-            throw CircleError.malformed(of: "the card of a person", reason: "the mail key of a device is refused")
+        try await withRoom(for: device, in: network) {
+            let envelope = Envelope(letter: try await keys.seal(letter.bytes, to: device).bytes, copy: copy)
+            guard let body = envelope.seal(to: mailKey, of: device) else {
+                throw CircleError.malformed(of: "the card of a person", reason: "the mail key of a device is refused")
+            }
+            try node.submitMail(
+                body,
+                to: device,
+                in: network,
+                lifetimeSeconds: Self.lifetimeSeconds,
+                homes: homes(on: card, for: device, in: network),
+                noting: note
+            )
         }
-        try node.submitMail(
-            body,
-            to: device,
-            in: network,
-            lifetimeSeconds: Self.lifetimeSeconds,
-            homes: homes(on: card, for: device, in: network),
-            noting: note
-        )
         return true
+    }
+
+    // MARK: Room
+
+    /// Runs `body`, which submits a mail, if the outgoing mail of a network has room.
+    ///
+    /// Otherwise it throws ``NodeError/tooMuchMail(_:limit:)``, and the device is tried again when a mail has left.
+    private func withRoom(
+        for device: PeerId,
+        in network: NetworkId,
+        _ body: () async throws -> Void
+    ) async throws {
+        // Before the room is looked at, so that no mail that leaves meanwhile is missed.
+        let before = state.withLock { $0.devicesWithoutRoom.updateValue(network, forKey: device) }
+        var isFull = false
+        defer { if !isFull { state.withLock { $0.devicesWithoutRoom[device] = before } } }
+        do {
+            try node.checkRoomForMail(in: network)
+            try await body()
+        } catch let error as NodeError {
+            if case .tooMuchMail = error { isFull = true }
+            throw error
+        }
+    }
+
+    /// Sends what waits for room in the outgoing mail of each network, until that is full again.
+    func sendWaitingForRoom() async {
+        let waiting = state.withLock { state in Dictionary(grouping: state.devicesWithoutRoom) { $0.value } }
+        for (network, devices) in waiting {
+            for device in devices.map(\.key) {
+                await sendWaiting(to: device)
+                if state.withLock({ $0.devicesWithoutRoom[device] == network }) { break }
+            }
+        }
     }
 
     // MARK: Progress
@@ -239,6 +277,7 @@ extension CircleDriver {
                 )
                 try report(changed)
             }
+            if step.progress.isFinal { await sendWaitingForRoom() }
         }
     }
 

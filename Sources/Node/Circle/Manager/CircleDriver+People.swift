@@ -188,7 +188,9 @@ extension CircleDriver {
                     "the one-time keys with peer \(device.short) were deleted: trust was revoked"
                 )
             }
-        case .dropMail: for device in devices { try node.withdrawMail(to: device) }
+        case .dropMail:
+            for device in devices { try node.withdrawMail(to: device) }
+            await sendWaitingForRoom()
         case .refuse: break  // the caller answers
         case .report(let change): events.send(.trustChanged(person(id, after), change))
         }

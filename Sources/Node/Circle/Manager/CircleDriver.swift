@@ -31,6 +31,8 @@ final class CircleDriver: Sendable {
         var blocked: Set<PublicID> = []
         /// The mail that waits for another letter, with its bytes and the time since when, in milliseconds since 1970.
         var waiting: [MailID: (byteCount: Int, since: UInt64, sender: PeerId)] = [:]
+        /// The devices for which thoughts or letters wait until the outgoing mail of a network has room.
+        var devicesWithoutRoom: [PeerId: NetworkId] = [:]
         /// The device that may set up this one, until a time in milliseconds since 1970.
         var expectedDevice: (peer: PeerId, until: UInt64)?
     }
@@ -162,7 +164,9 @@ final class CircleDriver: Sendable {
         for device in devices + otherDevices { await sendWaiting(to: device) }
     }
 
-    private func sendWaiting(to device: PeerId) async {
+    /// Seals the thoughts and letters that wait for a device.
+    func sendWaiting(to device: PeerId) async {
+        state.withLock { $0.devicesWithoutRoom[device] = nil }
         await attempt("sending what waits") { try await self.sealWaiting(for: device) }
         await sendOwed(to: device)
     }

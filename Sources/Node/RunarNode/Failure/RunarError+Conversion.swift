@@ -46,7 +46,7 @@ extension RunarError {
         case .timedOut: .timedOut
         case .tooLarge: .tooLarge
         case .noListener: .noService
-        case .receiverBusy: .busy
+        case .receiverBusy, .tooMuchMail: .busy
         case .damaged: .interrupted
         case .file: .io
         case .notRunning: .notRunning

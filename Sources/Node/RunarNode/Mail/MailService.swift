@@ -27,10 +27,15 @@ final class MailService: Sendable {
     private static let listenerCapacity = 4_096
 
     private let store: StateStore
+    /// The outgoing mails of one network that may wait for their delivery.
+    private let outgoingLimit: Int
     let progress = Broadcaster<MailProgress>(capacity: listenerCapacity)
     private let incoming = Locked<BoundedChannel<ReceivedMail>?>(nil)
 
-    init(store: StateStore) { self.store = store }
+    init(store: StateStore, outgoingLimit: Int?) {
+        self.store = store
+        self.outgoingLimit = outgoingLimit ?? Mailbox.Limits().outgoing
+    }
 
     /// Whether the application takes mail.
     var isReceiving: Bool { incoming.withLock { $0 != nil } }
@@ -151,8 +156,22 @@ final class MailService: Sendable {
     }
 
     /// Stores a mail of the application, durably.
+    ///
+    /// - Throws: ``NodeError/tooMuchMail(_:limit:)``, and then nothing is stored; `StorageError`.
     func add(_ mail: Mail, _ description: OutgoingMail, in network: NetworkId) throws {
-        try store.addMail([(StoredMail(description, mail.mailbox, in: network), mail.body)])
+        let stored = StoredMail(description, mail.mailbox, in: network)
+        guard try store.addOutgoingMail(stored, body: mail.body, limit: outgoingLimit) else {
+            throw NodeError.tooMuchMail(network, limit: outgoingLimit)
+        }
+    }
+
+    /// Returns if there is room for another outgoing mail.
+    ///
+    /// - Throws: ``NodeError/tooMuchMail(_:limit:)``; `StorageError`.
+    func checkRoom(in network: NetworkId) throws {
+        guard try store.outgoingMailCount(in: network) < outgoingLimit else {
+            throw NodeError.tooMuchMail(network, limit: outgoingLimit)
+        }
     }
 
     /// The outgoing mails to a recipient.

@@ -13,7 +13,8 @@ extension RunarNode {
     /// `homes` are the members that the recipient chose to hold its mail; without any, the nearest ones do. The mail expires
     /// after `lifetimeSeconds`, at most 30 days.
     ///
-    /// - Throws: ``NodeError/notAMember(_:)`` and ``NodeError/tooLarge(limit:found:)``; `StorageError`.
+    /// - Throws: ``NodeError/notAMember(_:)``, ``NodeError/tooLarge(limit:found:)`` and
+    ///   ``NodeError/tooMuchMail(_:limit:)``, and then nothing is stored; `StorageError`.
     @discardableResult
     package func submitMail(
         _ body: [UInt8],
@@ -38,6 +39,11 @@ extension RunarNode {
         applyIfRunning(.mailbox(network, .submitted(outgoing)))
         return mail.id
     }
+
+    /// Returns if a network has room for another outgoing mail; called before a mail is made that costs a one-time key.
+    ///
+    /// - Throws: ``NodeError/tooMuchMail(_:limit:)``; `StorageError`.
+    package func checkRoomForMail(in network: NetworkId) throws { try mailService.checkRoom(in: network) }
 
     /// The progress of outgoing mails from now on; after a final step the node has forgotten the mail.
     package var mailProgress: AsyncStream<MailProgress> { mailService.progress.listen() }
