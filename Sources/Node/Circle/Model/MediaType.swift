@@ -6,8 +6,11 @@ public enum MediaType: String, Hashable, Sendable, Codable, CaseIterable {
     case text
     /// A post to a stream in UTF-8.
     case post
+    /// An image, in the format that ``ThoughtServiceModel/contentType`` names.
     case image
+    /// A sound recording, in the format that ``ThoughtServiceModel/contentType`` names.
     case audio
+    /// A video, in the format that ``ThoughtServiceModel/contentType`` names.
     case video
 
     /// Whether the content is UTF-8.
