@@ -98,9 +98,9 @@ enum runar_error_code {
 /** Why something failed. message says it in words, context what it was about (a path, a peer, a file) or nothing;
  * neither is NULL. */
 typedef struct runar_error {
-    int32_t code;
-    const char *message;
-    const char *context;
+    int32_t code;                   /**< enum runar_error_code, or a service's own number from 10 000 */
+    const char *message;            /**< the failure in words */
+    const char *context;            /**< the subject of the failure; empty if there is none */
 } runar_error;
 
 /** Frees an error that a function put into its last argument. Not for those that callbacks get. NULL: nothing. */
@@ -111,8 +111,11 @@ void runar_string_free(char *text);
 
 /* ------------------------------------------------------------------------------------------------ callbacks */
 
+/** The handle of a node, from runar_node_create() until runar_node_free(). */
 typedef struct runar_node runar_node;
+/** The handle of a service, from runar_service_create() until runar_service_free(). */
 typedef struct runar_service runar_service;
+/** The handle of a request to a service, from the call of its runar_action_callback until it is answered. */
 typedef struct runar_request runar_request;
 
 /** The end of something. error is NULL if it went well; value is what the function's documentation says, or NULL. Both
@@ -122,7 +125,7 @@ typedef void (*runar_callback)(void *context, const char *value, const runar_err
 /** How a payload is written. */
 enum runar_encoding {
     RUNAR_ENCODING_NONE = 0,        /**< there is no payload; as an option: JSON */
-    RUNAR_ENCODING_JSON = 1,
+    RUNAR_ENCODING_JSON = 1,        /**< JSON (RFC 8259) */
     RUNAR_ENCODING_CBOR = 3,        /**< 2 is reserved */
     RUNAR_ENCODING_BYTES = 4        /**< as the two programs agreed */
 };
@@ -131,10 +134,12 @@ enum runar_encoding {
  * with runar_data_result_free(), then or later and on any thread. */
 typedef struct runar_data_result {
     const uint8_t *data;            /**< never NULL without an error; nothing can be read there when length is 0 */
-    size_t length;
+    size_t length;                  /**< bytes at data; 0 if there is an error */
     const runar_error *error;       /**< NULL if there is an answer; part of the result, freed with it */
 } runar_data_result;
 
+/** The end of a call that returns bytes. The callback owns result, which is never NULL, and frees it with
+ * runar_data_result_free(). */
 typedef void (*runar_data_callback)(void *context, runar_data_result *result);
 
 /** Frees a result and all that is in it. NULL: nothing. */
@@ -142,10 +147,10 @@ void runar_data_result_free(runar_data_result *result);
 
 /** Something that was published. It lives until the callback returns. */
 typedef struct runar_event {
-    size_t size;
+    size_t size;                    /**< bytes of this struct in the library; fields beyond it are absent */
     const char *topic;              /**< to which it was published, never a pattern */
-    const uint8_t *data;
-    size_t length;
+    const uint8_t *data;            /**< the published bytes */
+    size_t length;                  /**< bytes at data */
     const char *publisher;          /**< the peer id; its signature was checked */
     const char *network_id;         /**< NULL for a name that is no network yet */
     int64_t published_at;           /**< seconds since 1970 by the publisher's clock */
@@ -154,17 +159,18 @@ typedef struct runar_event {
     uint64_t missed_before;         /**< events before it that nobody had any more */
 } runar_event;
 
+/** Receives an event of a subscription. event lives until the callback returns. */
 typedef void (*runar_event_callback)(void *context, const runar_event *event);
 
 /** A request to a service. It lives until the callback returns. */
 typedef struct runar_request_info {
-    size_t size;
+    size_t size;                    /**< bytes of this struct in the library; fields beyond it are absent */
     const char *path;               /**< service/action */
     const char *parameters;         /**< a JSON object: what stands in the path for each {name} of the action */
     const char *network_id;         /**< NULL for a name that is no network yet */
     const char *peer_id;            /**< who asks; NULL for this device */
-    const uint8_t *payload;
-    size_t payload_length;
+    const uint8_t *payload;         /**< the payload */
+    size_t payload_length;          /**< bytes at payload */
     int32_t encoding;               /**< how the payload is written, and the answer must be: enum runar_encoding */
     int64_t time_left_ms;           /**< until whoever asks stops waiting */
 } runar_request_info;
@@ -175,13 +181,14 @@ typedef void (*runar_action_callback)(void *context, runar_request *request, con
 
 /* ------------------------------------------------------------------------------------------------ node */
 
+/** The minimum level of the messages that a node logs. */
 enum runar_log_level {
     RUNAR_LOG_DEFAULT = 0,          /**< info */
-    RUNAR_LOG_TRACE = 1,
-    RUNAR_LOG_DEBUG = 2,
-    RUNAR_LOG_INFO = 3,
-    RUNAR_LOG_WARN = 4,
-    RUNAR_LOG_ERROR = 5
+    RUNAR_LOG_TRACE = 1,            /**< every frame */
+    RUNAR_LOG_DEBUG = 2,            /**< topics, addresses and decisions */
+    RUNAR_LOG_INFO = 3,             /**< normal events of the node */
+    RUNAR_LOG_WARN = 4,             /**< possible problems */
+    RUNAR_LOG_ERROR = 5             /**< failures */
 };
 
 /** Gives the passphrase of the vault in home: writes it to buffer, which has room for capacity bytes, and returns how many
@@ -191,7 +198,7 @@ typedef size_t (*runar_passphrase_callback)(void *context, uint8_t *buffer, size
 
 /** How a node is set up. Begin with RUNAR_NODE_CONFIG_INIT; 0 and NULL stand for the default of a field. */
 typedef struct runar_node_config {
-    size_t size;
+    size_t size;                    /**< set by RUNAR_NODE_CONFIG_INIT: bytes of this struct in the program */
     const char *node_id;            /**< what the device's person calls it; NULL: "runar-node" */
     const char *default_network_id; /**< the network, by id or name, of what names none; NULL: the one membership */
     const char *home;               /**< the directory of the device's keys and database, made if missing */
@@ -207,6 +214,7 @@ typedef struct runar_node_config {
     void *passphrase_context;       /**< what passphrase gets */
 } runar_node_config;
 
+/** The initializer of a runar_node_config: its size, and the default of every other field. */
 #define RUNAR_NODE_CONFIG_INIT {sizeof(runar_node_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /** Opens the device's keys and database. NULL, and an error, if that fails: 5003 for a configuration that cannot be,
@@ -263,13 +271,14 @@ uint16_t runar_node_listening_port(runar_node *node);
 
 /** How a request is made. Begin with RUNAR_REQUEST_OPTIONS_INIT; 0 and NULL stand for the default of a field. */
 typedef struct runar_request_options {
-    size_t size;
+    size_t size;                    /**< set by RUNAR_REQUEST_OPTIONS_INIT: bytes of this struct in the program */
     uint64_t timeout_ms;            /**< 0: the node's request_timeout_ms */
     bool is_idempotent;             /**< asking twice does no harm: another provider may be asked when one goes away */
     const char *peer_id;            /**< whom to ask; NULL: this device if it offers the service, or any that does */
     int32_t encoding;               /**< how the payload is written: enum runar_encoding */
 } runar_request_options;
 
+/** The initializer of a runar_request_options: its size, and the default of every other field. */
 #define RUNAR_REQUEST_OPTIONS_INIT {sizeof(runar_request_options), 0, 0, 0, 0}
 
 /** Asks a service, "service/action" or "network:service/action", with payload_length bytes at payload, which may be NULL

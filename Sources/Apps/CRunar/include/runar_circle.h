@@ -111,13 +111,14 @@ enum runar_circle_event_kind {
 
 /** A change in the circle. It lives until the callback returns. */
 typedef struct runar_circle_event {
-    size_t size;
+    size_t size;                    /**< bytes of this struct in the library; fields beyond it are absent */
     int32_t kind;                   /**< enum runar_circle_event_kind */
     const char *person_id;          /**< the other person; NULL if unknown, and for own thoughts in a group */
     const char *change;             /**< "requested", "trusted", "declined" or "revoked"; NULL for other kinds */
     const char *json;               /**< the person, or for the last two kinds the thought */
 } runar_circle_event;
 
+/** Receives an event of the circle. event lives until the callback returns. */
 typedef void (*runar_circle_callback)(void *context, const runar_circle_event *event);
 
 /** Has the callback called with each event of the circle, one after the other. At most 1 024 events wait for a slow callback;

@@ -14,12 +14,13 @@ extern "C" {
 
 /** Options of runar_nanotdf_seal(). Begin with RUNAR_SEAL_OPTIONS_INIT; 0 and NULL stand for the default of a field. */
 typedef struct runar_seal_options {
-    size_t size;
+    size_t size;                    /**< set by RUNAR_SEAL_OPTIONS_INIT: bytes of this struct in the program */
     uint32_t tag_bits;              /**< 64, 96, 104, 112, 120 or 128 bits of authentication; 0: 128 */
     bool hash_binding;              /**< bind the policy by a hash, which anyone can replace; false: by ECDSA */
     const char *signing_key;        /**< the private key that signs, in PEM; NULL: no signature */
 } runar_seal_options;
 
+/** The initializer of a runar_seal_options: its size, and the default of every other field. */
 #define RUNAR_SEAL_OPTIONS_INIT {sizeof(runar_seal_options), 0, 0, 0}
 
 /** Seals length bytes at data as a NanoTDF of version 12 that only the private half of recipient_key opens. Keys are PEM
