@@ -114,7 +114,7 @@ export const t = {
     noneOf: {
       all: "No device yet.",
       connected: "No device is connected now. Devices on the same local network connect by themselves while Runar runs there.",
-      nearby: "No device is nearby on this local network now.",
+      nearby: "No device was found on this local network.",
     },
     emptyTitle: "No other device yet",
     empty: [
