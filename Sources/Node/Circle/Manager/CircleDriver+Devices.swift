@@ -122,11 +122,12 @@ extension CircleDriver {
         let first = try makeCard(card.profile, card.entries.with(entry))
         guard try await ask("device", sealed + first.bytes, peer) else { throw CircleError.deviceNotReady(peer) }
         let told = try await turns.withLock {
-            // The profile may have changed while the device answered. It gets this card, which replaces its first one, by
+            // The profile and the homes may have changed while the device answered. It gets this card, which replaces its first one, by
             // a letter.
             let present = state.withLock { $0.ownCard } ?? card
             let last = first.replaces(present) ? first : present
-            let newer = try makeCard(present.profile, present.entries.with(entry), after: last)
+            let entries = present.entries.with(entry)
+            let newer = try makeCard(present.profile, entries, homes: present.homes, after: last)
             let told = try owe(newer)
             try keep(newer)
             let people = state.withLock { $0.people }
@@ -175,7 +176,7 @@ extension CircleDriver {
                 if keys.relationship(with: device) != nil { try await keys.removeKeys(of: device) }
             }
         }
-        await sendWaitingForRoom()
+        _ = room.offer(())  // false: what waits is sent soon already
     }
 
     // MARK: Letters

@@ -233,21 +233,28 @@ extension CircleDriver {
         in network: NetworkId,
         _ body: () async throws -> Void
     ) async throws {
-        // Before the room is looked at, so that no mail that leaves meanwhile is missed.
-        let before = state.withLock { $0.devicesWithoutRoom.updateValue(network, forKey: device) }
-        var isFull = false
-        defer { if !isFull { state.withLock { $0.devicesWithoutRoom[device] = before } } }
         do {
             try node.checkRoomForMail(in: network)
             try await body()
         } catch let error as NodeError {
-            if case .tooMuchMail = error { isFull = true }
+            if case .tooMuchMail = error { noteFullMail(of: network, for: device) }
             throw error
         }
     }
 
+    private func noteFullMail(of network: NetworkId, for device: PeerId) {
+        state.withLock { $0.devicesWithoutRoom[device] = network }
+        // A mail may have left before the device was noted.
+        if (try? node.checkRoomForMail(in: network)) != nil { _ = room.offer(()) }  // nil: it is full
+    }
+
+    /// Sends what waits for room whenever a mail has left, until the task is cancelled.
+    func followRoom() async {
+        while (try? await room.next()) != nil { await sendWaitingForRoom() }  // nil: cancelled
+    }
+
     /// Sends what waits for room in the outgoing mail of each network, until that is full again.
-    func sendWaitingForRoom() async {
+    private func sendWaitingForRoom() async {
         let waiting = state.withLock { state in Dictionary(grouping: state.devicesWithoutRoom) { $0.value } }
         for (network, devices) in waiting {
             for device in devices.map(\.key) {
@@ -260,8 +267,8 @@ extension CircleDriver {
     // MARK: Progress
 
     /// Notes how far the mails of thoughts have come.
-    func followMail() async {
-        for await step in node.mailProgress {
+    func followMail(_ progress: AsyncStream<MailProgress>) async {
+        for await step in progress {
             let (deliveryState, holders): (DeliveryState, Int) =
                 switch step.progress {
                 case .held(let holders): (.stored, holders.count)
@@ -277,7 +284,7 @@ extension CircleDriver {
                 )
                 try report(changed)
             }
-            if step.progress.isFinal { await sendWaitingForRoom() }
+            if step.progress.isFinal { _ = room.offer(()) }  // false: what waits is sent soon already
         }
     }
 

@@ -190,7 +190,7 @@ extension CircleDriver {
             }
         case .dropMail:
             for device in devices { try node.withdrawMail(to: device) }
-            await sendWaitingForRoom()
+            _ = room.offer(())  // false: what waits is sent soon already
         case .refuse: break  // the caller answers
         case .report(let change): events.send(.trustChanged(person(id, after), change))
         }

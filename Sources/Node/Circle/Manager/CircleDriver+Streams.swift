@@ -36,7 +36,8 @@ extension CircleDriver {
         }
         let stream = try stream(id)
         guard stream.participation == .joined else { throw CircleError.notJoined(id) }
-        // A person who joined writes at once: the creator's confirmation may take as long as its devices are offline.
+        // A person who joined writes at once, although the creator's devices may be offline. Other members keep a few such
+        // thoughts for a day, until the creator names the person as a member.
         guard stream.policies.posting == .members || stream.creatorPublicID == ownID else {
             throw CircleError.notAllowed("the creator alone writes in this stream")
         }

@@ -67,6 +67,8 @@ final class CircleDriver: Sendable {
     let events = Broadcaster<CircleEvent>(capacity: listenerCapacity)
     /// The people whom this person consented to trust by joining a stream, and who are to be asked.
     let consents = BoundedChannel<PublicID>(limit: 4_096)
+    /// The sign that a mail has left, so that outgoing mail has room for another one.
+    let room = BoundedChannel<Void>(limit: 1)
     private let hasEnded = Locked(false)
 
     init(node: RunarNode, keys: KeyStoreManager) throws {
@@ -123,14 +125,21 @@ final class CircleDriver: Sendable {
     func run() async {
         let incoming = node.openMailbox()
         defer { node.closeMailbox() }
+        // Before the first steps, so that nothing is missed that happens meanwhile.
+        let (connections, progress, keyChanges) = (node.eventStream, node.mailProgress, keys.changes)
+        let connected = node.connectedPeers()
         await attempt("renewing the card") { try await self.renewCard() }
         await repeatRevocations()
         await sealAllWaiting()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.receive(from: incoming) }
-            group.addTask { await self.followMail() }
-            group.addTask { await self.followConnections() }
-            group.addTask { await self.followKeys() }
+            group.addTask { await self.followMail(progress) }
+            group.addTask { await self.followRoom() }
+            group.addTask {
+                for peer in connected { await self.greet(peer) }
+                for await case .peerJoined(let peer, _) in connections { await self.greet(peer) }
+            }
+            group.addTask { await self.followKeys(keyChanges) }
             group.addTask { await self.followConsents() }
             group.addTask { await self.pruneEachDay() }
         }
@@ -171,30 +180,27 @@ final class CircleDriver: Sendable {
         await sendOwed(to: device)
     }
 
-    private func followConnections() async {
-        for await event in node.eventStream {
-            guard case .peerJoined(let peer, _) = event else { continue }
-            if otherDevices.contains(peer) {
-                await exchangeKeys(with: [peer])
-                await sendWaiting(to: peer)
-                continue
-            }
-            let person = state.withLock { $0.people.first { $0.value.devices.contains(peer) } }
-            guard let (id, known) = person else { continue }
-            switch known.trust.state {
-            case .invited: await attempt("an invitation") { try await self.handle(.start, of: id) }
-            case .trusted:
-                // A device without keys may have a card that names a former key of this one.
-                if keys.relationship(with: peer)?.suite == nil { await send("request", to: [peer]) }
-                await exchangeKeys(with: [peer])
-                await sendWaiting(to: peer)
-            case .none, .requested, .revoked: break
-            }
+    /// Gives a device of a person, or of this one, what it lacks, once it is connected.
+    private func greet(_ peer: PeerId) async {
+        if otherDevices.contains(peer) {
+            await exchangeKeys(with: [peer])
+            return await sendWaiting(to: peer)
+        }
+        let person = state.withLock { $0.people.first { $0.value.devices.contains(peer) } }
+        guard let (id, known) = person else { return }
+        switch known.trust.state {
+        case .invited: await attempt("an invitation") { try await self.handle(.start, of: id) }
+        case .trusted:
+            // A device without keys may have a card that names a former key of this one.
+            if keys.relationship(with: peer)?.suite == nil { await send("request", to: [peer]) }
+            await exchangeKeys(with: [peer])
+            await sendWaiting(to: peer)
+        case .none, .requested, .revoked: break
         }
     }
 
-    private func followKeys() async {
-        for await relationship in keys.changes where relationship.sendingKeyCount > 0 {
+    private func followKeys(_ changes: AsyncStream<KeyRelationship>) async {
+        for await relationship in changes where relationship.sendingKeyCount > 0 {
             await sendWaiting(to: relationship.peer)
         }
     }
