@@ -70,7 +70,7 @@ def brought_key(scene):
     tablet.go("/networks/new")
     scene.expect_refusal(400, "/networks")
     submit(page, "Office")
-    hear(page, NUMBER, "which networks it made elsewhere is not known")
+    hear(page, NUMBER, "the networks that it created elsewhere are not known here")
     look_at(tablet, "create-number-needed")
     submit(page, "Office", "1")
     page.see("“Office” is ready")

@@ -49,9 +49,9 @@ def inviter_gone(scene):
         page.click("button", "Scan something else")
 
     laptop.node.stop()
-    come_too_late("The other device cannot be reached. Is it running, and in the same local network?")
+    come_too_late("The other device cannot be reached. Check that Runar is running there, on the same local network.")
     laptop.node.start()
-    come_too_late("The other device does not know this invitation. Ask for a new one.")
+    come_too_late("The other device does not recognise this invitation. Ask for a new one.")
     assert phone.node.networks() == []
 
 

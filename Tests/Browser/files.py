@@ -53,7 +53,7 @@ def receiver_stops(scene):
     # Only now: the rest of the film takes no longer than a click.
     let_go_on(phone)
     phone.page.see("Disconnected by you")
-    laptop.page.see("The connection broke off. Try again.")
+    laptop.page.see("The connection was lost. Try again.")
     laptop.page.see("Disconnected by its person")
     laptop.keep("file-broken-off")
     phone.page.see("It stopped coming.")

@@ -111,7 +111,7 @@ def announcements(scene):
     hear(page, "phone is no longer connected")
     page.see("Not connected")
     laptop.node.stop()
-    page.see("The node on this device does not answer.")
+    page.see("The node on this device does not answer")
     assert "does not answer" in page.js("document.querySelector('.banner[role=status]').textContent")
 
 

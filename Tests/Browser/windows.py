@@ -86,12 +86,12 @@ def feeds(scene):
         listen(page, topic)
         page.until(lambda page=page, topic=topic: is_live(page, topic), f"{topic} is not live")
     listen(third, "e")
-    third.see("too much under way")
+    third.see("too many feeds")
     for page in (laptop.page, other, third):
         assert page.js(ASK) == laptop.node.peer, "a window gets no answer"
     laptop.page.click("button", "Stop listening to b")
     third.until(lambda: is_live(third, "e"), "e is not live")
-    third.see_no_more("too much under way")
+    third.see_no_more("too many feeds")
     laptop.node.create("Later")
     other.js("location.hash = '#/networks'")
     other.see("Later")
