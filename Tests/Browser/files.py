@@ -26,7 +26,7 @@ def sender_stops(scene):
     laptop.page.click("button", "Cancel")
     laptop.page.see("Stopped.")
     let_go_on(phone)
-    phone.page.see("It stopped coming.")
+    phone.page.see("The transfer stalled.")
     phone.keep("file-stopped")
     assert arrived(phone) == [], arrived(phone)
     there = kept_for_later(phone)
@@ -38,7 +38,7 @@ def sender_stops(scene):
     assert count > 0.9 * there, f"it began anew: {count}, and {there} were there"
     laptop.page.see("120 MB, delivered")
     phone.page.find("button", "Save a copy")
-    phone.page.see_no_more("It stopped coming.")
+    phone.page.see_no_more("The transfer stalled.")
     assert arrived(phone) == [("film.mp4", SIZE)], arrived(phone)
     assert kept_for_later(phone) == 0
     wait_for_no_copies(laptop)
@@ -48,15 +48,15 @@ def receiver_stops(scene):
     """Whoever does not want any more of it disconnects, after reading what that ends; the sender is told so."""
     laptop, phone = begin(scene, "film.mp4")
     phone.page.click("button", "Disconnect")
-    phone.page.see("Messages and files on their way stop.")
+    phone.page.see("Messages and files on their way stop, and")
     phone.page.click("button", "Disconnect")
     # Only now: the rest of the film takes no longer than a click.
     let_go_on(phone)
     phone.page.see("Disconnected by you")
     laptop.page.see("The connection was lost. Try again.")
-    laptop.page.see("Disconnected by its person")
+    laptop.page.see("Disconnected by its user")
     laptop.keep("file-broken-off")
-    phone.page.see("It stopped coming.")
+    phone.page.see("The transfer stalled.")
     assert arrived(phone) == [], arrived(phone)
     wait_for_no_copies(laptop)
 
@@ -84,7 +84,7 @@ def begin(scene, name):
     path = laptop.file(name, b"")
     os.truncate(path, SIZE)
     laptop.page.attach(FIELD, path)
-    laptop.page.see("Asking whether it is wanted…")
+    laptop.page.see("Waiting for the other device to accept…")
     phone.page.click("button", "Accept")
     wait_for_part(phone)
     hold_still(phone)

@@ -29,16 +29,16 @@ def connecting(scene):
     page = laptop.page
     laptop.go("/connect")
     for wrong, words in (
-        ("hello", "This is no connection code."),
+        ("hello", "This is not a connection code."),
         (right[: len(right) // 2], DAMAGED),
-        (forged(right), "This code does not carry the signature of the network."),
-        (network, "This is the code of a network, not of a device."),
-        (token, "This is an access token."),
+        (forged(right), "This code is not signed by the network"),
+        (network, "This is a network code, not a connection code."),
+        (token, "This is a token."),
         (invitation(tablet), "This is an invitation to a network."),
-        (phone.node.peer, "This is only an id; it does not say where the device is."),
-        (copied(request(phone)), "This is a new device that wants to be set up."),
+        (phone.node.peer, "This is only an id, which does not say where the device is."),
+        (copied(request(phone)), "This is the code of a new device that wants to be set up."),
         (PHRASE, SECRET),
-        (foreign, "This code is of a network in which this device is no member."),
+        (foreign, "This code belongs to a network that this device is not a member of."),
         (ended, "with the membership of the other device"),
     ):
         connect(page, wrong)

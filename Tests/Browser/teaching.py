@@ -3,7 +3,7 @@
 import eyes
 
 BEGIN = ["Create a network", "Join a network"]
-INVITE = "Open a network and invite a device, or read a code that another member shows you."
+INVITE = "Open a network and invite a device, or scan a code that another member shows you."
 WRITE = "Choose a device to write to it, or to send it a file."
 MAP = "As soon as another device joins one of your networks, it appears here."
 
@@ -14,7 +14,7 @@ LESSONS = [
     ("/join", "The owner opens the network in Runar and chooses “Invite a device”.", ["Continue"]),
     ("/peers", INVITE, ["Invite a device", "Connect"]),
     ("/connect", "Two devices can only connect when both are members of one network.", BEGIN),
-    ("/doctor", "Runar looks at this device and its ways to others, and says what to do.", ["Check again"]),
+    ("/doctor", "Runar checks this device and its connections, and says what to do.", ["Check again"]),
     ("/data/records", "Create or join a network first.", BEGIN),
     ("/data/topics", "Create or join a network first.", BEGIN),
     ("/data/messages", WRITE, ["Choose a device"]),

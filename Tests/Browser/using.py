@@ -15,7 +15,7 @@ def peer_connection(scene):
     for device in (laptop, phone):
         device.page.click("link", "Peers")
         device.page.click("link", "Connect")
-    show(laptop.page, "Code with which another member connects to this device")
+    show(laptop.page, "QR code for connecting to this device")
     laptop.keep("connection-code")
     scan(phone, laptop)
     phone.page.see("Connected directly")
@@ -26,7 +26,7 @@ def peer_connection(scene):
     laptop.page.see("Connected directly")
     laptop.page.see(re.compile(r"Answers in [\d.]+ ms"))
     # How it came about, in plain words.
-    laptop.page.see("How it was reached")
+    laptop.page.see("Connection attempts")
     assert laptop.page.js("document.querySelectorAll('.attempts li li').length") > 0
     laptop.page.click("button", "Check the connection")
     laptop.page.see("The node listens on 127.0.0.1")
@@ -36,7 +36,7 @@ def peer_connection(scene):
     laptop.keep("peer")
     # Nothing ends without a question.
     laptop.page.click("button", "Disconnect")
-    laptop.page.see("the two devices do not connect by themselves")
+    laptop.page.see("the two devices do not connect automatically")
     laptop.page.click("button", "Cancel")
     laptop.page.until(lambda: not laptop.page.has("dialog"), "the question stays")
     laptop.page.see("Connected directly")
@@ -55,9 +55,9 @@ def over_another(scene):
     laptop.node.answer("connect", phone.node.peer, household.NETWORK)
     page = laptop.page
     laptop.go("/peers")
-    page.see("Over tablet")
+    page.see("Via tablet")
     page.click("link", re.compile("phone"))
-    page.see("Connected over tablet")
+    page.see("Connected via tablet")
     page.fill("Write a message", "No way but this")
     page.click("button", "Send")
     laptop.keep("relayed")

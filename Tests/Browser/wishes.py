@@ -39,7 +39,7 @@ def dark_and_light(scene):
     # The bar of the browser around the page, too.
     assert page.js("matchMedia(document.querySelectorAll('meta[name=theme-color]')[1].media).matches")
     laptop.go("/connect")
-    page.find("image", "Code with which another member connects to this device")
+    page.find("image", "QR code for connecting to this device")
     page.until(lambda: page.js("document.querySelector('canvas.code')?.width > 1"), "no code is drawn")
     assert page.js(
         "[...document.querySelector('canvas.code').getContext('2d').getImageData(1, 1, 1, 1).data].slice(0, 3).join()"
