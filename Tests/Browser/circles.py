@@ -57,7 +57,7 @@ def two_people(scene):
         device.go("/circle")
         device.page.see("Say who you are")
         device.page.click("button", "Save")
-        device.page.see("Say your name.")
+        device.page.see("Type your name.")
         device.page.fill("Your name", name)
         device.page.click("button", "Save")
         device.page.see("Your circle is empty")
@@ -65,16 +65,16 @@ def two_people(scene):
     laptop.page.find("dialog")
     laptop.page.fill("Card of the other person", "runar://join/abc")
     laptop.page.click("button", "Add by this card")
-    laptop.page.see("This is no card.")
+    laptop.page.see("This is not a card.")
     laptop.page.click("button", "Ask for trust")
-    laptop.page.see("Asked.")
+    laptop.page.see("Request sent.")
     phone.page.see("Ada asks for your trust")
     phone.keep("circle-request")
     phone.page.click("button", "Accept: Ada")
     for device, name in (laptop, "Bob"), (phone, "Ada"):
         device.page.see("Safety number not compared")
         device.page.click("link", re.compile(name))
-        device.page.see(f"Say something to {name}.")
+        device.page.see(f"What you write to {name} is sealed")
         device.page.see(re.compile("1,0[12][0-9] keys are left"))
 
     laptop.page.fill(WRITE, "The key lies under the mat")
@@ -87,7 +87,7 @@ def two_people(scene):
     laptop.keep("circle-conversation")
 
     laptop.page.fill(SEARCH, "UNDER", "searchbox")
-    laptop.page.see("1 thought")
+    laptop.page.see("1 message")
     laptop.page.see_no_more("I have it")
     laptop.page.fill(SEARCH, "", "searchbox")
     laptop.page.see("I have it")
@@ -147,7 +147,7 @@ def away_and_revoked(scene):
     laptop, phone = household.make(scene)
     befriend(laptop, phone)
     laptop.go(person_path(laptop))
-    laptop.page.see("Say something to Bob.")
+    laptop.page.see("What you write to Bob is sealed")
     phone.node.stop()
     scene.expect_absence()
     laptop.page.see("Not connected")
@@ -161,7 +161,7 @@ def away_and_revoked(scene):
     assert [one["text"] for one in thoughts] == ["For later"], thoughts
 
     laptop.page.click("button", "Revoke trust")
-    laptop.page.see("What was not opened yet can never be opened.")
+    laptop.page.see("Messages that were not opened yet can never be opened.")
     laptop.keep("circle-revoke")
     laptop.page.click("button", "Cancel")
     laptop.page.until(lambda: not laptop.page.has("dialog"), "the question stays")
@@ -205,13 +205,13 @@ def group(scene):
     befriend(laptop, phone)
     for device in laptop, phone:
         device.go("/circle")
-    laptop.page.click("button", "Make a group")
-    laptop.page.click("button", "Make the group")
+    laptop.page.click("button", "Create a group")
+    laptop.page.click("button", "Create the group")
     laptop.page.see("Give the group a name.")
     laptop.page.fill("Name of the group", GROUP)
     laptop.page.click("checkbox", "Bob")
-    laptop.page.click("button", "Make the group")
-    laptop.page.see("Nothing was written here yet.")
+    laptop.page.click("button", "Create the group")
+    laptop.page.see("No messages yet.")
     laptop.page.find("button", "Remove: Bob")
     phone.page.see(f"Ada invites you to {GROUP}")
     phone.page.see("If you join, you also agree to trust its members.")
@@ -242,7 +242,7 @@ def group(scene):
         device.page.click("button", action)
         device.page.find("dialog")
         device.page.js(CONFIRM)
-        device.page.find("button", "Make a group")
+        device.page.find("button", "Create a group")
         assert group_of(device) is None
 
 
@@ -257,7 +257,7 @@ def one_writer(scene):
     laptop.page.press("Enter")
     phone.page.see("Rain tomorrow")
     phone.page.see("Only Ada writes here")
-    phone.page.see("Only the person who made the group sees all members.")
+    phone.page.see("Only the person who created the group sees all members.")
     assert not phone.page.has("textbox", WRITE)
     look_at(phone, "circle-one-writer")
     laptop.page.click("button", "Remove: Bob")
@@ -285,7 +285,7 @@ def long_search(scene):
 
     laptop.page.rewrite("/thoughts[?].*search=", end_early)
     laptop.page.fill(SEARCH, "TIDE", "searchbox")
-    laptop.page.see("3 thoughts")
+    laptop.page.see("3 messages")
     laptop.page.see_no_more("back to")
     assert len(steps) == 3 and "before=" in steps[1], steps
     laptop.page.see("Tide 0")
@@ -293,7 +293,7 @@ def long_search(scene):
     endless[0] = True
     laptop.page.fill(SEARCH, "ebb", "searchbox")
     laptop.page.see("Searching…")
-    laptop.page.see(re.compile("0 thoughts, back to .*20"))
+    laptop.page.see(re.compile("0 messages, back to .*20"))
     laptop.page.click("button", "Stop the search")
     laptop.page.see_no_more("Searching…")
     assert not laptop.page.has("button", "Stop the search")
@@ -312,7 +312,7 @@ def own_devices(scene):
     phone.page.find("dialog")
     phone.page.find("combobox", "Device")
     look_at(phone, "dialog-expect-device")
-    phone.page.click("button", "Expect this device")
+    phone.page.click("button", "Wait for this device")
     phone.page.see("within ten minutes")
     laptop.go("/circle")
     laptop.page.click("button", "Add a device")
@@ -373,7 +373,7 @@ def blocking(scene):
     laptop.go("/circle")
     laptop.page.see("Spam: 3 of 5")
     look_at(laptop, "circle-blocked")
-    laptop.page.click("button", "Lift the block: Bob")
+    laptop.page.click("button", "Unblock: Bob")
     laptop.page.see_no_more("Spam: 3 of 5")
     assert laptop.node.api("GET", "/circle")["blocked"] == []
     laptop.go(person_path(laptop))

@@ -86,7 +86,7 @@ def look_at_dialogs(laptop, network, peer, group, findings):
         ("dialog-profile", "/circle", ["Change"]),
         ("dialog-revoke-trust", circles.person_path(laptop), ["Revoke trust"]),
         ("dialog-block", circles.person_path(laptop), ["Block"]),
-        ("dialog-make-group", "/circle", ["Make a group"]),
+        ("dialog-make-group", "/circle", ["Create a group"]),
         ("dialog-add-device", "/circle", ["Add a device"]),
         ("dialog-invite-people", group, ["Invite people"]),
         ("dialog-remove-member", group, ["Remove: Bob"]),
