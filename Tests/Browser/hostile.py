@@ -223,7 +223,7 @@ def events_and_log(scene):
     # A topic with bidirectional control characters is refused, and the reason is displayed in the right order.
     page.js("document.querySelector('form[aria-label=Publish] input').select()")
     page.call("Input.insertText", text=REVERSED)
-    page.fill("What to say", "never")
+    page.fill("Text", "never")
     scene.expect_refusal(400, "/networks/[^/]+/events")
     page.click("button", "Publish")
     page.see("is no topic: it has an invisible character")

@@ -85,7 +85,7 @@ def daily_use(scene):
     assert focused(page)[0] == "Store a value", focused(page)
     page.see(re.compile("1 value\\b"))
     # The kinds of values are chosen with the arrows.
-    tab_to(page, "Kept here")
+    tab_to(page, "Stored here")
     page.press("ArrowRight")
     page.until(lambda: focused(page)[0] == "Mine", lambda: f"the arrow leads to {focused(page)}")
     press(page, re.compile("^home/door"))

@@ -169,7 +169,7 @@ def what_comes_by(scene):
     with phone.node.running("serve", "printer", "print=cat", "--about", "Prints what it gets"):
         laptop.go("/data/services")
         laptop.page.click("DisclosureTriangle", re.compile("print"))
-        laptop.page.find("textbox", re.compile("What it gets"))
+        laptop.page.find("textbox", re.compile("^Input"))
         look(laptop, "service")
     phone.node.stop()
     laptop.go("/networks")

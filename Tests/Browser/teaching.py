@@ -5,6 +5,7 @@ import eyes
 BEGIN = ["Create a network", "Join a network"]
 INVITE = "Open a network and invite a device, or scan a code that another member shows you."
 WRITE = "Choose a device to write to it, or to send it a file."
+SERVICE = "When a program on a connected device offers a service with Runar, it appears here automatically."
 MAP = "As soon as another device joins one of your networks, it appears here."
 
 # The place, what is read there, and the ways on.
@@ -36,7 +37,7 @@ ALONE = [
     ("/data/records", "Store a value under a key that you choose, such as the Wi-Fi code", ["Store a value"]),
     ("/data/topics", "Choose a topic above, for example “home/door”", ["Listen", "Publish"]),
     ("/data/messages", WRITE, ["Choose a device"]),
-    ("/data/services", "A program on a connected device offers a service with Runar. It appears here by itself.", []),
+    ("/data/services", SERVICE, []),
     ("/data/map", MAP, ["Go to your networks"]),
 ]
 

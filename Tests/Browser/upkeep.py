@@ -176,7 +176,7 @@ def form_of_a_schema(scene):
         # Each mistake is said, and nothing is asked.
         for role, field, mistake, text in (
             ("spinbutton", "Copies", re.compile("“copies”: .*9"), "2"),
-            ("textbox", "room", "can have no slash and no colon", "upstairs"),
+            ("textbox", "room", "cannot have a slash or a colon", "upstairs"),
             ("textbox", re.compile("Pages"), "must be JSON", "[1, 2]"),
         ):
             page.click("button", re.compile("^(Ask|Run)$"))

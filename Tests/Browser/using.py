@@ -64,8 +64,8 @@ def over_another(scene):
     phone.go("/data/messages")
     phone.page.see("No way but this")
     laptop.go("/data/map")
-    page.see("1 direct connection, 1 over another device")
-    page.find("link", re.compile("^phone, over tablet"))
+    page.see("1 direct connection, 1 via another device")
+    page.find("link", re.compile("^phone, via tablet"))
     laptop.keep("relayed-map")
 
 
@@ -86,13 +86,13 @@ def hash_table(scene):
     laptop.page.fill("Key", "home/door/code")
     laptop.page.fill("Value", "1234")
     laptop.page.click("button", "Store")
-    laptop.page.see("A value is stored under this key already.")
+    laptop.page.see("This key has a value already.")
     laptop.page.click("button", "Cancel")
     # It is seen on its way, and so is who keeps it.
     laptop.go("/data/map")
     laptop.page.see("Store home/door/code")
     laptop.page.see("stored with 1 device")
-    laptop.page.see("1 device known, 1 connected · 1 value held here, 1 of this device")
+    laptop.page.see("1 device known, 1 connected · 1 value stored here, 1 of this device")
     for picture, mark in (".strip", "circle"), (".buckets", ".is-connected"):
         drawn = f"document.querySelectorAll('{picture} {mark}').length"
         laptop.page.until(lambda drawn=drawn: laptop.page.js(drawn) >= 1, f"{picture} shows no {mark}")
@@ -117,10 +117,10 @@ def hash_table(scene):
     laptop.page.click("button", "Delete mine")
     laptop.page.see("It disappears for every member")
     laptop.page.click("button", "Delete mine")
-    laptop.page.see("Deleted, and 1 other member knows it")
+    laptop.page.see("Deleted here and by 1 other member")
     scene.expect_refusal(404, "/networks/[^/]+/records/get")
     phone.page.click("button", "Look up")
-    phone.page.see("No value is stored under this key")
+    phone.page.see("No member has stored a value under this key")
 
 
 def two_writers(scene):
@@ -134,7 +134,7 @@ def two_writers(scene):
     page.see("3 values")
     page.click("radio", "Mine")
     page.see("2 values")
-    page.click("radio", "Kept here")
+    page.click("radio", "Stored here")
     page.fill("Key", "menu", role="searchbox")
     page.click("button", "Look up")
     page.see(re.compile(r"phone · newest\s+bread(.|\n)*This device\s+soup"))
@@ -155,7 +155,7 @@ def ask_again_for(page, value):
     def is_there():
         if value in page.text():
             return True
-        page.click("button", "Ask again")
+        page.click("button", "Look up again")
         return False
 
     page.until(is_there, f"“{value}” is not found")
@@ -195,7 +195,7 @@ def messages_and_files(scene):
 
     # One says something to all at once.
     laptop.go("/data/messages")
-    laptop.page.fill("Message to everybody in Home", "Dinner!")
+    laptop.page.fill("Message to all devices in Home", "Dinner!")
     laptop.page.click("button", "Send to all")
     laptop.page.see("Delivered to 1 device")
     phone.go("/data/messages")
@@ -233,7 +233,7 @@ def topics(scene):
     laptop.go("/data/topics")
     laptop.page.find("form", "Publish")
     fill_first_field(laptop.page, "Publish", "home/door")
-    laptop.page.fill("What to say", "open")
+    laptop.page.fill("Text", "open")
     laptop.page.click("button", "Publish")
     phone.page.see(re.compile("home/door(.|\n)*open"))
     phone.keep("topic")
@@ -253,7 +253,7 @@ def services(scene):
         laptop.page.see("Prints what it gets")
         laptop.page.see("phone")
         laptop.page.click("DisclosureTriangle", re.compile("print"))
-        laptop.page.fill(re.compile("What it gets"), "two pages")
+        laptop.page.fill(re.compile("^Input"), "two pages")
         laptop.page.click("button", re.compile("^(Ask|Run)$"))
         laptop.page.see(re.compile(r"Answered after \d+ ms"))
         laptop.page.see("two pages")
