@@ -19,7 +19,7 @@ def walk(scene):
     phone.page.click("button", "Accept")
     laptop.page.see("6 bytes, delivered")
     network = f"/networks/{path_part(laptop.node.network()['networkId'])}"
-    ask(laptop, network, ["Leave"], "Without this device no one can invite, renew or remove members")
+    ask(laptop, network, ["Leave"], "Without this device no members can be invited, renewed or removed")
     ask(laptop, network, [re.compile("^phone"), "Remove"], "This cannot be undone: the device can come back only")
     ask(laptop, "/data/records", [re.compile("home/door"), "Delete mine"], "It disappears for every member.")
     ask(laptop, "/settings/device", ["Sign out everywhere"], "This browser, too. Open the console again with")

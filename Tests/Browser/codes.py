@@ -57,23 +57,23 @@ def no_camera(scene):
     """Whoever has no camera, or does not give it, is told what else there is."""
     open_joining(denied := scene.visit("denied", "new", camera="denied"))
     denied.page.click("button", CAMERA)
-    denied.page.see("The camera may not be used: the browser was told so.")
-    denied.page.see("choose a picture, or paste the text")
+    denied.page.see("The browser blocks the camera for this page.")
+    denied.page.see("choose an image, or paste the text")
     denied.keep("camera-denied")
     open_joining(without := scene.visit("without", "new"))
     without.page.click("button", CAMERA)
-    without.page.see("This device has no camera. Choose a picture of the code, or paste its text.")
+    without.page.see("This device has no camera. Choose an image of the code, or paste its text.")
     # What is no picture, and a picture without a code.
     note = without.folder + "/note.txt"
     with open(note, "w", encoding="utf-8") as file:
         file.write("no picture")
     without.page.attach("input[type=file]", note)
-    without.page.see("This file is no picture that the browser can read")
+    without.page.see("The browser cannot read this file as an image")
     blank = without.folder + "/blank.png"
     with open(blank, "wb") as file:
         file.write(denied.page.picture())
     without.page.attach("input[type=file]", blank)
-    without.page.see("No code was found in this picture")
+    without.page.see("No code was found in this image")
 
 
 def wrong_codes(scene):
@@ -88,18 +88,18 @@ def wrong_codes(scene):
     open_joining(phone)
     page = phone.page
     read = [
-        ("hello", "This is no code of Runar."),
-        ("runar://join/ABCDEF", "This is a code of Runar, but it is damaged or not whole."),
-        (damaged(text), "This network’s code does not carry the signature of its owner."),
-        (damaged(token), "This token does not carry the signature of the network."),
+        ("hello", "This is not a Runar code."),
+        ("runar://join/ABCDEF", "This Runar code is damaged or incomplete."),
+        (damaged(text), "This network code is not signed by the owner"),
+        (damaged(token), "This token is not signed by the network"),
         ("abandon " * 23 + "art", "Stop: these look like the words of a recovery phrase."),
-        (foreign, "This token was made for another device."),
+        (foreign, "This token was created for another device."),
     ]
     for wrong, words in read:
         paste(page, wrong)
         page.see(words)
     paste(page, ended)
-    page.see("This token ended on")
+    page.see("This token expired on")
     phone.keep("token-ended")
 
     # The camera says the same, and goes on looking.
@@ -128,7 +128,7 @@ def ended_invitations(scene):
     laptop, phone, tablet = scene.device("laptop"), scene.device("phone", camera=True), scene.device("tablet")
     create(laptop)
     withdrawn = copied(laptop.page)
-    laptop.page.click("button", "Take it back")
+    laptop.page.click("button", "Withdraw the invitation")
     open_joining(tablet)
     paste(tablet.page, withdrawn)
     tablet.page.click("button", "Join")
@@ -164,7 +164,7 @@ def revoked(scene):
     laptop.keep("remove")
     laptop.page.click("button", "Remove")
     laptop.page.see("phone was removed")
-    phone.page.see("The owner has removed this device from the network.")
+    phone.page.see("The owner has removed this device from the network, which is final.")
     phone.page.see("No longer a member")
     look_at(phone, "revoked")
     scene.expect_refusal(422, "/join")

@@ -5,7 +5,7 @@ import re
 from hearing import value
 from eyes import look_at
 
-NAME = ("textbox", "How the network is called")
+NAME = ("textbox", "Name of the network")
 NUMBER = ("spinbutton", "Key number")
 NUMBERS = "The key number is a whole number from 0 to 1023."
 
@@ -15,7 +15,7 @@ def settings(scene):
     laptop = scene.device("laptop")
     page = laptop.page
     laptop.go("/networks/new")
-    page.find("radio", re.compile("^Make a new master key"))
+    page.find("radio", re.compile("^Create a new master key"))
     scene.expect_refusal(422, "/networks")
     for name, words in (
         ("", "Give the network a name."),
@@ -34,7 +34,7 @@ def settings(scene):
     assert laptop.node.networks() == []
     submit(page, "Home", "7")
     page.see("“Home” is ready")
-    page.see("Your master key was made on this device.")
+    page.see("Your master key was created on this device.")
     assert key_number(laptop, "Home") == 7
     key = laptop.node.answer("keys", "export", "root")["publicKey"]
 
@@ -46,7 +46,7 @@ def settings(scene):
     hear(page, NUMBER, "A new network cannot have the index 7: 8 is the lowest that is free")
     submit(page, "Office", "")
     page.see("“Office” is ready")
-    assert "master key was made" not in page.text()
+    assert "master key was created" not in page.text()
     assert key_number(laptop, "Office") == 8
     laptop.go("/settings/keys")
     page.see("From your master key, number 8")

@@ -7,7 +7,7 @@ from eyes import look_at
 from joining import scan, show
 
 SCAN = "Scan the new device"
-DAMAGED = "This is a code of Runar, but it is damaged or not whole."
+DAMAGED = "This Runar code is damaged or incomplete."
 CODE = re.compile(r"must show this code, too:\s+(\S.*\S)")
 
 

@@ -22,7 +22,7 @@ def invitations(scene):
     old = with_end(phone, link, time.time() - 86_400)
     for text in (old, old.upper(), f"{old[:50]}\n{old[50:90]}\n {old[90:]}"):
         paste(page, text)
-        page.see(re.compile("This invitation ended on .*. Ask for a new one; it is good for ten minutes."))
+        page.see(re.compile("This invitation expired on .*. Ask for a new one; it is valid for ten minutes."))
         page.fill("Or paste the text or link", "")
         page.click("button", "Continue")
         page.see("Paste a text first.")

@@ -12,7 +12,7 @@ def create(laptop, name="Home"):
     page = laptop.page
     page.see("No network yet")
     page.click("link", "Create a network")
-    page.fill("How the network is called", name)
+    page.fill("Name of the network", name)
     page.click("button", "Create the network")
     page.see(f"“{name}” is ready")
 
@@ -130,7 +130,7 @@ def joining_by_codes(scene):
     show(phone.page, "QR code of this device’s id")
     scan(laptop, phone)
     laptop.page.fill("Name of the device", "phone")
-    laptop.page.click("button", "Make its token")
+    laptop.page.click("button", "Create its token")
     laptop.page.find("image", "QR code of the token")
     look_at(laptop, "admit-token")
     show(laptop.page, "QR code of the token")

@@ -23,8 +23,8 @@ def first_network(scene):
     page = laptop.page
     page.see("No network yet")
     press(page, "Create a network")
-    page.see("How the network is called")
-    put(page, "How the network is called", "Home")
+    page.see("Name of the network")
+    put(page, "Name of the network", "Home")
     press(page, "Create the network")
     page.see("“Home” is ready")
     # The page that came has the focus, so that a screen reader goes on there.

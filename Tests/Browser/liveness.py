@@ -149,7 +149,7 @@ def restart(scene):
     page = laptop.page
     page.see("The node is running")
     laptop.go("/networks/new")
-    page.fill("How the network is called", "Half typ")
+    page.fill("Name of the network", "Half typ")
     laptop.node.stop(signal.SIGKILL)
     page.see("The node does not answer")
     look_at(laptop, "node-away")

@@ -58,12 +58,12 @@ def admitting(scene):
     network = laptop.node.network()
     page = laptop.page
     laptop.go(f"/networks/{path_part(network['networkId'])}/admit")
-    needed = "Needed here is the code that the new device shows."
+    needed = "Scan the code that the new device shows."
     asked = copied(request(phone))
     for wrong, words in (
-        ("hello", "This is no code of a device."),
+        ("hello", "This is not a device code."),
         (flipped(asked), DAMAGED),
-        (network["text"], f"This is the code of a network. {needed}"),
+        (network["text"], f"This is a network code. {needed}"),
         (laptop.node.answer("network", "issue", phone.node.peer)["text"], f"This is a token. {needed}"),
         (connection_text(phone, household.NETWORK), f"This is a connection code. {needed}"),
         (invitation(tablet), f"This is an invitation. {needed}"),
@@ -74,7 +74,7 @@ def admitting(scene):
         paste(page, wrong, "Or paste its device id")
         page.see(words)
     look_at(laptop, "admit-wrong-code")
-    assert not page.has("button", "Make its token")
+    assert not page.has("button", "Create its token")
     # The way here from Join, which does not tell ids from each other.
     page.open("about:blank")
     laptop.go(f"/networks/{path_part(network['networkId'])}/admit?peer={network['networkIdText']}")
@@ -83,8 +83,8 @@ def admitting(scene):
     laptop.node.answer("network", "revoke", "phone", "--yes")
     scene.expect_refusal(422, "/networks/[^/]+/tokens")
     paste(page, asked, "Or paste its device id")
-    page.click("button", "Make its token")
-    page.see("The device was removed from this network before. That is final: it needs a new key to be invited.")
+    page.click("button", "Create its token")
+    page.see("The device was removed from this network before, which is final. It needs a new key to be invited.")
 
 
 def company(scene, foreign):

@@ -13,7 +13,7 @@ def first_hour(scene):
     create(laptop)
     assert len(keep_recovery_phrase(laptop)) == 24
     # The second machine says itself how to come in.
-    phone.page.see("join one that another device has already made")
+    phone.page.see("join one that another device has already created")
     phone.page.click("link", "Join a network")
     phone.page.see("The owner opens the network in Runar and chooses “Invite a device”")
     laptop.page.find("image", "QR code of the invitation")

@@ -173,7 +173,7 @@ def what_comes_by(scene):
         look(laptop, "service")
     phone.node.stop()
     laptop.go("/networks")
-    laptop.page.see("No other device is here")
+    laptop.page.see("No other device connected")
     laptop.go("/doctor")
     look(laptop, "doctor")
     scene.expect_absence()

@@ -10,7 +10,7 @@ MAP = "As soon as another device joins one of your networks, it appears here."
 
 # The place, what is read there, and the ways on.
 LESSONS = [
-    ("/networks", "Start one here, or join one that another device has already made.", BEGIN),
+    ("/networks", "Start one here, or join one that another device has already created.", BEGIN),
     ("/networks/new", "Afterwards you can write down 24 words that bring it back.", ["Create the network"]),
     ("/join", "The owner opens the network in Runar and chooses “Invite a device”.", ["Continue"]),
     ("/peers", INVITE, ["Invite a device", "Connect"]),
@@ -32,7 +32,7 @@ LESSONS = [
 
 # With a network that has no other members.
 ALONE = [
-    ("/networks", "No other device is here", ["New network"]),
+    ("/networks", "No other device connected", ["New network"]),
     ("/peers", INVITE, ["Invite a device"]),
     ("/data/records", "Store a value under a key that you choose, such as the Wi-Fi code", ["Store a value"]),
     ("/data/topics", "Choose a topic above, for example “home/door”", ["Listen", "Publish"]),

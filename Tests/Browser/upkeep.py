@@ -58,7 +58,7 @@ def renewal(scene):
     page.see("The device gets a new token, which replaces the one that it has.")
     page.choose("Membership lasts", "1 year")
     page.click("button", "Renew")
-    page.see("The new token is made.")
+    page.see("The new token is ready.")
     laptop.keep("renewal")
     token = copied(page)
     page.click("button", "Done")
