@@ -23,7 +23,7 @@ def walk(scene):
     ask(laptop, network, [re.compile("^phone"), "Remove"], "This cannot be undone: the device can come back only")
     ask(laptop, "/data/records", [re.compile("home/door"), "Delete mine"], "It disappears for every member.")
     ask(laptop, "/settings/device", ["Sign out everywhere"], "This browser, too. Open the console again with")
-    ask(laptop, "/settings/device", ["Stop the node"], "All connections end, and others see this device go away.")
+    ask(laptop, "/settings/device", ["Stop the node"], "All connections end, and other devices")
     ask(phone, network, ["Leave"], "This device forgets the network and its values.")
     ask(phone, "/data/messages", ["Delete plan.txt"], "The file is deleted from this device.")
     # Nothing has happened.

@@ -40,7 +40,7 @@ def backup_and_restore(scene):
     page.attach(DIALOG_FILE, tablet.file("letter.pdf", b"%PDF-1.7 " + bytes(9_000_000)))
     page.fill("The passphrase of the file", FILE_PASSPHRASE)
     page.click("button", "Restore")
-    page.see("This file is damaged, or it holds no keys of Runar. Choose another.")
+    page.see("This file is damaged, or it holds no Runar keys. Choose another.")
     page.attach(DIALOG_FILE, path)
     page.click("button", "Restore")
     page.see("Your master key is back, with 2 networks.")

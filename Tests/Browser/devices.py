@@ -16,7 +16,7 @@ def by_camera(scene):
     laptop, phone = scene.device("laptop", camera=True), scene.device("phone", camera=True)
     laptop.node.create("Home")
     phone.go("/settings/devices")
-    phone.page.see("This device has no master key. Do this on the one with which you made your networks.")
+    phone.page.see("This device has no master key. Do this on the device that created your networks.")
     request(phone)
     show(phone.page, "QR code of this device’s request")
     phone.keep("device-request")
@@ -26,7 +26,7 @@ def by_camera(scene):
     agree(laptop, shown_code(phone))
     laptop.page.see("It gets the keys of your networks. This cannot be undone.")
     laptop.page.fill("Name of the device", "phone")
-    laptop.page.click("button", "Make the answer")
+    laptop.page.click("button", "Create the answer")
     show(laptop.page, "QR code of the answer")
     laptop.keep("device-answer-camera")
     scan(phone, laptop)
@@ -38,7 +38,7 @@ def by_camera(scene):
     phone.page.find("link", re.compile("Home.*Member"))
     assert [one["role"] for one in phone.node.networks()] == ["member"]
     phone.go("/settings/keys")
-    phone.page.see("There is no master key on this device")
+    phone.page.see("No master key on this device")
     phone.page.see("Valid: it belongs to one of your master keys")
     laptop.go("/networks")
     laptop.page.click("link", re.compile("Home"))
@@ -57,7 +57,7 @@ def by_text_with_keys(scene):
     laptop.page.find("checkbox", re.compile("^It may admit and remove devices, too"))
     look_at(laptop, "device-terms")
     laptop.page.click("checkbox", re.compile("^It may admit and remove devices, too"))
-    laptop.page.click("button", "Make the answer")
+    laptop.page.click("button", "Create the answer")
     laptop.page.find("image", "QR code of the answer")
     laptop.page.see("Home until")
     laptop.page.see("with its key")
@@ -80,7 +80,7 @@ def wrong_codes(scene):
     network = laptop.node.network()["text"]
     asked, other = copied(request(phone)), copied(request(tablet))
     answer = laptop.node.answer("device", "add", "--yes", text=other)["text"]
-    needed = "Needed here is the code of a new device. It shows it under Settings, Your devices."
+    needed = "This is not the code of a new device. The new device shows it under Settings, Your devices."
     page = laptop.page
     laptop.go("/settings/devices")
     page.click("button", SCAN)
@@ -104,7 +104,7 @@ def wrong_codes(scene):
     page.click("button", "Cancel")
     page.see("The two screens must show the same code.")
 
-    needed = "Needed here is the answer of your other device."
+    needed = "This is not the answer of your other device."
     page = phone.page
     for wrong, text in (("hello", needed), (network, needed), (asked, needed), (answer[:200], DAMAGED)):
         paste(page, wrong, "Or paste the answer")

@@ -22,7 +22,7 @@ def key_file(scene):
     fill_twice(laptop.page, "short", "short")
     laptop.page.see("Choose at least 8 characters.")
     fill_twice(laptop.page, FILE_PASSPHRASE, "something else")
-    laptop.page.see("The two are not the same.")
+    laptop.page.see("The two passphrases differ.")
     laptop.page.fill(WORD, "no")
     fill_twice(laptop.page, FILE_PASSPHRASE, FILE_PASSPHRASE)
     laptop.page.see("Type the word “show”.")
@@ -52,7 +52,7 @@ def import_key(tablet, path, content):
     """Takes the key on another device; before that, every mistake is called what it is."""
     page = tablet.page
     tablet.go("/settings/keys")
-    page.see("There is no master key on this device")
+    page.see("No master key on this device")
     page.click("button", "Import a master key…")
     page.click("button", "Import")
     page.see("Choose a file.")
@@ -72,7 +72,7 @@ def import_key(tablet, path, content):
         page.attach(DIALOG_FILE, tablet.file(name, wrong))
         page.fill("The passphrase of the file", FILE_PASSPHRASE)
         page.click("button", "Import")
-        page.see("This file is damaged, or it holds no keys of Runar. Choose another.")
+        page.see("This file is damaged, or it holds no Runar keys. Choose another.")
         page.fill("The passphrase of the file", "")
         page.click("button", "Import")
         page.see("Type the passphrase.")
@@ -98,7 +98,7 @@ def other_key(scene):
     page.click("button", "Import a master key…")
     page.attach(DIALOG_FILE, path)
     page.fill("The passphrase of the file", FILE_PASSPHRASE)
-    page.see("The present key is lost unless you have a copy.")
+    page.see("The current key is lost unless you have a copy.")
     scene.expect_refusal(409, "/keys/import")
     page.click("button", "Import")
     page.see("This device has another master key already, which would be lost.")
@@ -131,7 +131,7 @@ def device_key(scene):
     tablet.page.fill("The passphrase of the file", FILE_PASSPHRASE)
     scene.expect_refusal(422, "/keys/import")
     tablet.page.click("button", "Import")
-    tablet.page.see("There is no master key in this file.")
+    tablet.page.see("This file has no master key.")
     stand_in = Node(laptop.folder, "stand-in")
     stand_in.init()
     words = ("--sealed", "--sealed-passphrase-file", laptop.file("passphrase", FILE_PASSPHRASE.encode()), "--replace")
@@ -146,13 +146,13 @@ def new_key(scene):
     page = laptop.page
     laptop.go("/settings/keys")
     page.see(old["publicKey"])
-    page.click("button", "New key…")
-    page.see("It gets a new id.")
-    page.click("button", "Make the key")
+    page.click("button", "Create a new key…")
+    page.see("It gets a new id,")
+    page.click("button", "Create the key")
     page.see("Type the word “show”.")
     look_at(laptop, "keys-new")
     page.fill(WORD, "show")
-    page.click("button", "Make the key")
+    page.click("button", "Create the key")
     page.see("This device has a new key.")
     new = laptop.node.answer("keys", "export", "peer")
     assert new["publicKey"] != old["publicKey"]
@@ -167,7 +167,7 @@ def recovery_phrase(scene):
     tablet = scene.device("tablet")
     make_master_key(laptop)
     page = laptop.page
-    page.click("button", "Recovery phrase…")
+    page.click("button", "Show the recovery phrase…")
     page.click("button", "Continue")
     page.see("Type the passphrase.")
     scene.expect_refusal(403, "/recovery-phrase")
@@ -188,7 +188,7 @@ def recovery_phrase(scene):
     # What was shown once is asked for again, and stands nowhere meanwhile.
     shown = page.js("document.body.innerHTML")
     assert not all(word in shown for word in found)
-    page.click("button", "Recovery phrase…")
+    page.click("button", "Show the recovery phrase…")
     page.find("textbox", VAULT)
     assert not words(page)
     page.press("Escape")
@@ -264,10 +264,10 @@ def alerts(page):
 def make_master_key(device):
     page = device.page
     device.go("/settings/keys")
-    page.see("There is no master key on this device")
+    page.see("No master key on this device")
     page.keep_notices()
-    page.click("button", "Make a master key")
-    page.see("It owns the networks that you made.")
+    page.click("button", "Create a master key")
+    page.see("It owns the networks that you created.")
     page.see("Write down its recovery phrase now.")
     # It lies over the end of the page.
     page.click("button", "Dismiss")
@@ -275,7 +275,7 @@ def make_master_key(device):
 
 def fill_twice(page, passphrase, again):
     page.fill("Passphrase for the file", passphrase)
-    page.fill("The same again", again)
+    page.fill("Repeat the passphrase", again)
     page.click("button", "Save the file")
 
 

@@ -23,9 +23,9 @@ LESSONS = [
     ("/data/map", MAP, ["Go to your networks"]),
     ("/settings/device", "Give it to the owner of a network who wants to admit this device.", ["Stop the node"]),
     ("/settings/devices", "Another device of yours has your master key. Show it a code", ["Show the code"]),
-    ("/settings/keys", "It is made with your first network, or now.", ["Make a master key", "Restore from 24 words…"]),
+    ("/settings/keys", "It is created with your first network", ["Create a master key", "Restore from 24 words…"]),
     ("/settings/storage", "You own no network here, so there is nothing to back up.", ["Restore a backup…"]),
-    ("/settings/logs", "With “Info and above” below the node tells more.", ["Save as a file"]),
+    ("/settings/logs", "To log more, choose “Info” below.", ["Save as a file"]),
     ("/settings/metrics", "What this node has counted since it was started.", []),
     ("/nowhere", "There is nothing at this address.", ["Go to your networks"]),
 ]
