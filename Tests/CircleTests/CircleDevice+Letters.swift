@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Concurrency
 internal import Identity
 internal import Mailbox
@@ -65,4 +66,35 @@ extension CircleDevice {
 
     /// The number of mails that wait for another letter.
     var waitingCount: Int { circle.driver.state.withLock { $0.waiting.count } }
+}
+
+extension CardDevice {
+    /// An entry of a card for a new device, signed for the person with a key.
+    static func new(of person: Ed25519KeyPair) throws -> CardDevice {
+        try CardDevice(
+            of: person.publicKey,
+            mailKey: SealingKeyPair(SecretBytes(copying: [UInt8](repeating: 3, count: 32))).publicKey,
+            signedSeconds: 1,
+            signedBy: generatePeerKey().privateKey
+        )
+    }
+}
+
+extension Circle.Stream {
+    /// The inner circle of another person, which no device knows.
+    static var unknown: Circle.Stream {
+        let creator = PublicID(hash: [1])
+        let id = DefaultStream.innerCircle.id(of: creator)
+        return Circle.Stream(
+            id: id,
+            creatorPublicID: creator,
+            profile: Profile(id: id, name: "Friends"),
+            policies: StreamPolicies(),
+            isInnerCircle: true,
+            sourcePublicID: nil,
+            members: [],
+            participation: .joined,
+            revision: 1
+        )
+    }
 }

@@ -1,4 +1,3 @@
-internal import Bytes
 internal import Concurrency
 internal import Identity
 internal import Storage
@@ -11,13 +10,6 @@ internal import Testing
     /// The card of a new person, whose texts have the greatest length.
     private func makeLargeCard() throws -> ProfileCard {
         let key = generatePeerKey()
-        let mailKey = SealingKeyPair(SecretBytes(copying: [UInt8](repeating: 3, count: 32))).publicKey
-        let entry = try CardDevice(
-            of: key.publicKey,
-            mailKey: mailKey,
-            signedSeconds: 1,
-            signedBy: generatePeerKey().privateKey
-        )
         let profile = Profile(
             id: Profile.id(ofPerson: key.publicKey),
             name: text(Profile.nameByteLimit),
@@ -27,7 +19,7 @@ internal import Testing
             did: text(Profile.shortByteLimit),
             handle: text(Profile.shortByteLimit)
         )
-        return try ProfileCard(profile, devices: [entry], issuedSeconds: 1, signedBy: key)
+        return try ProfileCard(profile, devices: [.new(of: key)], issuedSeconds: 1, signedBy: key)
     }
 
     private func text(_ count: Int) -> String { String(repeating: "x", count: count) }

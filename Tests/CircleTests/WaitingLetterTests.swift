@@ -20,22 +20,7 @@ internal import Testing
         }
     }
 
-    /// A group of another person, which no device knows.
-    private var group: Circle.Stream {
-        let creator = PublicID(hash: [1])
-        let id = DefaultStream.innerCircle.id(of: creator)
-        return Circle.Stream(
-            id: id,
-            creatorPublicID: creator,
-            profile: Profile(id: id, name: "Friends"),
-            policies: StreamPolicies(),
-            isInnerCircle: true,
-            sourcePublicID: nil,
-            members: [],
-            participation: .joined,
-            revision: 1
-        )
-    }
+    private let group = Circle.Stream.unknown
 
     @Test func `a thought and a notice wait for the description of their stream`() async throws {
         try await withDevices { phone, laptop, network in
