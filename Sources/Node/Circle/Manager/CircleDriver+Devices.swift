@@ -122,8 +122,8 @@ extension CircleDriver {
         let first = try makeCard(card.profile, card.entries.with(entry))
         guard try await ask("device", sealed + first.bytes, peer) else { throw CircleError.deviceNotReady(peer) }
         let told = try await turns.withLock {
-            // The profile and the homes may have changed while the device answered. It gets this card, which replaces its first one, by
-            // a letter.
+            // The profile and the homes may have changed while the device answered. It gets this card, which replaces its
+            // first one, by a letter.
             let present = state.withLock { $0.ownCard } ?? card
             let last = first.replaces(present) ? first : present
             let entries = present.entries.with(entry)

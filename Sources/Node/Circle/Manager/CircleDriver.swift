@@ -136,8 +136,8 @@ final class CircleDriver: Sendable {
             group.addTask { await self.followMail(progress) }
             group.addTask { await self.followRoom() }
             group.addTask {
-                for peer in connected { await self.greet(peer) }
-                for await case .peerJoined(let peer, _) in connections { await self.greet(peer) }
+                for peer in connected { await self.handleConnection(of: peer) }
+                for await case .peerJoined(let peer, _) in connections { await self.handleConnection(of: peer) }
             }
             group.addTask { await self.followKeys(keyChanges) }
             group.addTask { await self.followConsents() }
@@ -180,8 +180,8 @@ final class CircleDriver: Sendable {
         await sendOwed(to: device)
     }
 
-    /// Gives a device of a person, or of this one, what it lacks, once it is connected.
-    private func greet(_ peer: PeerId) async {
+    /// Exchanges keys with a connected device of a person, and sends what waits for it.
+    private func handleConnection(of peer: PeerId) async {
         if otherDevices.contains(peer) {
             await exchangeKeys(with: [peer])
             return await sendWaiting(to: peer)
