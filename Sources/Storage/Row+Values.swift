@@ -15,40 +15,22 @@ struct MalformedColumn: Error, CustomStringConvertible {
 
 extension Row {
     /// The bytes of a BLOB.
-    func bytes(_ name: String) throws -> [UInt8] {
-        guard let bytes = try optionalBytes(name) else { throw MalformedColumn(name: name) }
-        return bytes
-    }
+    func bytes(_ name: String) throws -> [UInt8] { [UInt8](try value(name, as: Data.self)) }
 
     /// The bytes of a BLOB, or nil for NULL.
-    func optionalBytes(_ name: String) throws -> [UInt8]? {
-        guard let data = try Data?.fromDatabaseValue(value(name), column: name) else { return nil }
-        return [UInt8](data)
-    }
+    func optionalBytes(_ name: String) throws -> [UInt8]? { try optionalValue(name, as: Data.self).map { [UInt8]($0) } }
 
     /// A text.
-    func text(_ name: String) throws -> String {
-        guard let text = try optionalText(name) else { throw MalformedColumn(name: name) }
-        return text
-    }
+    func text(_ name: String) throws -> String { try value(name, as: String.self) }
 
     /// A text, or nil for NULL.
-    func optionalText(_ name: String) throws -> String? {
-        try String?.fromDatabaseValue(value(name), column: name)
-    }
+    func optionalText(_ name: String) throws -> String? { try optionalValue(name, as: String.self) }
 
     /// A number that is never negative.
-    func number(_ name: String) throws -> UInt64 {
-        guard let number = try optionalNumber(name) else { throw MalformedColumn(name: name) }
-        return number
-    }
+    func number(_ name: String) throws -> UInt64 { try value(name, as: UInt64.self) }
 
     /// A number that is never negative, or nil for NULL.
-    func optionalNumber(_ name: String) throws -> UInt64? {
-        guard let number = try Int64?.fromDatabaseValue(value(name), column: name) else { return nil }
-        guard let positive = UInt64(exactly: number) else { throw MalformedColumn(name: name) }
-        return positive
-    }
+    func optionalNumber(_ name: String) throws -> UInt64? { try optionalValue(name, as: UInt64.self) }
 
     /// One of the words that an enumeration has.
     func word<Word: RawRepresentable>(_ name: String, as type: Word.Type = Word.self) throws -> Word
@@ -67,17 +49,20 @@ extension Row {
         try NetworkId(rawRepresentation: bytes(name))
     }
 
-    private func value(_ name: String) throws -> DatabaseValue {
-        guard hasColumn(name) else { throw MalformedColumn(name: name) }
-        return self[name]
+    private func value<Value: DatabaseValueConvertible>(_ name: String, as type: Value.Type) throws -> Value {
+        guard let value = try optionalValue(name, as: type) else { throw MalformedColumn(name: name) }
+        return value
     }
-}
 
-extension Optional where Wrapped: DatabaseValueConvertible {
-    fileprivate static func fromDatabaseValue(_ value: DatabaseValue, column: String) throws -> Wrapped? {
-        if value.isNull { return nil }
-        guard let wrapped = Wrapped.fromDatabaseValue(value) else { throw MalformedColumn(name: column) }
-        return wrapped
+    /// Returns the value of a column, or nil for NULL.
+    ///
+    /// GRDB's subscripts trap on a value of another type, and its fast decoding reads any text as a number.
+    private func optionalValue<Value: DatabaseValueConvertible>(_ name: String, as type: Value.Type) throws -> Value? {
+        guard hasColumn(name) else { throw MalformedColumn(name: name) }
+        let stored: DatabaseValue = self[name]
+        if stored.isNull { return nil }
+        guard let value = type.fromDatabaseValue(stored) else { throw MalformedColumn(name: name) }
+        return value
     }
 }
 
