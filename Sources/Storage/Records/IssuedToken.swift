@@ -61,11 +61,11 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func issuedTokens(of network: NetworkId) throws(StorageError) -> [IssuedToken] {
         try read { database in
-            try Row.fetchAll(
+            try IssuedToken.fetchAll(
                 database,
                 sql: "SELECT * FROM issued_tokens WHERE network_id = ? ORDER BY peer_id",
                 arguments: [network.bytes.blob]
-            ).map(IssuedToken.init(row:))
+            )
         }
     }
 
@@ -74,17 +74,17 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func issuedToken(of peer: PeerId, in network: NetworkId) throws(StorageError) -> IssuedToken? {
         try read { database in
-            try Row.fetchOne(
+            try IssuedToken.fetchOne(
                 database,
                 sql: "SELECT * FROM issued_tokens WHERE network_id = ? AND peer_id = ?",
                 arguments: [network.bytes.blob, peer.bytes.blob]
-            ).map(IssuedToken.init(row:))
+            )
         }
     }
 }
 
-extension IssuedToken {
-    fileprivate init(row: Row) throws {
+extension IssuedToken: FetchableRecord {
+    init(row: Row) throws {
         networkId = try row.networkId()
         peerId = try row.peerId()
         expiration = try row.optionalNumber("expiration")

@@ -93,10 +93,8 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func networks(includingLeft: Bool = false) throws(StorageError) -> [NetworkRecord] {
         let condition = includingLeft ? "" : "WHERE left_at IS NULL"
-        return try read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM networks \(condition) ORDER BY joined_at, network_id")
-                .map(NetworkRecord.init(row:))
-        }
+        let sql = "SELECT * FROM networks \(condition) ORDER BY joined_at, network_id"
+        return try read { try NetworkRecord.fetchAll($0, sql: sql) }
     }
 
     /// Forgets this node's token of a network; false if the network is unknown.
@@ -162,8 +160,8 @@ extension StateStore {
     }
 
     private static func network(_ id: NetworkId, _ database: Database) throws -> NetworkRecord? {
-        try Row.fetchOne(database, sql: "SELECT * FROM networks WHERE network_id = ?", arguments: [id.bytes.blob])
-            .map(NetworkRecord.init(row:))
+        let sql = "SELECT * FROM networks WHERE network_id = ?"
+        return try NetworkRecord.fetchOne(database, sql: sql, arguments: [id.bytes.blob])
     }
 
     private static func save(_ network: NetworkRecord, _ database: Database) throws {
@@ -185,8 +183,8 @@ extension StateStore {
     }
 }
 
-extension NetworkRecord {
-    fileprivate init(row: Row) throws {
+extension NetworkRecord: FetchableRecord {
+    init(row: Row) throws {
         networkId = try row.networkId()
         role = try row.word("role")
         derivationIndex = try row.optionalNumber("derivation_index").map { UInt32(truncatingIfNeeded: $0) }

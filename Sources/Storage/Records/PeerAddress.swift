@@ -92,11 +92,11 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func addresses(of peer: PeerId) throws(StorageError) -> [PeerAddress] {
         try read { database in
-            try Row.fetchAll(
+            try PeerAddress.fetchAll(
                 database,
                 sql: "SELECT * FROM addresses WHERE peer_id = ? ORDER BY \(StateStore.promise)",
                 arguments: [peer.bytes.blob]
-            ).map(PeerAddress.init(row:))
+            )
         }
     }
 
@@ -155,8 +155,8 @@ extension StateStore {
     private static let promise = "last_success DESC NULLS LAST, failures, noted_at DESC, address"
 }
 
-extension PeerAddress {
-    fileprivate init(row: Row) throws {
+extension PeerAddress: FetchableRecord {
+    init(row: Row) throws {
         address = try SocketAddress(parsing: row.text("address"))
         source = try row.word("source")
         notedAt = try row.number("noted_at")
