@@ -21,7 +21,7 @@ package struct StoredAccount: Sendable, Hashable {
 }
 
 /// A person whom this device's person blocked and reported.
-package struct StoredBlock: Sendable, Hashable {
+package struct StoredBlock: Sendable, Hashable, FetchableRecord {
     /// The 16 bytes of its UUID.
     package var id: [UInt8]
     package var blockedPublicID: [UInt8]
@@ -36,6 +36,14 @@ package struct StoredBlock: Sendable, Hashable {
         self.reportTimestamp = reportTimestamp
         self.reportReasons = reportReasons
     }
+
+    init(row: Row) throws {
+        id = try row.bytes("id")
+        blockedPublicID = try row.bytes("blocked_public_id")
+        reportTimestamp = try row.number("report_timestamp")
+        let reasons = try row.text("report_reasons")
+        reportReasons = try JSONDecoder().decode([String: Int].self, from: Data(reasons.utf8))
+    }
 }
 
 extension StateStore {
@@ -46,12 +54,12 @@ extension StateStore {
         try read { database in
             guard let row = try Row.fetchOne(database, sql: "SELECT * FROM accounts WHERE id = 1") else { return nil }
             let profile = try row.optionalBytes("profile_id").flatMap { id in
-                try Row.fetchOne(database, sql: "SELECT * FROM profiles WHERE id = ?", arguments: [id.blob])
+                try StoredProfile.fetchOne(database, sql: "SELECT * FROM profiles WHERE id = ?", arguments: [id.blob])
             }
             return StoredAccount(
                 identityAssuranceLevel: try row.text("identity_assurance_level"),
                 ageVerificationStatus: try row.text("age_verification_status"),
-                profile: try profile.map(StoredProfile.init)
+                profile: profile
             )
         }
     }
@@ -95,17 +103,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func blocks() throws(StorageError) -> [StoredBlock] {
-        try read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM blocked_profiles ORDER BY blocked_public_id").map { row in
-                let reasons = try row.text("report_reasons")
-                return StoredBlock(
-                    id: try row.bytes("id"),
-                    blockedPublicID: try row.bytes("blocked_public_id"),
-                    reportTimestamp: try row.number("report_timestamp"),
-                    reportReasons: try JSONDecoder().decode([String: Int].self, from: Data(reasons.utf8))
-                )
-            }
-        }
+        try read { try StoredBlock.fetchAll($0, sql: "SELECT * FROM blocked_profiles ORDER BY blocked_public_id") }
     }
 
     /// Lifts the block of a person.

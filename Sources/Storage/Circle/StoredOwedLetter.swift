@@ -2,7 +2,7 @@ internal import GRDB
 package import Identity
 
 /// A letter that is still to be sealed for a device.
-package struct StoredOwedLetter: Sendable, Hashable {
+package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
     /// The subject of the letter.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The receipt for a thought.
@@ -26,7 +26,7 @@ package struct StoredOwedLetter: Sendable, Hashable {
         self.publicID = publicID
     }
 
-    fileprivate init(_ row: Row) throws {
+    init(row: Row) throws {
         self.init(try row.word("kind"), try row.bytes("public_id"))
     }
 
@@ -54,12 +54,12 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func owedLetters(to peer: PeerId) throws(StorageError) -> [StoredOwedLetter] {
         try read { database in
-            try Row.fetchAll(
+            try StoredOwedLetter.fetchAll(
                 database,
                 // The description of a stream goes before the part that a person takes in it.
                 sql: "SELECT * FROM owed_letters WHERE peer_id = ? ORDER BY kind = 'participation', kind, public_id",
                 arguments: [peer.bytes.blob]
-            ).map(StoredOwedLetter.init)
+            )
         }
     }
 

@@ -2,7 +2,7 @@ internal import GRDB
 package import Identity
 
 /// A person whom this device's person knows.
-package struct StoredPerson: Sendable, Hashable {
+package struct StoredPerson: Sendable, Hashable, FetchableRecord {
     /// The 32 bytes of the public id.
     package var publicID: [UInt8]
     /// The 32 bytes of the person's key.
@@ -30,6 +30,15 @@ package struct StoredPerson: Sendable, Hashable {
         self.trust = trust
         self.verifiedAt = verifiedAt
         self.changedAt = changedAt
+    }
+
+    init(row: Row) throws {
+        publicID = try row.bytes("public_id")
+        key = try row.bytes("person_key")
+        card = try row.optionalBytes("card")
+        trust = try row.text("trust")
+        verifiedAt = try row.optionalNumber("verified_at")
+        changedAt = try row.number("changed_at")
     }
 
     func save(_ database: Database) throws {
@@ -76,18 +85,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func people() throws(StorageError) -> [StoredPerson] {
-        try read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM people ORDER BY public_id").map { row in
-                StoredPerson(
-                    publicID: try row.bytes("public_id"),
-                    key: try row.bytes("person_key"),
-                    card: try row.optionalBytes("card"),
-                    trust: try row.text("trust"),
-                    verifiedAt: try row.optionalNumber("verified_at"),
-                    changedAt: try row.number("changed_at")
-                )
-            }
-        }
+        try read { try StoredPerson.fetchAll($0, sql: "SELECT * FROM people ORDER BY public_id") }
     }
 
     /// Revokes the trust in a person, in one transaction.

@@ -1,7 +1,7 @@
 internal import GRDB
 
 /// A profile of a person or a stream.
-package struct StoredProfile: Sendable, Hashable {
+package struct StoredProfile: Sendable, Hashable, FetchableRecord {
     /// The 16 bytes of its UUID.
     package var id: [UInt8]
     /// The 32 bytes that other people see.
@@ -39,19 +39,17 @@ package struct StoredProfile: Sendable, Hashable {
         self.handle = handle
     }
 
-    init(_ row: Row) throws {
-        self.init(
-            id: try row.bytes("id"),
-            publicID: try row.bytes("public_id"),
-            name: try row.text("name"),
-            blurb: try row.optionalText("blurb"),
-            interests: try row.text("interests"),
-            location: try row.text("location"),
-            hasHighEncryption: try row.number("has_high_encryption") != 0,
-            hasHighIdentityAssurance: try row.number("has_high_identity_assurance") != 0,
-            did: try row.optionalText("did"),
-            handle: try row.optionalText("handle")
-        )
+    init(row: Row) throws {
+        id = try row.bytes("id")
+        publicID = try row.bytes("public_id")
+        name = try row.text("name")
+        blurb = try row.optionalText("blurb")
+        interests = try row.text("interests")
+        location = try row.text("location")
+        hasHighEncryption = try row.number("has_high_encryption") != 0
+        hasHighIdentityAssurance = try row.number("has_high_identity_assurance") != 0
+        did = try row.optionalText("did")
+        handle = try row.optionalText("handle")
     }
 
     /// Inserts the profile, or replaces the one with its id.
@@ -79,8 +77,8 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func profile(_ publicID: [UInt8]) throws(StorageError) -> StoredProfile? {
         try read { database in
-            try Row.fetchOne(database, sql: "SELECT * FROM profiles WHERE public_id = ?", arguments: [publicID.blob])
-                .map(StoredProfile.init)
+            let sql = "SELECT * FROM profiles WHERE public_id = ?"
+            return try StoredProfile.fetchOne(database, sql: sql, arguments: [publicID.blob])
         }
     }
 }

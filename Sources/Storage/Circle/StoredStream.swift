@@ -23,13 +23,18 @@ package struct StoredStream: Sendable, Hashable {
     package var members: [Member]
 
     /// A person whom the creator of a stream invited.
-    package struct Member: Sendable, Hashable {
+    package struct Member: Sendable, Hashable, FetchableRecord {
         package var publicID: [UInt8]
         package var hasJoined: Bool
 
         package init(publicID: [UInt8], hasJoined: Bool) {
             self.publicID = publicID
             self.hasJoined = hasJoined
+        }
+
+        init(row: Row) throws {
+            publicID = try row.bytes("public_id")
+            hasJoined = try row.number("has_joined") != 0
         }
     }
 
@@ -59,30 +64,27 @@ package struct StoredStream: Sendable, Hashable {
 
     fileprivate init(_ row: Row, _ database: Database) throws {
         let id = try row.bytes("id")
-        let profile = try Row.fetchOne(
+        let profile = try StoredProfile.fetchOne(
             database,
             sql: "SELECT * FROM profiles WHERE id = ?",
             arguments: [row.bytes("profile_id").blob]
         )
         guard let profile else { throw MalformedColumn(name: "profile_id") }
-        let members = try Row.fetchAll(
-            database,
-            sql: "SELECT * FROM inner_circle_profiles WHERE stream_id = ? ORDER BY public_id",
-            arguments: [id.blob]
-        )
         self.init(
             id: id,
             publicID: try row.bytes("public_id"),
             creator: try row.bytes("creator_public_id"),
             policies: try row.optionalText("policies"),
-            profile: try StoredProfile(profile),
+            profile: profile,
             isInnerCircle: try row.number("is_inner_circle") != 0,
             source: try row.optionalBytes("source_public_id"),
             revision: try row.number("revision"),
             participation: try row.text("participation"),
-            members: try members.map { member in
-                Member(publicID: try member.bytes("public_id"), hasJoined: try member.number("has_joined") != 0)
-            }
+            members: try Member.fetchAll(
+                database,
+                sql: "SELECT * FROM inner_circle_profiles WHERE stream_id = ? ORDER BY public_id",
+                arguments: [id.blob]
+            )
         )
     }
 }

@@ -2,7 +2,7 @@ internal import GRDB
 package import Identity
 
 /// A thought on this device.
-package struct StoredThought: Sendable, Hashable {
+package struct StoredThought: Sendable, Hashable, FetchableRecord {
     /// Its place in the order in which this device stored thoughts; 0 for one that is not stored yet.
     package var number: UInt64
     /// The 16 bytes of its UUID on this device.
@@ -39,17 +39,15 @@ package struct StoredThought: Sendable, Hashable {
         self.nano = nano
     }
 
-    init(_ row: Row) throws {
-        self.init(
-            number: try row.number("number"),
-            id: try row.bytes("id"),
-            publicID: try row.bytes("public_id"),
-            streamID: try row.bytes("stream_id"),
-            creator: try row.bytes("creator_public_id"),
-            mediaType: try row.text("media_type"),
-            createdAt: try row.number("created_at"),
-            nano: try row.bytes("nano")
-        )
+    init(row: Row) throws {
+        number = try row.number("number")
+        id = try row.bytes("id")
+        publicID = try row.bytes("public_id")
+        streamID = try row.bytes("stream_id")
+        creator = try row.bytes("creator_public_id")
+        mediaType = try row.text("media_type")
+        createdAt = try row.number("created_at")
+        nano = try row.bytes("nano")
     }
 
     /// Inserts the thought; returns false if it is there already.
@@ -75,7 +73,7 @@ package struct StoredThought: Sendable, Hashable {
 }
 
 /// The delivery of a thought to one device.
-package struct StoredDelivery: Sendable, Hashable {
+package struct StoredDelivery: Sendable, Hashable, FetchableRecord {
     /// The public id of the thought.
     package var thought: [UInt8]
     package var peerId: PeerId
@@ -93,14 +91,12 @@ package struct StoredDelivery: Sendable, Hashable {
         self.holders = holders
     }
 
-    init(_ row: Row) throws {
-        self.init(
-            thought: try row.bytes("thought_public_id"),
-            peerId: try row.peerId(),
-            mailId: try row.optionalBytes("mail_id"),
-            state: try row.text("state"),
-            holders: Int(clamping: try row.number("holders"))
-        )
+    init(row: Row) throws {
+        thought = try row.bytes("thought_public_id")
+        peerId = try row.peerId()
+        mailId = try row.optionalBytes("mail_id")
+        state = try row.text("state")
+        holders = Int(clamping: try row.number("holders"))
     }
 
     func save(_ database: Database) throws {
@@ -193,13 +189,11 @@ extension StateStore {
         limit: Int
     ) throws(StorageError) -> [StoredThought] {
         try read { database in
-            try Row.fetchAll(
+            try StoredThought.fetchAll(
                 database,
-                sql: """
-                    SELECT * FROM thoughts WHERE stream_id = ? AND number < ? ORDER BY number DESC LIMIT ?
-                    """,
+                sql: "SELECT * FROM thoughts WHERE stream_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
                 arguments: [streamID.blob, (number ?? UInt64(Int64.max)).integer, limit]
-            ).map(StoredThought.init)
+            )
         }
     }
 
@@ -208,8 +202,8 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func thought(_ publicID: [UInt8]) throws(StorageError) -> StoredThought? {
         try read { database in
-            try Row.fetchOne(database, sql: "SELECT * FROM thoughts WHERE public_id = ?", arguments: [publicID.blob])
-                .map(StoredThought.init)
+            let sql = "SELECT * FROM thoughts WHERE public_id = ?"
+            return try StoredThought.fetchOne(database, sql: sql, arguments: [publicID.blob])
         }
     }
 
@@ -227,11 +221,11 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func deliveries(of thought: [UInt8]) throws(StorageError) -> [StoredDelivery] {
         try read { database in
-            try Row.fetchAll(
+            try StoredDelivery.fetchAll(
                 database,
                 sql: "SELECT * FROM deliveries WHERE thought_public_id = ? ORDER BY peer_id",
                 arguments: [thought.blob]
-            ).map(StoredDelivery.init)
+            )
         }
     }
 
@@ -240,14 +234,14 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func unsealedDeliveries(to peer: PeerId) throws(StorageError) -> [StoredDelivery] {
         try read { database in
-            try Row.fetchAll(
+            try StoredDelivery.fetchAll(
                 database,
                 sql: """
                     SELECT deliveries.* FROM deliveries JOIN thoughts ON public_id = thought_public_id
                     WHERE peer_id = ? AND mail_id IS NULL AND state = 'waiting' ORDER BY number
                     """,
                 arguments: [peer.bytes.blob]
-            ).map(StoredDelivery.init)
+            )
         }
     }
 
@@ -260,13 +254,9 @@ extension StateStore {
         holders: Int
     ) throws(StorageError) -> StoredDelivery? {
         try write { database in
-            let row = try Row.fetchOne(
-                database,
-                sql: "SELECT * FROM deliveries WHERE mail_id = ?",
-                arguments: [mailId.blob]
-            )
-            guard let row else { return nil }
-            return try Self.advance(try StoredDelivery(row), to: state, holders: holders, database)
+            let sql = "SELECT * FROM deliveries WHERE mail_id = ?"
+            return try StoredDelivery.fetchOne(database, sql: sql, arguments: [mailId.blob])
+                .flatMap { try Self.advance($0, to: state, holders: holders, database) }
         }
     }
 
@@ -279,13 +269,9 @@ extension StateStore {
         state: String
     ) throws(StorageError) -> StoredDelivery? {
         try write { database in
-            let row = try Row.fetchOne(
-                database,
-                sql: "SELECT * FROM deliveries WHERE thought_public_id = ? AND peer_id = ?",
-                arguments: [thought.blob, peer.bytes.blob]
-            )
-            guard let row else { return nil }
-            return try Self.advance(try StoredDelivery(row), to: state, holders: 0, database)
+            let sql = "SELECT * FROM deliveries WHERE thought_public_id = ? AND peer_id = ?"
+            return try StoredDelivery.fetchOne(database, sql: sql, arguments: [thought.blob, peer.bytes.blob])
+                .flatMap { try Self.advance($0, to: state, holders: 0, database) }
         }
     }
 
