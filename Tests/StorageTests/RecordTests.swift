@@ -1,3 +1,4 @@
+internal import GRDB
 internal import Identity
 internal import Testing
 
@@ -30,6 +31,21 @@ internal import Testing
         try store.save(record)
         #expect(try store.networks() == [record])
         #expect(try store.network(network(2)) == nil)
+    }
+
+    @Test func `a column with a negative number is reported by its name`() throws {
+        let record = try joined(1)
+        try store.save(record)
+        try store.write { try $0.execute(sql: "UPDATE networks SET joined_at = -1") }
+        let expected = StorageError.corrupted(path: "", detail: "the column joined_at holds something unexpected")
+        #expect(throws: expected) { try store.networks() }
+        #expect(throws: expected) { try store.network(record.networkId) }
+    }
+
+    @Test func `a column of another type is reported by its name`() throws {
+        let sql = "SELECT x'01' AS public_id, 'yes' AS has_joined"
+        let expected = StorageError.corrupted(path: "", detail: "the column has_joined holds something unexpected")
+        #expect(throws: expected) { try store.read { try StoredStream.Member.fetchAll($0, sql: sql) } }
     }
 
     @Test func `networks are listed in the order in which they were joined`() throws {
