@@ -230,7 +230,7 @@ enum Schema {
         -- Letters that are still to be sealed for a device, about a thought, a stream or a person with this public id.
         CREATE TABLE owed_letters (
             peer_id BLOB NOT NULL CHECK (length(peer_id) = 32),
-            kind TEXT NOT NULL CHECK (kind IN ('receipt', 'card', 'stream', 'participation', 'person')),
+            kind TEXT NOT NULL CHECK (kind IN ('receipt', 'opened', 'card', 'stream', 'participation', 'person')),
             public_id BLOB NOT NULL CHECK (length(public_id) IN (0, 32)),
             PRIMARY KEY (peer_id, kind, public_id)
         ) STRICT, WITHOUT ROWID;

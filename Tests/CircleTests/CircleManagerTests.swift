@@ -115,11 +115,34 @@ internal import Transport
             delivery.state = "stored"
             try ada.node.stateStore.save(delivery)
             #expect(try ben.node.stateStore.owedLetters(to: ada.peerId).isEmpty)
-            try ben.node.stateStore.owe(StoredOwedLetter(.receipt, thought.publicID.bytes), to: [ada.peerId])
+            try ben.node.stateStore.owe([StoredOwedLetter(.receipt, thought.publicID.bytes)], to: [ada.peerId])
             try await ada.restart()
             try await ben.restart()
             try await connect(ben, to: ada, in: scene.network)
             await ada.wait { (try? $0.circle.thoughts(with: friend).first)?.state == .delivered }  // nil: not yet
+            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId).isEmpty)
+        }
+    }
+
+    @Test func `a receipt of an opened thought waits until there are keys`() async throws {
+        try await withScene { scene in
+            let (ada, ben) = (scene.ada, scene.ben)
+            try await makeTrust(scene)
+            try await say("hello", from: ada, to: ben)
+            let (friend, me) = (try #require(ben.person(of: ada)).id, try #require(ada.person(of: ben)).id)
+            await ada.stop()
+            let keyCount = try #require(ben.keys.relationship(with: ada.peerId)).sendingKeyCount
+            for number in 0...keyCount { try await ben.circle.say("\(number)", to: friend) }
+            let received = try ben.circle.thoughts(with: friend).filter { $0.deliveries.isEmpty }
+            try await ben.circle.noteOpened(received)
+            let owed = received.map { StoredOwedLetter(.opened, $0.publicID.bytes) }
+            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId) == owed)
+            try await ada.restart()
+            try await connect(ben, to: ada, in: scene.network)
+            await ada.wait { device in
+                let all = try? device.circle.thoughts(with: me)  // nil: not yet
+                return all?.contains { $0.state == .opened } == true
+            }
             #expect(try ben.node.stateStore.owedLetters(to: ada.peerId).isEmpty)
         }
     }

@@ -82,7 +82,7 @@ internal import Testing
                 "circle/opened/\(group.text)/\(group.text)", "circle/revision/\(group.text)",
             ]
             for name in settings { try store.set(name, to: [1]) }
-            try store.owe(StoredOwedLetter(.stream, group.bytes), to: [former])
+            try store.owe([StoredOwedLetter(.stream, group.bytes)], to: [former])
             try laptop.circle.expectDevice(phone.peerId)
             try await phone.circle.addDevice(laptop.peerId)
             for name in settings { #expect(try store.setting(name) == nil, "\(name)") }

@@ -84,7 +84,7 @@ internal import Testing
             let unknown = PublicID(hash: [1])
             try await driver.turns.withLock {
                 _ = try driver.change(group, telling: [benID]) { $0.members = joined + invited }
-                try driver.store.owe(StoredOwedLetter(.participation, unknown.bytes), to: [ben.peerId])
+                try driver.store.owe([StoredOwedLetter(.participation, unknown.bytes)], to: [ben.peerId])
             }
             await driver.sendOwed(to: ben.peerId)
             #expect(try driver.store.owedLetters(to: ben.peerId).isEmpty)

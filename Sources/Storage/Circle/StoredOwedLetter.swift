@@ -5,8 +5,10 @@ package import Identity
 package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
     /// The subject of the letter.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The receipt for a thought.
+        /// The receipt for a thought that this device has stored.
         case receipt
+        /// The receipt for a thought that this device's person saw.
+        case opened
         /// The card of this device's person.
         case card
         /// The description of a stream.
@@ -39,13 +41,13 @@ package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
 }
 
 extension StateStore {
-    /// Notes that devices are to get a letter.
+    /// Notes that each of some devices is to get letters.
     ///
     /// - Throws: ``StorageError``.
-    package func owe(_ letter: StoredOwedLetter, to peers: [PeerId]) throws(StorageError) {
+    package func owe(_ letters: [StoredOwedLetter], to peers: [PeerId]) throws(StorageError) {
         guard !peers.isEmpty else { return }
         try write { database in
-            for peer in peers { try letter.insert(for: peer, database) }
+            for peer in peers { for letter in letters { try letter.insert(for: peer, database) } }
         }
     }
 

@@ -98,7 +98,7 @@ extension CircleDriver {
             state.people.values.filter { $0.trust.state == .trusted }.flatMap(\.devices)
         }
         let told = devices + card.devices.filter { $0 != localPeerId }
-        try store.owe(StoredOwedLetter(.card), to: told)
+        try store.owe([StoredOwedLetter(.card)], to: told)
         return told
     }
 

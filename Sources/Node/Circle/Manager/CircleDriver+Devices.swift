@@ -132,11 +132,13 @@ extension CircleDriver {
             try keep(newer)
             let people = state.withLock { $0.people }
             for (id, person) in people where person.trust.state == .trusted || person.trust.state == .revoked {
-                try store.owe(StoredOwedLetter(.person, id.bytes), to: [peer])
+                try store.owe([StoredOwedLetter(.person, id.bytes)], to: [peer])
             }
             for stream in try streams() {
-                try store.owe(StoredOwedLetter(.stream, stream.publicID.bytes), to: [peer])
-                try store.owe(StoredOwedLetter(.participation, stream.publicID.bytes), to: [peer])
+                let letters = [StoredOwedLetter.Kind.stream, .participation].map {
+                    StoredOwedLetter($0, stream.publicID.bytes)
+                }
+                try store.owe(letters, to: [peer])
             }
             return told
         }

@@ -104,12 +104,6 @@ extension CircleDriver {
         }
     }
 
-    /// Sends a letter without content.
-    func post(_ kind: Letter.Kind, body: [UInt8], to device: PeerId) async throws {
-        guard isTrusted(device) else { return }
-        try await mail(kind, body: body, to: device)
-    }
-
     /// Seals the letters that a device is to get; without keys they wait.
     func sendOwed(to device: PeerId) async {
         await attempt("sending letters") {
@@ -117,14 +111,16 @@ extension CircleDriver {
                 try await turns.withLock {
                     guard isTrusted(device) else { return }
                     let owed = try store.owedLetters(to: device)
-                    let receipts = owed.filter { $0.kind == .receipt }
-                    for start in stride(from: 0, to: receipts.count, by: Receipt.thoughtLimit) {
-                        let page = Array(receipts[start..<min(start + Receipt.thoughtLimit, receipts.count)])
-                        let receipt = try Receipt(.delivered, of: page.map { try PublicID(bytes: $0.publicID) })
-                        guard try await mail(.receipt, body: receipt.bytes, to: device) else { return }
-                        try store.settle(page, to: device)
+                    for receiptState in Receipt.State.allCases {
+                        let receipts = owed.filter { $0.kind.receiptState == receiptState }
+                        for start in stride(from: 0, to: receipts.count, by: Receipt.thoughtLimit) {
+                            let page = Array(receipts[start..<min(start + Receipt.thoughtLimit, receipts.count)])
+                            let receipt = try Receipt(receiptState, of: page.map { try PublicID(bytes: $0.publicID) })
+                            guard try await mail(.receipt, body: receipt.bytes, to: device) else { return }
+                            try store.settle(page, to: device)
+                        }
                     }
-                    for letter in owed where letter.kind != .receipt {
+                    for letter in owed where letter.kind.receiptState == nil {
                         do {
                             guard try await mail(letter, to: device) else { return }
                         } catch let error as CircleError {
@@ -143,7 +139,7 @@ extension CircleDriver {
     /// Seals an owed letter with what there is to say now; returns false if no network is common.
     private func mail(_ letter: StoredOwedLetter, to device: PeerId) async throws -> Bool {
         switch letter.kind {
-        case .receipt: return true  // they go in pages
+        case .receipt, .opened: return true  // they go in pages
         case .card:
             guard let card = state.withLock({ $0.ownCard }) else { return true }
             return try await mail(.card, body: card.bytes, to: device)
@@ -291,5 +287,16 @@ extension CircleDriver {
     func report(_ delivery: StoredDelivery?) throws {
         guard let delivery else { return }
         events.send(.deliveryChanged(try thought(PublicID(bytes: delivery.thought))))
+    }
+}
+
+extension StoredOwedLetter.Kind {
+    /// The progress that a receipt of this kind reports; nil if it is no receipt.
+    fileprivate var receiptState: Receipt.State? {
+        switch self {
+        case .receipt: .delivered
+        case .opened: .opened
+        case .card, .stream, .participation, .person: nil
+        }
     }
 }

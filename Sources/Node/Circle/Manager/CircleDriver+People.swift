@@ -114,7 +114,7 @@ extension CircleDriver {
             case .revoked: told = try revoke(id, &after, devices: before.devices)
             case .trusted:
                 told = otherDevices
-                try store.owe(StoredOwedLetter(.person, id.bytes), to: told)
+                try store.owe([StoredOwedLetter(.person, id.bytes)], to: told)
                 try save(id, after)
             case .none, .invited, .requested: try save(id, after)
             }

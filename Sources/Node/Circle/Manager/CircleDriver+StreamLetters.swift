@@ -127,7 +127,7 @@ extension CircleDriver {
                     if notice.participation == .joined {
                         guard otherDevices.isEmpty else { throw NotYet() }
                         let devices = self.devices(of: [person])
-                        try store.owe(StoredOwedLetter(.participation, notice.stream.bytes), to: devices)
+                        try store.owe([StoredOwedLetter(.participation, notice.stream.bytes)], to: devices)
                     }
                     return
                 }

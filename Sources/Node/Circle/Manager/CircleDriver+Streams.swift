@@ -102,7 +102,7 @@ extension CircleDriver {
             revision: 1 + (try store.number(Self.revisionSetting(PublicID(of: id))) ?? 0)
         )
         try store.save(StoredStream(stream))
-        try store.owe(StoredOwedLetter(.stream, stream.publicID.bytes), to: otherDevices)
+        try store.owe([StoredOwedLetter(.stream, stream.publicID.bytes)], to: otherDevices)
         return stream
     }
 
@@ -166,7 +166,7 @@ extension CircleDriver {
             guard stream.members.contains(where: { $0.person == person }) else { return }
             stream.members.removeAll { $0.person == person }
             try store.set(Self.removedSetting(person, from: id), to: [1])
-            try store.owe(StoredOwedLetter(.participation, id.bytes), to: devices)
+            try store.owe([StoredOwedLetter(.participation, id.bytes)], to: devices)
         }
         for device in devices { await sendOwed(to: device) }
         return stream
@@ -202,7 +202,7 @@ extension CircleDriver {
         guard after != before else { return nil }
         after.revision += 1
         let devices = self.devices(of: after.joined + others) + otherDevices
-        try store.owe(StoredOwedLetter(.stream, id.bytes), to: devices)
+        try store.owe([StoredOwedLetter(.stream, id.bytes)], to: devices)
         try store.save(StoredStream(after))
         return StreamChange(stream: after, told: devices)
     }
@@ -243,8 +243,8 @@ extension CircleDriver {
             }
             stream.participation = participation
             // The other own devices may not have the description yet.
-            try store.owe(StoredOwedLetter(.stream, id.bytes), to: otherDevices)
-            try store.owe(StoredOwedLetter(.participation, id.bytes), to: devices)
+            try store.owe([StoredOwedLetter(.stream, id.bytes)], to: otherDevices)
+            try store.owe([StoredOwedLetter(.participation, id.bytes)], to: devices)
             try store.save(StoredStream(stream))
             return StreamChange(stream: stream, told: devices)
         }
@@ -301,7 +301,7 @@ extension CircleDriver {
             let stream = try self.stream(id)
             let people = stream.creatorPublicID == ownID ? stream.members.map(\.person) : [stream.creatorPublicID]
             let devices = self.devices(of: people) + otherDevices
-            try store.owe(StoredOwedLetter(.participation, id.bytes), to: devices)
+            try store.owe([StoredOwedLetter(.participation, id.bytes)], to: devices)
             try delete(stream)
             return (stream, devices)
         }

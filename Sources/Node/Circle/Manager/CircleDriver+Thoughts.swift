@@ -97,7 +97,9 @@ extension CircleDriver {
         )
     }
 
-    /// Tells the devices of the creators that thoughts were seen, once for each thought: a receipt costs a key.
+    /// Sends receipts to the devices of the creators that thoughts were seen, once for each thought.
+    ///
+    /// A receipt costs a key; without keys, or without room in the outgoing mail, it waits.
     func noteOpened(_ thoughts: [Thought]) async throws {
         let others = Dictionary(grouping: thoughts.filter { $0.model.creatorPublicID != ownID }) {
             [$0.model.streamPublicID, $0.model.creatorPublicID]
@@ -108,18 +110,12 @@ extension CircleDriver {
             let seen = try store.number(setting) ?? 0
             let thoughts = thoughts.filter { $0.number > seen }
             guard let last = thoughts.map(\.number).max() else { continue }
-            for device in try known(person).devices where keys.relationship(with: device)?.suite != nil {
-                await attempt("telling that thoughts were seen") {
-                    for start in stride(from: 0, to: thoughts.count, by: Receipt.thoughtLimit) {
-                        let page = thoughts[start..<min(start + Receipt.thoughtLimit, thoughts.count)].map(\.publicID)
-                        let receipt = try Receipt(.opened, of: page)
-                        try await turns.withLock { try await post(.receipt, body: receipt.bytes, to: device) }
-                    }
-                }
-            }
+            let devices = try known(person).devices.filter { keys.relationship(with: $0)?.suite != nil }
+            try store.owe(thoughts.map { StoredOwedLetter(.opened, $0.publicID.bytes) }, to: Array(devices))
             var writer = ByteWriter(capacity: 8)
             writer.write(last)
             try store.set(setting, to: writer.bytes)
+            for device in devices { await sendOwed(to: device) }
         }
     }
 }
