@@ -101,6 +101,7 @@ let package = Package(
     targets: [
         // Base: bytes, keys, formats. No I/O, no clock.
         module("Libc", in: "Base", []),
+        module("Essentials", in: "Base", []),
         module("Bytes", in: "Base", ["Libc"], settings: computing),
         module("Concurrency", in: "Base", [deque]),
         module("QRCode", in: "Base", ["Bytes"], settings: computing),
@@ -111,10 +112,10 @@ let package = Package(
             providers: [.apt(["libturbojpeg0-dev"])]
         ),
         module("PictureFiles", in: "Base", ["QRCode", turboJPEG], settings: computing),
-        module("Identity", in: "Base", ["Bytes", crypto], settings: computing),
-        module("NanoTDF", in: "Base", ["Bytes", crypto, cryptoExtras], settings: computing),
-        module("OneTimeKeys", in: "Base", ["Bytes", "Identity", "NanoTDF", crypto], settings: computing),
-        module("Certificates", in: "Base", ["Bytes", "Identity", crypto, x509, asn1]),
+        module("Identity", in: "Base", ["Essentials", "Bytes", crypto], settings: computing),
+        module("NanoTDF", in: "Base", ["Essentials", "Bytes", crypto, cryptoExtras], settings: computing),
+        module("OneTimeKeys", in: "Base", ["Essentials", "Bytes", "Identity", "NanoTDF", crypto], settings: computing),
+        module("Certificates", in: "Base", ["Essentials", "Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),

@@ -4,7 +4,7 @@
 enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
-        ["Libc"],
+        ["Libc", "Essentials"],
         ["Bytes", "Concurrency", "CTurboJPEG"],
         ["Identity", "NanoTDF", "QRCode"],
         ["Certificates", "OneTimeKeys", "PictureFiles"],

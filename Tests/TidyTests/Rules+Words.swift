@@ -72,8 +72,8 @@ extension Rules {
 
     /// Modules that a protocol target may not import.
     static let bannedProtocolImports: Set = [
-        "Foundation", "FoundationEssentials", "Libc", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "os",
-        "Synchronization",
+        "Foundation", "FoundationEssentials", "Essentials", "Libc", "Glibc", "Darwin", "Musl", "Dispatch", "Security",
+        "os", "Synchronization",
     ]
 
     /// Returns the places where one of `words` stands in the code of `sources`.

@@ -1,13 +1,8 @@
 internal import Crypto
+internal import Essentials
 package import Identity
 internal import SwiftASN1
 internal import X509
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A person's certificate authority: a key from the root that says which devices are the person's.
 ///

@@ -1,12 +1,7 @@
+package import Essentials
 package import Identity
 internal import SwiftASN1
 internal import X509
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 /// The content of a certificate, for people; nothing in it is checked but the signature of a self-signed one.
 ///

@@ -1,14 +1,9 @@
 package import Bytes
 internal import Crypto
+package import Essentials
 package import Identity
 internal import SwiftASN1
 internal import X509
-
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 /// The X.509 certificate with which a node shows its peer key in TLS.
 ///

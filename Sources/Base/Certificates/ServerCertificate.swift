@@ -1,14 +1,9 @@
 package import Bytes
 internal import Crypto
+internal import Essentials
 package import Identity
 internal import SwiftASN1
 internal import X509
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The certificate with which a node's web server shows itself to browsers, and its key.
 ///

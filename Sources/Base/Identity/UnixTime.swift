@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import Essentials
 
 /// Wall-clock times as whole seconds since 1970, the only form that is signed.
 package enum UnixTime {

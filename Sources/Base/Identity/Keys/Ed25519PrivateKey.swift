@@ -1,11 +1,6 @@
 public import Bytes
 internal import Crypto
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import Essentials
 
 /// The private half of an Ed25519 key (RFC 8032's 32-byte seed).
 ///

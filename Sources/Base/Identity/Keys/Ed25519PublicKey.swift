@@ -1,10 +1,5 @@
 internal import Crypto
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import Essentials
 
 /// The public half of an Ed25519 key, with the verifier made once.
 ///

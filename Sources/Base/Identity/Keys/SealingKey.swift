@@ -1,11 +1,6 @@
 package import Bytes
 internal import Crypto
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Essentials
 
 /// The public half of an X25519 key: what is sealed to it, only the holder of the other half can open.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import Essentials
 
 /// The name of a network: the raw 32-byte Ed25519 public key that signs its tokens, metadata and revocations.
 ///

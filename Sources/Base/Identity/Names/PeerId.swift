@@ -1,10 +1,5 @@
 internal import Crypto
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import Essentials
 
 /// The name of a device: the SHA-256 of its raw 32-byte Ed25519 public key.
 ///

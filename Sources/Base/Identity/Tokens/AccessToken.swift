@@ -1,10 +1,5 @@
 internal import Bytes
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import Essentials
 
 /// A network's signed word that a peer is a member, for good or until a second.
 ///

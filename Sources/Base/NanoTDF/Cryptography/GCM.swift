@@ -1,12 +1,7 @@
 internal import Bytes
 internal import Crypto
 internal import CryptoExtras
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Essentials
 
 /// AES-256 in Galois/Counter Mode (NIST SP 800-38D) with the nonces and tags that NanoTDF has.
 ///

@@ -1,10 +1,5 @@
 internal import Crypto
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Essentials
 
 /// The key of payload and policy (section 4): HKDF-SHA256 of the x-coordinate of ECDH, without info.
 struct PayloadKey: Sendable {

@@ -1,11 +1,6 @@
 public import Bytes
 internal import Crypto
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Essentials
 
 /// A private key on one of the curves of NanoTDF.
 ///

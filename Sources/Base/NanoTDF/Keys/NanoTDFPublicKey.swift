@@ -1,11 +1,6 @@
 internal import Bytes
 internal import Crypto
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Essentials
 
 /// A public key on one of the curves of NanoTDF.
 public struct NanoTDFPublicKey: Sendable {

@@ -1,11 +1,6 @@
 internal import Bytes
 internal import Crypto
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Essentials
 
 /// HPKE (RFC 9180) in base mode with X-Wing, HKDF-SHA256 and AES-256-GCM.
 ///
