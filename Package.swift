@@ -161,7 +161,7 @@ let package = Package(
         // Platform: what differs from system to system.
         .target(
             name: "Platform",
-            dependencies: ["Libc", "Bytes", "Identity", "Concurrency", crypto, cryptoExtras],
+            dependencies: ["Libc", "Essentials", "Bytes", "Identity", "Concurrency", crypto, cryptoExtras],
             path: "Sources/Platform",
             swiftSettings: house
         ),
@@ -169,7 +169,7 @@ let package = Package(
         // Storage: everything but keys, in SQLite.
         .target(
             name: "Storage",
-            dependencies: ["Identity", "Platform", grdb],
+            dependencies: ["Essentials", "Identity", "Platform", grdb],
             path: "Sources/Storage",
             swiftSettings: house
         ),
@@ -190,9 +190,8 @@ let package = Package(
             "RunarNode",
             in: "Node",
             [
-                "Bytes", "Identity", "Certificates", "Concurrency", "Discovery", "Kademlia", "Mailbox", "PubSub",
-                "Traversal",
-                "Services",
+                "Essentials", "Bytes", "Identity", "Certificates", "Concurrency", "Discovery", "Kademlia", "Mailbox",
+                "PubSub", "Traversal", "Services",
                 "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, metrics, tracing,
                 crypto,
             ]
@@ -202,8 +201,8 @@ let package = Package(
             "SealedMessages",
             in: "Node",
             [
-                "RunarNode", "Node", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency", "Platform", logging,
-                crypto,
+                "Essentials", "RunarNode", "Node", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency",
+                "Platform", logging, crypto,
             ]
         ),
 
@@ -211,9 +210,8 @@ let package = Package(
             "Circle",
             in: "Node",
             [
-                "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF", "OneTimeKeys", "Storage", "Bytes",
-                "Identity",
-                "Concurrency", logging, crypto,
+                "Essentials", "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF", "OneTimeKeys", "Storage",
+                "Bytes", "Identity", "Concurrency", logging, crypto,
             ]
         ),
         .target(

@@ -1,11 +1,6 @@
+internal import Essentials
 internal import GRDB
 internal import Identity
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A column that does not hold what this program writes there.
 struct MalformedColumn: Error, CustomStringConvertible {

@@ -1,11 +1,6 @@
+public import Essentials
 public import Identity
 public import Kademlia
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// Why a request to the hash table came to nothing.
 public typealias DHTError = KademliaError

@@ -1,12 +1,7 @@
 internal import Concurrency
+public import Essentials
 public import Identity
 internal import Storage
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// A peer that this device has heard of in its networks, connected or not.
 public struct KnownPeer: Hashable, Sendable {

@@ -1,14 +1,9 @@
 internal import Concurrency
+public import Essentials
 public import Identity
 public import Node
 internal import Platform
 internal import PubSub
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 // Messages and files.
 extension RunarNode {

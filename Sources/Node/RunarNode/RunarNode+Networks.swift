@@ -1,15 +1,10 @@
 internal import Concurrency
+public import Essentials
 public import Identity
 internal import Node
 internal import NodeCore
 internal import Platform
 internal import Storage
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 // Joining, connecting and leaving.
 extension RunarNode {

@@ -1,4 +1,5 @@
 internal import Concurrency
+public import Essentials
 public import Identity
 package import Kademlia
 internal import Logging
@@ -10,12 +11,6 @@ internal import Services
 internal import Storage
 internal import Transport
 package import Traversal
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 // One scan instead of two texts: the owner shows an invitation, the joiner gets its token over the connection.
 extension RunarNode {

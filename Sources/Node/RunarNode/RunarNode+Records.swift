@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Concurrency
 internal import Discovery
+public import Essentials
 public import Identity
 internal import Kademlia
 internal import Logging
@@ -9,12 +10,6 @@ internal import Node
 internal import NodeCore
 internal import Platform
 internal import Storage
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 // Each network's distributed hash table: what members store there, any member finds.
 extension RunarNode {

@@ -1,3 +1,4 @@
+internal import Essentials
 internal import Identity
 internal import Kademlia
 internal import Logging
@@ -5,12 +6,6 @@ internal import Node
 internal import NodeCore
 internal import Platform
 internal import Storage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // What a node keeps, in the words of the store.
 extension StateStore {

@@ -1,15 +1,10 @@
 internal import Bytes
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Node
 internal import OneTimeKeys
 internal import RunarNode
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // Sealed messages, and the service that receives them.
 extension KeyExchangeDriver {

@@ -1,17 +1,12 @@
 internal import Bytes
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Logging
 internal import Node
 internal import OneTimeKeys
 internal import Platform
 internal import RunarNode
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Applies the effects of the exchanges with all peers, and keeps their pools.
 final class KeyExchangeDriver: Sendable {

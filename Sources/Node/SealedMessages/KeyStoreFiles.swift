@@ -1,14 +1,9 @@
 internal import Bytes
 internal import Crypto
+internal import Essentials
 internal import Identity
 internal import OneTimeKeys
 internal import Platform
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The pools and the results of exchanges as files of one directory.
 ///

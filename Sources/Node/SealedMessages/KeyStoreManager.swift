@@ -1,15 +1,10 @@
 internal import Concurrency
+internal import Essentials
 public import Identity
 internal import Node
 public import OneTimeKeys
 internal import Platform
 public import RunarNode
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The one-time keys of a node, and the messages that are sealed with them.
 ///

@@ -1,11 +1,6 @@
 package import Bytes
 package import Crypto
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Essentials
 
 /// A storage whose keys are sealed before they are stored, with a key that cannot be copied: that of a Secure Enclave.
 ///

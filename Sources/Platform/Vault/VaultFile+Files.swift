@@ -1,11 +1,6 @@
 internal import Bytes
 internal import Crypto
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Essentials
 
 extension VaultFile {
     static func create(

@@ -1,10 +1,5 @@
+internal import Essentials
 internal import GRDB
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The account of this device's person.
 package struct StoredAccount: Sendable, Hashable {

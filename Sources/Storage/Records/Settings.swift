@@ -1,10 +1,5 @@
+internal import Essentials
 internal import GRDB
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 extension StateStore {
     /// The value that was set under `name`, or nil.

@@ -1,11 +1,6 @@
 internal import Crypto
+internal import Essentials
 internal import Identity
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Content that is encrypted once for all recipients, and copied for each of them under a key of its own.
 ///

@@ -1,10 +1,5 @@
+internal import Essentials
 internal import Identity
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The creator's description of a stream, as the content of a letter in deterministic CBOR (`docs/spec/circle.md`).
 struct StreamDescription: Hashable, Sendable {

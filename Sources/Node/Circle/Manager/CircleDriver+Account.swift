@@ -1,11 +1,6 @@
 internal import Concurrency
+internal import Essentials
 internal import Storage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // The account, and the people who are blocked.
 extension CircleDriver {

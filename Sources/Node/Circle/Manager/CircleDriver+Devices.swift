@@ -1,17 +1,12 @@
 internal import Bytes
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Logging
 internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
 internal import Storage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // The devices of this person: one that has the circle sets up another one, and they tell each other of changes.
 extension CircleDriver {

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Logging
 internal import Mailbox
@@ -8,12 +9,6 @@ internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
 internal import Storage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // Letters that go out are sealed for each device and given to the mail of the node.
 extension CircleDriver {

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Logging
 internal import Node
@@ -7,12 +8,6 @@ internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
 internal import Storage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // People: cards, requests, consent, and the end of trust.
 extension CircleDriver {

@@ -1,13 +1,8 @@
 internal import Bytes
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Storage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // Streams: the creator describes them in letters, and each person joins by consent.
 extension CircleDriver {

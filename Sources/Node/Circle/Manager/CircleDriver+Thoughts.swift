@@ -1,14 +1,9 @@
 internal import Bytes
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import SealedMessages
 internal import Storage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // Conversations, and the thoughts that are stored.
 extension CircleDriver {

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Logging
 internal import Mailbox
@@ -8,12 +9,6 @@ internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
 internal import Storage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Applies the effects of trust, and moves letters between the database, the one-time keys and the mail of a node.
 ///

@@ -1,10 +1,5 @@
+public import Essentials
 public import Identity
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The account of this device's person.
 public struct Account: Hashable, Sendable {

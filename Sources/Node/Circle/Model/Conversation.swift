@@ -1,10 +1,5 @@
+internal import Essentials
 internal import Identity
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The stream of two people, which both of them name alike.
 enum Conversation {

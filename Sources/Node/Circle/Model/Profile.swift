@@ -1,10 +1,5 @@
+public import Essentials
 public import Identity
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The statements of a person, or of a stream, about itself.
 ///

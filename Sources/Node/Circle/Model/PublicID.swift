@@ -1,12 +1,7 @@
 internal import Bytes
 internal import Crypto
+public import Essentials
 internal import Identity
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The id of a profile, a stream or a thought that other people see (32 bytes).
 ///

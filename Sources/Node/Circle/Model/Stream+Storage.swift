@@ -1,10 +1,5 @@
+internal import Essentials
 internal import Storage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // A stream as it is stored, and as its creator describes it.
 extension Stream {

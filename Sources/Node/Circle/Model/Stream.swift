@@ -1,10 +1,5 @@
+public import Essentials
 internal import Identity
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// A place for thoughts: the conversation of two people, a group, or what one person says to many.
 ///

@@ -1,10 +1,5 @@
+public import Essentials
 public import Identity
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// A thought on this device, with its delivery.
 public struct Thought: Hashable, Sendable, Identifiable {

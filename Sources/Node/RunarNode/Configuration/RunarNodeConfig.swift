@@ -1,14 +1,9 @@
 public import CoreMetrics
+internal import Essentials
 public import Identity
 public import Logging
 public import Platform
 public import Tracing
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The configuration of a ``RunarNode``: fill one in and make a node with it, which copies it.
 ///

@@ -1,12 +1,7 @@
+internal import Essentials
 internal import Identity
 internal import Node
 internal import PubSub
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The events of one batch, or one event of this device, on their way to a subscription.
 struct EventDelivery: Sequence, Sendable {

@@ -1,10 +1,5 @@
+public import Essentials
 public import Identity
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// An event that a subscription received.
 public struct RunarEvent: Sendable, Hashable {

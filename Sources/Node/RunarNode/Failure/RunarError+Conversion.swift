@@ -1,15 +1,10 @@
+internal import Essentials
 internal import Identity
 internal import Node
 internal import NodeCore
 internal import Platform
 internal import Storage
 internal import Transport
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 extension RunarError {
     /// Any error that this library throws, with a code, a message and a context.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import Essentials
 
 /// Why something that a program asked of a node failed: a ``code`` to decide by, a ``message`` to read, and a ``context``.
 public enum RunarError: Error, LocalizedError, Sendable {

@@ -1,13 +1,8 @@
 internal import Bytes
 internal import Certificates
+public import Essentials
 public import Identity
 internal import Platform
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 // The certificate by which a person's devices know each other; it admits no device to a network.
 extension RunarKeychain {

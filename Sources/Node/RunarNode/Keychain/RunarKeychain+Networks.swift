@@ -1,13 +1,8 @@
 internal import Bytes
 internal import Concurrency
+public import Essentials
 internal import Identity
 internal import Platform
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 // The keys that sign for networks.
 extension RunarKeychain {

@@ -1,17 +1,12 @@
 internal import Bytes
 internal import Certificates
 internal import Concurrency
+public import Essentials
 public import Identity
 internal import Node
 internal import NodeCore
 internal import Platform
 internal import Storage
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 // A person's devices: one that has the root key sets up another one, by two texts.
 extension RunarNode {

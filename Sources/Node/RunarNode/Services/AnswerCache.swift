@@ -1,13 +1,8 @@
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Kademlia
 internal import Node
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The latest answers of one service's cacheable actions, by `action:argument`.
 final class AnswerCache: Sendable {

@@ -1,13 +1,8 @@
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Node
 internal import Services
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The services of the node itself: `$registry` lists what there is, `$dht` forgets what was cached.
 enum BuiltInServices {

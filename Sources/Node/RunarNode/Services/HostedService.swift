@@ -1,12 +1,7 @@
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Node
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A service on a node.
 final class HostedService: Sendable {

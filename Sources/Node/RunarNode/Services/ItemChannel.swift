@@ -1,10 +1,5 @@
 internal import Concurrency
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Essentials
 
 /// Values between two tasks of this process: one sends and waits for room, one reads.
 final class ItemChannel: ItemSource, ItemSink, Sendable {

@@ -1,11 +1,6 @@
+public import Essentials
 public import Identity
 internal import Storage
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The description that a node gives of itself.
 public struct RunarNodeInfo: Codable, Hashable, Sendable {

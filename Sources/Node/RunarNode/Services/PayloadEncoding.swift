@@ -1,10 +1,5 @@
 internal import Bytes
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import Essentials
 
 /// The encoding of values in requests, answers and events.
 public enum PayloadEncoding: String, CaseIterable, Codable, Sendable {

@@ -1,12 +1,7 @@
 internal import Concurrency
+internal import Essentials
 internal import Node
 internal import Services
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The values of a request of another device; bytes of no length at all are no value.
 final class IncomingSource: ItemSource {

@@ -1,14 +1,9 @@
 internal import Concurrency
+internal import Essentials
 internal import Identity
 internal import Logging
 internal import Node
 internal import Services
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Answers the requests of other devices with the services of a node.
 struct RequestHost: Sendable {

@@ -1,14 +1,9 @@
 internal import Concurrency
+public import Essentials
 internal import Identity
 internal import Logging
 internal import Node
 internal import Services
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 // Asking services, on this device or on others.
 extension RunarNode {

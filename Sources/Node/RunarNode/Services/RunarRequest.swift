@@ -1,10 +1,5 @@
+public import Essentials
 public import Identity
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// A request as a handler sees it.
 public struct RunarRequest: Sendable {

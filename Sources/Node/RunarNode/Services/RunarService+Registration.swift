@@ -1,10 +1,5 @@
 internal import Concurrency
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import Essentials
 
 // What a service can do.
 extension RunarService {

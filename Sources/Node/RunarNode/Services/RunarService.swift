@@ -1,11 +1,6 @@
 internal import Concurrency
+internal import Essentials
 internal import Identity
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A service with its own dispatch, as a node calls it; most services subclass ``RunarService`` instead.
 public protocol RunarServiceProtocol: AnyObject, Sendable {

@@ -1,12 +1,7 @@
 internal import Concurrency
+internal import Essentials
 internal import Node
 internal import Services
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Values that arrive one after another: the answer to ``RunarNode/stream(_:payload:options:)``, or what a handler is
 /// sent.

@@ -1,10 +1,5 @@
+internal import Essentials
 internal import Identity
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// An action of a service, whatever it takes and returns.
 protocol ServiceAction: Sendable {

@@ -1,10 +1,5 @@
+public import Essentials
 public import Identity
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// The state of a service.
 public enum RunarServiceState: String, CaseIterable, Codable, Sendable {
