@@ -281,7 +281,7 @@ let package = Package(
         module(
             "RunarC",
             in: "Apps",
-            ["CRunar", "RunarNode", "Circle", "SealedMessages", "NanoTDF", "Concurrency", logging]
+            ["Essentials", "CRunar", "RunarNode", "Circle", "SealedMessages", "NanoTDF", "Concurrency", logging]
         ),
 
         // Benchmarks: in this package for its `package` access, in none of its products.

@@ -1,12 +1,7 @@
 internal import CRunar
 internal import Circle
+internal import Essentials
 internal import RunarNode
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Reads what programs in C pass, and refuses what cannot be.
 enum Arguments {

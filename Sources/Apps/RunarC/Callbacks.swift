@@ -1,13 +1,8 @@
 internal import CRunar
 internal import Concurrency
 internal import Dispatch
+internal import Essentials
 internal import RunarNode
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // Function pointers and contexts of programs in C. Nothing here looks at what a context points to: that it may be used on
 // any thread is what runar.h asks of the program, and what `@unchecked Sendable` says.

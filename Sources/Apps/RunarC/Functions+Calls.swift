@@ -2,13 +2,8 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import CRunar
+internal import Essentials
 internal import RunarNode
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 @c @implementation
 public func runar_node_request_raw(

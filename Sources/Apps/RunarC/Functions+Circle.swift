@@ -3,14 +3,9 @@
 
 public import CRunar
 internal import Circle
+internal import Essentials
 internal import RunarNode
 internal import SealedMessages
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The most thoughts that one call lists or notes: each is decrypted, and may have 192 KiB.
 private let thoughtLimit = 256

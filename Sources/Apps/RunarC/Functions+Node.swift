@@ -2,14 +2,9 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import CRunar
+internal import Essentials
 internal import Logging
 internal import RunarNode
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 @c @implementation
 public func runar_abi_version() -> UInt32 { UInt32(RUNAR_ABI_VERSION) }

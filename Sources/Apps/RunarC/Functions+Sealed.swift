@@ -2,15 +2,10 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import CRunar
+internal import Essentials
 internal import NanoTDF
 internal import RunarNode
 internal import SealedMessages
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 // MARK: - Files
 

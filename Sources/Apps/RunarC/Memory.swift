@@ -1,12 +1,7 @@
 internal import CRunar
 internal import Concurrency
+internal import Essentials
 internal import RunarNode
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The memory that programs in C own and free: blocks that are known by their addresses, so that freeing one twice or
 /// as something else does no harm.

@@ -1,14 +1,9 @@
 internal import Circle
 internal import Concurrency
 internal import Dispatch
+internal import Essentials
 internal import RunarNode
 internal import SealedMessages
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A node as programs in C have it: what it is doing for them, and what it may still call.
 final class NodeHandle: Sendable {

@@ -1,11 +1,6 @@
 internal import Concurrency
+internal import Essentials
 internal import RunarNode
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A service of a program in C.
 final class ServiceHandle: Sendable {
