@@ -39,6 +39,7 @@ enum Layers {
         "CTurboJPEG": ["PictureFiles"],
         "CGnuTLS": ["CTLSShim"],
         "CTLSShim": ["Console"],
+        "FoundationEssentials": ["Essentials"],
         "GRDB": ["Storage"],
         "X509": ["Certificates"],
         "SwiftASN1": ["Certificates"],

@@ -55,17 +55,19 @@ internal import Testing
         #expect(Rules.imports(of: source(text)).isEmpty)
     }
 
-    @Test func `the whole of Foundation is found outside its fallback`() {
-        let fallback = """
+    @Test func `the whole of Foundation is found outside Essentials`() throws {
+        let choice = """
             #if canImport(FoundationEssentials)
             public import FoundationEssentials
             #else
             public import Foundation
             #endif
             """
-        #expect(Rules.foundationFindings(source(fallback)).isEmpty)
-        #expect(Rules.foundationFindings(source("internal import Foundation")).count == 1)
-        #expect(Rules.conditionFindings(source(fallback)).isEmpty)
+        let essentials = source(choice, path: "Sources/Base/Essentials/Essentials.swift")
+        #expect(Rules.foundationFindings(essentials).isEmpty && Rules.conditionFindings(essentials).isEmpty)
+        #expect(Rules.foundationFindings(source(choice)).count == 1)
+        #expect(Rules.conditionFindings(source(choice)).count == 1)
+        #expect(try findings(importing: "internal import FoundationEssentials", in: "Identity").count == 1)
     }
 
     @Test(arguments: ["#if os(Linux)\n#endif", "#if canImport(Darwin)\n#endif", "#if DEBUG\n#endif"])

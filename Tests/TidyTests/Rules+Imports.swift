@@ -2,8 +2,6 @@
 struct Import: Equatable {
     let module: String
     let line: Int
-    /// Whether it is the branch for systems without FoundationEssentials.
-    let isFoundationFallback: Bool
 }
 
 /// The rules over the text of a source.
@@ -15,15 +13,8 @@ extension Rules {
     /// The imports of a source, in order.
     static func imports(of source: SourceText) -> [Import] {
         var found: [Import] = []
-        var conditions: [String] = []
         for (index, line) in source.code.enumerated() {
             let words = line.split(separator: " ").map(String.init)
-            switch words.first {
-            case "#if": conditions.append(words.dropFirst().joined())
-            case "#else", "#elseif": conditions[conditions.count - 1] += "/else"
-            case "#endif": conditions.removeLast()
-            default: break
-            }
             guard let position = words.firstIndex(of: "import"), position + 1 < words.count, position <= 3,
                 words[..<position].allSatisfy({ $0.hasPrefix("@") || accessLevels.contains($0) })
             else { continue }
@@ -31,8 +22,7 @@ extension Rules {
             let kinds: Set = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias", "actor"]
             let named = kinds.contains(words[position + 1]) ? words[position + 2] : words[position + 1]
             let module = named.split(separator: ".").first.map(String.init) ?? named
-            let isFallback = conditions.last == "canImport(FoundationEssentials)/else"
-            found.append(Import(module: module, line: index + 1, isFoundationFallback: isFallback))
+            found.append(Import(module: module, line: index + 1))
         }
         return found
     }
@@ -81,26 +71,30 @@ extension Rules {
         Layers.modules[dependency] ?? [dependency]
     }
 
-    /// Targets below the node must not see the whole of Foundation where FoundationEssentials exists.
+    /// The target that gives the essentials of Foundation one name.
+    private static let essentials = "Sources/Base/Essentials/"
+
+    /// Returns the imports of the whole of Foundation, which targets below the node must not have.
     static func foundationFindings(_ source: SourceText) -> [Finding] {
-        imports(of: source)
-            .filter { $0.module == "Foundation" && !$0.isFoundationFallback }
+        if source.path.hasPrefix(essentials) { return [] }
+        return imports(of: source)
+            .filter { $0.module == "Foundation" }
             .map { Finding(path: source.path, line: $0.line, rule: "the whole of Foundation is imported") }
     }
 
     /// The target that gives the C library of every system one name.
     private static let systemLibrary = "Sources/Base/Libc/"
 
-    /// Returns the conditions on the system outside `Libc` and outside whole files below `Linux/` and `Apple/`.
+    /// Returns the conditions on the system outside `Libc`, `Essentials` and whole files below `Linux/` and `Apple/`.
     static func conditionFindings(_ source: SourceText) -> [Finding] {
-        if source.path.hasPrefix(systemLibrary) { return [] }
+        if [systemLibrary, essentials].contains(where: source.path.hasPrefix) { return [] }
         let isPlatformFile = source.path.contains("/Linux/") || source.path.contains("/Apple/")
         var findings: [Finding] = []
         for (index, line) in source.code.enumerated() {
             let code = line.trimming(while: { $0 == " " })
             guard code.hasPrefix("#if") || code.hasPrefix("#elseif") else { continue }
-            if isPlatformFile || code == "#if canImport(FoundationEssentials)" { continue }
-            let rule = "condition outside Libc, Linux/ and Apple/"
+            if isPlatformFile { continue }
+            let rule = "condition outside Libc, Essentials, Linux/ and Apple/"
             findings.append(Finding(path: source.path, line: index + 1, rule: rule))
         }
         if isPlatformFile, source.path.hasSuffix(".swift") {

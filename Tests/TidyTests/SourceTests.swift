@@ -18,14 +18,14 @@ internal import Testing
         }
     }
 
-    @Test func `base and transport see at most FoundationEssentials`() throws {
+    @Test func `base and transport see at most the essentials of Foundation`() throws {
         for folder in ["Sources/Base", "Sources/Protocols", "Sources/Transport"] {
             let findings = try SourceTree.sources(below: folder).flatMap(Rules.foundationFindings)
             #expect(findings.isEmpty, "\(findings.listing)")
         }
     }
 
-    @Test func `conditions on the system are in Libc or whole files in their folders`() throws {
+    @Test func `conditions on the system are in Libc, Essentials or whole files in their folders`() throws {
         let findings = try everything().flatMap(Rules.conditionFindings)
         #expect(findings.isEmpty, "\(findings.listing)")
     }
