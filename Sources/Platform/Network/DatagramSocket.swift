@@ -36,25 +36,12 @@ final class DatagramSocket: Sendable {
     ///
     /// A full queue counts as sent and lost.
     func send(_ bytes: [UInt8], to place: SocketAddress) -> Int32 {
-        let count = unsafe bytes.withUnsafeBytes { bytes in
-            unsafe SystemAddress(place).withPointer {
-                unsafe sendto(descriptor, bytes.baseAddress, bytes.count, noSignal, $0, $1)
-            }
-        }
-        guard count < 0 else { return 0 }
+        guard SystemAddress(place).sendDatagram(bytes, from: descriptor) < 0 else { return 0 }
         return errno == EAGAIN || errno == ENOBUFS || errno == EINTR ? 0 : errno
     }
 
     /// Takes what has come, if anything has.
     func receive(into buffer: inout [UInt8]) -> DatagramReception {
-        var source = SystemAddress()
-        let count = unsafe buffer.withUnsafeMutableBytes { room in
-            unsafe source.withMutablePointer { address, length in
-                unsafe recvfrom(descriptor, room.baseAddress, room.count, 0, address, length)
-            }
-        }
-        if count < 0 { return errno == EAGAIN || errno == EINTR ? .empty : .failed }
-        guard let address = source.socketAddress else { return .empty }
-        return .datagram(count: count, source: address)
+        DatagramReception(from: descriptor, into: &buffer)
     }
 }

@@ -102,16 +102,6 @@ package final class DatagramSockets: Sendable {
     }
 }
 
-/// The result of one read from a UDP socket.
-enum DatagramReception {
-    /// The number of bytes, and the claimed sender.
-    case datagram(count: Int, source: SocketAddress)
-    /// Nothing is there.
-    case empty
-    /// The socket can no longer be used.
-    case failed
-}
-
 /// Why UDP does not work.
 package enum DatagramError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No socket could be bound there, with the system's error number.
