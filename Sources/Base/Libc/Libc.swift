@@ -100,6 +100,12 @@ package func makeSocket(_ family: Int32, _ type: Int32, isBlocking: Bool = false
 /// The flag of `send` for an error code instead of a SIGPIPE; 0 where ``makeSocket(_:_:isBlocking:)`` sets that.
 package let noSignal: Int32 = 0
 
+/// Makes a socket receive from the multicast groups that it has joined itself alone; false is a failure.
+package func receiveOnlyJoinedGroups(_ descriptor: Int32, isIPv6: Bool) -> Bool { true }
+
+/// Whether a socket that is bound to a multicast group sends from an address of the machine, not from the group's.
+package let canBindToGroup = false
+
 /// Keeps the memory of this process out of core dumps.
 package func disableMemoryDumps() {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -210,6 +216,16 @@ package func makeSocket(_ family: Int32, _ type: Int32, isBlocking: Bool = false
 }
 
 package let noSignal = Int32(MSG_NOSIGNAL)
+
+/// Without this a socket receives from the groups of all sockets of the machine.
+package func receiveOnlyJoinedGroups(_ descriptor: Int32, isIPv6: Bool) -> Bool {
+    // IPV6_MULTICAST_ALL and IP_MULTICAST_ALL of the kernel's in6.h and in.h; not every C library has them.
+    let (level, option): (Int32, Int32) = isIPv6 ? (Int32(IPPROTO_IPV6), 29) : (Int32(IPPROTO_IP), 49)
+    var off: Int32 = 0
+    return unsafe setsockopt(descriptor, level, option, &off, socklen_t(MemoryLayout<Int32>.size)) == 0
+}
+
+package let canBindToGroup = true
 
 /// The memory is kept from other processes of the user, too.
 package func disableMemoryDumps() {
