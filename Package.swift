@@ -312,7 +312,7 @@ let package = Package(
         tests(of: "Tidy", [], settings: computing),
         .target(
             name: "TestSupport",
-            dependencies: ["Bytes", "Identity", "Concurrency", "Services", "Platform", crypto],
+            dependencies: ["Libc", "Bytes", "Identity", "Concurrency", "Services", "Platform", crypto],
             path: "Tests/TestSupport",
             swiftSettings: house
         ),

@@ -1,40 +1,16 @@
 #if os(Linux)
-internal import Foundation
+internal import Libc
 
 extension SpawnedProcess {
     /// No test process opens more.
     private static let descriptorLimit = 4096
 
-    /// Starts a program; returns its number and an error code, which is zero if it runs.
-    static func spawn(_ words: [String], _ variables: [String], _ descriptors: [Int32]) -> (id: Int32, code: Int32) {
-        var actions = unsafe posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        unsafe posix_spawnattr_init(&attributes)
-        defer {
-            unsafe posix_spawn_file_actions_destroy(&actions)
-            unsafe posix_spawnattr_destroy(&attributes)
-        }
-        for (number, descriptor) in descriptors.enumerated() {
-            unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
-        }
-        // Closing what is not open is no error; Glibc's module hides what closes all of them.
-        for descriptor in Int32(descriptors.count)..<Int32(min(sysconf(Int32(_SC_OPEN_MAX)), Self.descriptorLimit)) {
-            unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
-        }
-        // Threads that wait for work block signals, and this process may ignore some: a program expects neither.
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-        for number in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM] { unsafe sigaddset(&signals, number) }
-        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        let arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        let environment = unsafe variables.map { unsafe strdup($0) } + [nil]
-        defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
-        var process = pid_t()
-        let code = unsafe posix_spawn(&process, words[0], &actions, &attributes, arguments, environment)
-        return (process, code)
+    /// The flags of `posix_spawn` for a program that inherits no descriptor; Glibc's module has none.
+    static let inheritanceFlags: Int16 = 0
+
+    /// Returns the descriptors to close in a program, from `first` on.
+    static func descriptorsToClose(from first: Int32) -> Range<Int32> {
+        first..<Int32(min(sysconf(Int32(_SC_OPEN_MAX)), descriptorLimit))
     }
 }
 #endif
