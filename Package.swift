@@ -104,14 +104,20 @@ let package = Package(
         module("Essentials", in: "Base", []),
         module("Bytes", in: "Base", ["Libc"], settings: computing),
         module("Concurrency", in: "Base", [deque]),
-        module("QRCode", in: "Base", ["Bytes"], settings: computing),
+        .systemLibrary(
+            name: "CZlib",
+            path: "Sources/Base/CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]
+        ),
+        module("QRCode", in: "Base", ["Bytes", "CZlib"], settings: computing),
         .systemLibrary(
             name: "CTurboJPEG",
             path: "Sources/Base/CTurboJPEG",
             pkgConfig: "libturbojpeg",
             providers: [.apt(["libturbojpeg0-dev"])]
         ),
-        module("PictureFiles", in: "Base", ["QRCode", turboJPEG], settings: computing),
+        module("PictureFiles", in: "Base", ["QRCode", "CZlib", turboJPEG], settings: computing),
         module("Identity", in: "Base", ["Essentials", "Bytes", crypto], settings: computing),
         module("NanoTDF", in: "Base", ["Essentials", "Bytes", crypto, cryptoExtras], settings: computing),
         module("OneTimeKeys", in: "Base", ["Essentials", "Bytes", "Identity", "NanoTDF", crypto], settings: computing),

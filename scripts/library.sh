@@ -4,13 +4,13 @@
 # with libRunarCStatic.a; without it, one is built with optimization.
 #
 # The shared library carries Swift's runtime in it and shows nothing but the functions of runar.h, so that a program
-# needs no Swift. It still needs the system's ngtcp2, GnuTLS and SQLite, as `make dependencies` installs them.
+# needs no Swift. It still needs the system's ngtcp2, GnuTLS, SQLite and zlib, as `make dependencies` installs them.
 set -eu
 cd "$(dirname "$0")/.."
 
 folder=${1:-.build/library}
 headers=Sources/Apps/CRunar/include
-engine="-lngtcp2_crypto_gnutls -lngtcp2 -lgnutls -lsqlite3"
+engine="-lngtcp2_crypto_gnutls -lngtcp2 -lgnutls -lsqlite3 -lz"
 
 say() { printf '   %s\n' "$*"; }
 

@@ -101,29 +101,70 @@ internal import Testing
         }
     }
 
-    /// A PNG with a few bytes of its chunks changed and their sums corrected.
+    @Test func `a PNG with fewer or more pixels than its header claims is refused`() throws {
+        let file = try QRSymbol(encoding: "pixels", level: .m).png(modulePixels: 3)
+        let taller = rewritten(file) { name, content in if name == "IHDR" { content[7] += 1 } }
+        #expect(throws: PictureFileError.damaged("pixels are missing")) { try PictureFile.greyPicture(from: taller) }
+        let lower = rewritten(file) { name, content in if name == "IHDR" { content[7] -= 1 } }
+        #expect(throws: PictureFileError.damaged("it has more pixels than its sides say")) {
+            try PictureFile.greyPicture(from: lower)
+        }
+        // 4096 by 4096 pixels, for which the packed ones are too few by far.
+        let huge = rewritten(file) { name, content in
+            if name == "IHDR" { content.replaceSubrange(0..<8, with: [0, 0, 16, 0, 0, 0, 16, 0]) }
+        }
+        #expect(throws: PictureFileError.damaged("pixels are missing")) { try PictureFile.greyPicture(from: huge) }
+    }
+
+    @Test func `a PNG whose packed pixels are cut off is refused wherever they end`() throws {
+        let file = try QRSymbol(encoding: "pixels", level: .m).png(modulePixels: 3)
+        var count = 0
+        _ = rewritten(file) { name, content in if name == "IDAT" { count = content.count } }
+        #expect(count > 0)
+        for kept in 0..<count {
+            let short = rewritten(file) { name, content in if name == "IDAT" { content = Array(content.prefix(kept)) } }
+            #expect(throws: PictureFileError.self) { try PictureFile.greyPicture(from: short) }
+        }
+    }
+
+    /// Returns a PNG with a few bytes of its chunks changed and their checksums corrected.
     private func damaged(_ file: Data, using random: inout SplitMix64) -> [UInt8] {
-        var bytes = Array(file)
+        rewritten(Array(file)) { _, content in
+            guard !content.isEmpty else { return }
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                let place = Int.random(in: 0..<content.count, using: &random)
+                content[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+        }
+    }
+
+    /// Returns a PNG with the changes of `change` to its chunks, and with their lengths and checksums corrected.
+    private func rewritten(_ file: [UInt8], _ change: (_ name: String, _ content: inout [UInt8]) -> Void) -> [UInt8] {
+        var bytes = Array(file.prefix(8))
         var position = 8
-        while position + 12 <= bytes.count {
-            let length = bytes[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
-            guard position + 12 + length <= bytes.count else { break }
-            if length > 0 {
-                for _ in 0..<Int.random(in: 0...2, using: &random) {
-                    let place = position + 8 + Int.random(in: 0..<length, using: &random)
-                    bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-                }
-            }
-            var sum: UInt32 = 0xFFFF_FFFF
-            for byte in bytes[position + 4..<position + 8 + length] {
-                sum ^= UInt32(byte)
-                for _ in 0..<8 { sum = sum & 1 == 1 ? 0xEDB8_8320 ^ (sum >> 1) : sum >> 1 }
-            }
-            for index in 0..<4 {
-                bytes[position + 8 + length + index] = UInt8(truncatingIfNeeded: ~sum >> UInt32(24 - 8 * index))
-            }
+        while position + 12 <= file.count {
+            let length = file[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
+            guard position + 12 + length <= file.count else { break }
+            let name = Array(file[position + 4..<position + 8])
+            var content = Array(file[position + 8..<position + 8 + length])
+            change(String(decoding: name, as: UTF8.self), &content)
+            bytes += bigEndian(UInt32(content.count)) + name + content + bigEndian(checksum(of: name + content))
             position += 12 + length
         }
         return bytes
+    }
+
+    /// Returns the CRC-32 of a chunk, bit by bit.
+    private func checksum(of chunk: [UInt8]) -> UInt32 {
+        var sum: UInt32 = 0xFFFF_FFFF
+        for byte in chunk {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? 0xEDB8_8320 ^ (sum >> 1) : sum >> 1 }
+        }
+        return ~sum
+    }
+
+    private func bigEndian(_ number: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 }

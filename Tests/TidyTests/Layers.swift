@@ -5,7 +5,7 @@ enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
         ["Libc", "Essentials"],
-        ["Bytes", "Concurrency", "CTurboJPEG"],
+        ["Bytes", "Concurrency", "CTurboJPEG", "CZlib"],
         ["Identity", "NanoTDF", "QRCode"],
         ["Certificates", "OneTimeKeys", "PictureFiles"],
         // Protocols: values. They never see each other; NodeCore composes them.
@@ -37,6 +37,7 @@ enum Layers {
         "CNGTCP2": ["CQUICShim"],
         "CQUICShim": ["QUIC"],
         "CTurboJPEG": ["PictureFiles"],
+        "CZlib": ["QRCode", "PictureFiles"],
         "CGnuTLS": ["CTLSShim"],
         "CTLSShim": ["Console"],
         "FoundationEssentials": ["Essentials"],

@@ -14,7 +14,7 @@ struct PNGFile {
         try file.readChunks(bytes)
         guard let header = file.header else { throw .damaged("it has no header") }
         guard header.color != .palette || !file.palette.isEmpty else { throw .damaged("it has no palette") }
-        let raw = try Inflate.unpack(file.packed, count: header.rawCount)
+        let raw = try Zlib.decompress(file.packed, count: header.rawCount)
         return try file.picture(of: raw, header)
     }
 
@@ -26,7 +26,8 @@ struct PNGFile {
             guard length <= bytes.count - position - 12 else { throw .damaged("it ends too early") }
             let content = position + 8..<position + 8 + length
             let name = String(decoding: bytes[position + 4..<position + 8], as: UTF8.self)
-            guard CRC32.sum(bytes[position + 4..<content.upperBound]) == Self.number(bytes, content.upperBound) else {
+            guard Zlib.checksum(of: bytes[position + 4..<content.upperBound]) == Self.number(bytes, content.upperBound)
+            else {
                 throw .damaged("its part \"\(name.filter(\.isLetter))\" is not what it was when it was written")
             }
             guard header != nil || name == "IHDR" else { throw .damaged("it does not begin with its header") }
@@ -125,18 +126,5 @@ struct PNGFile {
             if entry < transparency.count { alpha = Int(transparency[entry]) }
         }
         return UInt8((level * alpha + 255 * (255 - alpha)) / 255)
-    }
-}
-
-/// The sum that ends a chunk.
-private enum CRC32 {
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { sum, _ in sum & 1 == 1 ? 0xEDB8_8320 ^ (sum >> 1) : sum >> 1 }
-    }
-
-    static func sum(_ bytes: ArraySlice<UInt8>) -> Int {
-        var sum: UInt32 = 0xFFFF_FFFF
-        for byte in bytes { sum = table[Int((sum ^ UInt32(byte)) & 0xFF)] ^ (sum >> 8) }
-        return Int(~sum)
     }
 }

@@ -26,24 +26,13 @@ extension QRSymbol {
         // One bit, grey, deflate, the standard's filters, not interlaced.
         let header = dimension + dimension + [1, 0, 0, 0, 0]
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        return signature + Self.chunk("IHDR", header) + Self.chunk("IDAT", ZlibStream.bytes(of: lines))
+        return signature + Self.chunk("IHDR", header) + Self.chunk("IDAT", Zlib.compress(lines))
             + Self.chunk("IEND", [])
     }
 
     private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
         let checked = Array(name.utf8) + content
-        return UInt32(content.count).bigEndianBytes + checked + CRC32.checksum(of: checked).bigEndianBytes
-    }
-}
-
-/// The checksum of PNG's chunks (ISO/IEC 15948, annex D).
-enum CRC32 {
-    private static let table = (UInt32(0)..<256).map { byte in
-        (0..<8).reduce(byte) { rest, _ in rest & 1 == 1 ? 0xEDB8_8320 ^ rest >> 1 : rest >> 1 }
-    }
-
-    static func checksum(of bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(~0) { sum, byte in table[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ sum >> 8 }
+        return UInt32(content.count).bigEndianBytes + checked + Zlib.checksum(of: checked[...]).bigEndianBytes
     }
 }
 
