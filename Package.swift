@@ -31,6 +31,7 @@ let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates"
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let algorithms = Target.Dependency.product(name: "Algorithms", package: "swift-algorithms")
 let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
@@ -87,6 +88,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.1"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -118,14 +120,19 @@ let package = Package(
             providers: [.apt(["libturbojpeg0-dev"])]
         ),
         module("PictureFiles", in: "Base", ["QRCode", "CZlib", turboJPEG], settings: computing),
-        module("Identity", in: "Base", ["Essentials", "Bytes", crypto], settings: computing),
+        module("Identity", in: "Base", ["Essentials", "Bytes", algorithms, crypto], settings: computing),
         module("NanoTDF", in: "Base", ["Essentials", "Bytes", crypto, cryptoExtras], settings: computing),
-        module("OneTimeKeys", in: "Base", ["Essentials", "Bytes", "Identity", "NanoTDF", crypto], settings: computing),
+        module("OneTimeKeys", in: "Base", ["Essentials", "Bytes", "Identity", "NanoTDF", algorithms, crypto], settings: computing),
         module("Certificates", in: "Base", ["Essentials", "Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
-        module("Kademlia", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
+        module(
+            "Kademlia",
+            in: "Protocols",
+            ["Bytes", "Identity", algorithms, crypto, collections],
+            settings: computing
+        ),
         module("Mailbox", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
         module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
         module("Services", in: "Protocols", ["Bytes", "Identity", collections], settings: computing),
@@ -133,7 +140,10 @@ let package = Package(
         module(
             "NodeCore",
             in: "Protocols",
-            ["Bytes", "Identity", "Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal", collections],
+            [
+                "Bytes", "Identity", "Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal",
+                algorithms, collections,
+            ],
             settings: computing
         ),
 
@@ -222,7 +232,9 @@ let package = Package(
         ),
         .target(
             name: "Simulation",
-            dependencies: ["Bytes", "Identity", "Discovery", "Kademlia", "Mailbox", "PubSub", "NodeCore", "Transport"],
+            dependencies: [
+                "Bytes", "Identity", "Discovery", "Kademlia", "Mailbox", "PubSub", "NodeCore", "Transport", algorithms,
+            ],
             path: "Sources/Node/Simulation",
             resources: [.embedInCode("Scenarios")],
             swiftSettings: computing

@@ -1,3 +1,5 @@
+internal import Algorithms
+
 /// Texts of others made fit to show: bounded, and without characters that steer a terminal or reorder a line.
 ///
 /// The list of refused characters is fixed here instead of being asked of the system's Unicode tables, because two
@@ -50,10 +52,7 @@ package enum PlainText {
 
     /// `text` without the white space around it.
     package static func trimmed(_ text: String) -> String {
-        var scalars = Substring(text).unicodeScalars
-        while scalars.first?.properties.isWhitespace == true { scalars.removeFirst() }
-        while scalars.last?.properties.isWhitespace == true { scalars.removeLast() }
-        return String(scalars)
+        String(text.unicodeScalars.trimming(while: \.properties.isWhitespace))
     }
 
     /// An excerpt of `text` in quotation marks, with everything that does not plainly show written as `\u{…}`.

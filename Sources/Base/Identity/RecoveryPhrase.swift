@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Bytes
 internal import Crypto
 
@@ -80,13 +81,8 @@ public struct RecoveryPhrase: Sendable {
 
     /// The place of a word in the sorted list.
     private static func index(of word: String) -> Int? {
-        var range = wordList.indices
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if wordList[middle] == word { return middle }
-            range = wordList[middle] < word ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
-        }
-        return nil
+        let index = wordList.partitioningIndex { $0 >= word }
+        return index < wordList.count && wordList[index] == word ? index : nil
     }
 }
 

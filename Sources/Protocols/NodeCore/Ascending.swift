@@ -1,3 +1,5 @@
+internal import Algorithms
+
 /// Different elements in ascending order, found by halving.
 ///
 /// Cheaper to keep and to walk than a hash table for what a node has some dozens of.
@@ -19,15 +21,6 @@ struct Ascending<Element: Comparable & Sendable>: Sendable {
     }
 
     private func position(of element: Element) -> Int {
-        var range = 0..<self.elements.count
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if self.elements[middle] < element {
-                range = (middle + 1)..<range.upperBound
-            } else {
-                range = range.lowerBound..<middle
-            }
-        }
-        return range.lowerBound
+        self.elements.partitioningIndex { $0 >= element }
     }
 }

@@ -1,3 +1,4 @@
+internal import Algorithms
 package import Identity
 
 /// A control frame: what two nodes say to each other about admission and revocation.
@@ -115,9 +116,7 @@ package enum Frame: Hashable, Sendable {
     package static let revocationPage = 512
     /// The frames that send revocations of one network, page by page.
     static func pages(of entries: [Revocation], index: UInt8) -> [Frame] {
-        stride(from: 0, to: entries.count, by: self.revocationPage).map { start in
-            .revocations(index: index, Array(entries[start..<min(start + self.revocationPage, entries.count)]))
-        }
+        entries.chunks(ofCount: self.revocationPage).map { .revocations(index: index, Array($0)) }
     }
 
     /// The number of bytes of a join's proof (HMAC-SHA256).

@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Identity
 internal import Kademlia
 internal import Mailbox
@@ -139,12 +140,11 @@ extension NodeCore {
                 self.memberships[network]?.connections.insert(id)
             }
         }
-        for start in stride(from: 0, to: offers.count, by: Frame.tokenLimit) {
-            let page = Array(offers[start..<min(start + Frame.tokenLimit, offers.count)])
+        for page in offers.chunks(ofCount: Frame.tokenLimit) {
             let hello = Frame.Hello(
                 instance: self.configuration.instance,
                 capabilities: self.configuration.capabilities,
-                tokens: page
+                tokens: Array(page)
             )
             self.connections.send(.hello(hello), on: id, &effects)
             self.connections[id]?.hello.noteSent()

@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Bytes
 internal import Crypto
 
@@ -11,8 +12,7 @@ enum DeviceCode {
 
     /// Twenty characters in groups of four, such as `alvl-mj3f-k5sp-ltti-gf4t`.
     static func text(of binary: [UInt8]) -> String {
-        let text = Array(Base32.encode(Array(SHA256.hash(data: label.message(binary)))).prefix(characterCount))
-        return stride(from: 0, to: characterCount, by: groupCount).map { String(text[$0..<$0 + groupCount]) }
-            .joined(separator: "-")
+        let text = Base32.encode(Array(SHA256.hash(data: label.message(binary)))).prefix(characterCount)
+        return text.chunks(ofCount: groupCount).joined(separator: "-")
     }
 }

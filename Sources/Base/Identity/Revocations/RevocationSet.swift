@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Bytes
 internal import Crypto
 
@@ -112,16 +113,7 @@ public struct RevocationSet: Hashable, Sendable {
 
     /// The place of the first entry that does not come before `peer`.
     private func position(of peer: PeerId) -> Int {
-        var range = 0..<revocations.count
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if revocations[middle].peerId < peer {
-                range = (middle + 1)..<range.upperBound
-            } else {
-                range = range.lowerBound..<middle
-            }
-        }
-        return range.lowerBound
+        revocations.partitioningIndex { $0.peerId >= peer }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Bytes
 
 /// Sixty digits that two people compare, by eye or by scanning a symbol: if they are equal, no third device is between theirs.
@@ -34,9 +35,7 @@ public struct SafetyNumber: Hashable, Sendable {
 
     /// The digits in groups of five.
     public var groups: [String] {
-        let digits = Array(self.digits)
-        return stride(from: 0, to: digits.count, by: Self.groupDigits)
-            .map { String(digits[$0..<$0 + Self.groupDigits]) }
+        digits.chunks(ofCount: Self.groupDigits).map { String($0) }
     }
 }
 

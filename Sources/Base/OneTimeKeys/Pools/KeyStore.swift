@@ -1,3 +1,4 @@
+internal import Algorithms
 public import Bytes
 internal import Crypto
 
@@ -175,8 +176,6 @@ extension KeyStore {
         }
         let slice = try reader.readSlice(count: count * OneTimeKeyName.byteCount)
         try reader.finish()
-        let names = stride(from: slice.startIndex, to: slice.endIndex, by: OneTimeKeyName.byteCount)
-            .map { OneTimeKeyName(slice[$0..<$0 + OneTimeKeyName.byteCount]) }
-        return (suite, generation, names)
+        return (suite, generation, slice.chunks(ofCount: OneTimeKeyName.byteCount).map { OneTimeKeyName($0) })
     }
 }

@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Bytes
 internal import Crypto
 
@@ -78,23 +79,12 @@ struct PuncturableTree: Sendable {
 
     /// The place of the node above a leaf.
     private func place(of leaf: Int) -> Int? {
-        var (low, high) = (0, nodes.count)
-        while low < high {
-            let middle = (low + high) / 2
-            let (first, width) = leaves(of: nodes[middle])
-            if leaf < first {
-                high = middle
-            } else if leaf >= first + width {
-                low = middle + 1
-            } else {
-                return middle
-            }
-        }
-        return nil
+        let place = nodes.partitioningIndex { leaves(of: $0).upperBound > leaf }
+        return place < nodes.count && leaves(of: nodes[place]).contains(leaf) ? place : nil
     }
 
-    private func leaves(of node: Node) -> (first: Int, count: Int) {
-        (node.index << (depth - node.level), 1 << (depth - node.level))
+    private func leaves(of node: Node) -> Range<Int> {
+        (node.index << (depth - node.level))..<((node.index + 1) << (depth - node.level))
     }
 
     private func child(of node: Node, towards leaf: Int) -> Node {
@@ -134,9 +124,9 @@ extension PuncturableTree {
             guard level <= depth, index < 1 << level else { throw .invalidValue("node \(index) of level \(level)") }
             var bytes = try reader.readBytes(count: Self.secretByteCount)
             let node = Node(level: level, index: index, secret: SecretBytes(consuming: &bytes))
-            let (first, count) = leaves(of: node)
-            guard first >= end else { throw .invalidValue("nodes that overlap or are out of order") }
-            end = first + count
+            let covered = leaves(of: node)
+            guard covered.lowerBound >= end else { throw .invalidValue("nodes that overlap or are out of order") }
+            end = covered.upperBound
             nodes.append(node)
         }
     }

@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Identity
 
 /// All running nodes by id: what a table would know that knows everything.
@@ -42,24 +43,11 @@ struct MemberIndex {
             found += self.entries[range]
             return
         }
-        let middle = self.firstWithBit(bit, in: range)
+        let middle = self.entries[range].partitioningIndex { $0.id.bit(bit) }
         let (zeros, ones) = (range.lowerBound..<middle, middle..<range.upperBound)
         let (near, far) = target.bit(bit) ? (ones, zeros) : (zeros, ones)
         self.collect(target, count, near, bit + 1, &found)
         if found.count < count { self.collect(target, count, far, bit + 1, &found) }
-    }
-
-    private func firstWithBit(_ bit: Int, in range: Range<Int>) -> Int {
-        var range = range
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if self.entries[middle].id.bit(bit) {
-                range = range.lowerBound..<middle
-            } else {
-                range = (middle + 1)..<range.upperBound
-            }
-        }
-        return range.lowerBound
     }
 
     private static func distance(_ left: Bytes32, _ right: Bytes32) -> (UInt64, UInt64, UInt64, UInt64) {

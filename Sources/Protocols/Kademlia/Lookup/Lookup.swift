@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Identity
 
 /// The search for the members nearest to a target: whom to ask next, and when it is over.
@@ -174,13 +175,7 @@ struct Lookup: Sendable {
     }
 
     private func position(of distance: Distance) -> Int {
-        var low = 0
-        var high = self.candidates.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.candidates[middle].distance < distance { low = middle + 1 } else { high = middle }
-        }
-        return low
+        self.candidates.partitioningIndex { $0.distance >= distance }
     }
 
     private func index(of peer: PeerId) -> Int? {

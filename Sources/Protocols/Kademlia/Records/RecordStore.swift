@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Identity
 
 /// The records that this node holds, by location and writer, with the bounds of each member and of all.
@@ -52,13 +53,8 @@ struct RecordStore: Sendable {
     func usage(of writer: PeerId) -> Usage { self.usage[writer] ?? Usage() }
 
     func position(of location: Bytes32) -> (position: Int, isThere: Bool) {
-        var low = 0
-        var high = self.places.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.places[middle].location < location { low = middle + 1 } else { high = middle }
-        }
-        return (low, low < self.places.count && self.places[low].location == location)
+        let position = self.places.partitioningIndex { $0.location >= location }
+        return (position, position < self.places.count && self.places[position].location == location)
     }
 
     /// Returns the records at a location, in the order of the writers.

@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Identity
 internal import OrderedCollections
 
@@ -84,8 +85,7 @@ extension Kademlia {
         _ effects: inout [Effect]
     ) {
         guard let contact = self.routing.table[peer]?.contact else { return }
-        for start in stride(from: 0, to: digests.count, by: Message.recordLimit) {
-            let page = Array(digests[start..<min(digests.count, start + Message.recordLimit)])
+        for page in digests.chunks(ofCount: Message.recordLimit).map({ Array($0) }) {
             self.ask(contact, .offer(page), for: .offer(page), now, &effects)
         }
     }

@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import Identity
 
 /// The members that this node has met, sorted by distance from it.
@@ -66,20 +67,15 @@ struct RoutingTable: Sendable {
     /// Returns the position at which the member is, or would be inserted.
     func insertionPosition(of peer: PeerId) -> Int {
         let key = peer.words.first ^ self.local.first
-        var low = 0
-        var high = self.keys.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.keys[middle] < key { low = middle + 1 } else { high = middle }
-        }
-        guard low < self.keys.count, self.keys[low] == key else { return low }
+        var position = self.firstPosition(atOrAbove: key)
+        guard position < self.keys.count, self.keys[position] == key else { return position }
         let distance = Distance(peer.words, self.local)
-        while low < self.keys.count, self.keys[low] == key,
-            Distance(self.entries[low].peerId.words, self.local) < distance
+        while position < self.keys.count, self.keys[position] == key,
+            Distance(self.entries[position].peerId.words, self.local) < distance
         {
-            low += 1
+            position += 1
         }
-        return low
+        return position
     }
 
     /// Notes that the member is connected, and gives it a place if there is one; returns whether it is in now.
@@ -131,13 +127,7 @@ struct RoutingTable: Sendable {
 
     private func firstPosition(atOrAbove key: UInt64?) -> Int {
         guard let key else { return self.keys.count }
-        var low = 0
-        var high = self.keys.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.keys[middle] < key { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return self.keys.partitioningIndex { $0 >= key }
     }
 
     /// The deepest bucket worth looking after: that of the farthest protected member.
