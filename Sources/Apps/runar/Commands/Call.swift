@@ -6,7 +6,7 @@ internal import NodeService
 internal import Platform
 
 /// Shows which services there are.
-struct Services: AsyncParsableCommand {
+struct Services: NetworkCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the services of this device and of everybody who is connected, with their actions."
     )
@@ -18,17 +18,13 @@ struct Services: AsyncParsableCommand {
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
-    func run() async throws {
-        let request = APIRequest.services(peer.map { PeerName($0) }, network: network.map { NetworkName($0) })
-        let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request)
-        }
-        Output.report(report, asJSON: home.output.json)
+    func request() -> APIRequest<ServicesReport> {
+        .services(peer.map { PeerName($0) }, network: network.map { NetworkName($0) })
     }
 }
 
 /// Asks a service something.
-struct Call: AsyncParsableCommand {
+struct Call: NetworkCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask a service something, and print what it answers.",
         discussion: """
@@ -53,7 +49,7 @@ struct Call: AsyncParsableCommand {
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
-    func run() async throws {
+    func request() throws -> APIRequest<CalledReport> {
         let path = try TopicArgument(path, network: network)
         guard !path.path.isPattern, path.path.segments.count > 1 else {
             throw CommandFailure(
@@ -62,7 +58,7 @@ struct Call: AsyncParsableCommand {
                 "\"\(path.path.path)\" is no action: give the service, a slash and one of its actions, as in math/add"
             )
         }
-        let request = APIRequest.call(
+        return .call(
             CallForm(
                 path: path.path.path,
                 network: path.network?.text,
@@ -72,10 +68,6 @@ struct Call: AsyncParsableCommand {
                 idempotent: idempotent
             )
         )
-        let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request)
-        }
-        Output.report(report, asJSON: home.output.json)
     }
 
     private func content() throws -> Data {

@@ -5,7 +5,7 @@ internal import Platform
 // Images, audio and video in conversations.
 
 extension Circle {
-    struct Send: AsyncParsableCommand {
+    struct Send: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send an image, audio or video to a person or a stream.",
             discussion: """
@@ -20,10 +20,8 @@ extension Circle {
         var file: String
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let request = APIRequest.attach(try Attachment(file: file), in: ConversationName(conversation))
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
+        func request() throws -> APIRequest<ThoughtReport> {
+            .attach(try Attachment(file: file), in: ConversationName(conversation))
         }
     }
 

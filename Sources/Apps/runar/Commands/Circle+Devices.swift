@@ -18,7 +18,7 @@ extension Circle {
 }
 
 extension Circle.Device {
-    struct Add: AsyncParsableCommand {
+    struct Add: NetworkCommand {
         static let configuration = CommandConfiguration(
             abstract: "Give your circle to another device of yours, which expects it.",
             discussion: """
@@ -30,14 +30,12 @@ extension Circle.Device {
         @OptionGroup var device: CircleDeviceOptions
         @OptionGroup var node: NodeOptions
 
-        func run() async throws {
-            let request = APIRequest.addDevice(device.name)
-            let report = try await Session.with(device.home, node, onNetwork: true) { try await $0.ask(request) }
-            Output.report(report, asJSON: device.home.output.json)
-        }
+        var home: HomeOptions { device.home }
+
+        func request() -> APIRequest<CircleReport> { .addDevice(device.name) }
     }
 
-    struct Expect: AsyncParsableCommand {
+    struct Expect: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Let another device of yours give its circle to this one, once, within ten minutes.",
             discussion: """
@@ -48,21 +46,22 @@ extension Circle.Device {
 
         @OptionGroup var device: CircleDeviceOptions
 
-        func run() async throws {
-            let place = try device.home.place()
-            guard Session.isNodeRunning(in: place) else {
+        var home: HomeOptions { device.home }
+
+        func prepare() throws {
+            guard Session.isNodeRunning(in: try home.place()) else {
                 throw CommandFailure(
                     "not-running",
                     .unavailable,
                     "no node runs here to wait for the other device: start one with `runar up`, and try again"
                 )
             }
-            let report = try await Session.with(device.home) { try await $0.ask(.expectDevice(device.name)) }
-            Output.report(report, asJSON: device.home.output.json)
         }
+
+        func request() -> APIRequest<CircleReport> { .expectDevice(device.name) }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a lost device of yours from the circle; says what stays there and asks.",
             discussion: "Everyone in your circle learns of it, and seals nothing for the device from then on."
@@ -72,24 +71,25 @@ extension Circle.Device {
         @Flag(help: "Do not ask.")
         var yes = false
 
-        func run() async throws {
-            if !yes {
-                Output.note(
-                    """
-                    No thought is sealed for the device from now on. It keeps your person's key and the thoughts that it has. \
-                    Revoke its membership too: `runar network revoke`.
-                    """
-                )
-                try await Prompt.requireConsent("", with: "remove", otherwise: "nothing was changed")
-            }
-            let report = try await Session.with(device.home) { try await $0.ask(.removeDevice(device.name)) }
-            Output.report(report, asJSON: device.home.output.json)
+        var home: HomeOptions { device.home }
+
+        func prepare() async throws {
+            if yes { return }
+            Output.note(
+                """
+                No thought is sealed for the device from now on. It keeps your person's key and the thoughts that it has. \
+                Revoke its membership too: `runar network revoke`.
+                """
+            )
+            try await Prompt.requireConsent("", with: "remove", otherwise: "nothing was changed")
         }
+
+        func request() -> APIRequest<CircleReport> { .removeDevice(device.name) }
     }
 }
 
 extension Circle {
-    struct Block: AsyncParsableCommand {
+    struct Block: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Block a person: trust is revoked, and no request is taken until you lift the block.",
             discussion: "What `runar circle revoke` deletes is deleted. The reasons stay on your device."
@@ -109,11 +109,7 @@ extension Circle {
 
         func validate() throws { _ = try severities() }
 
-        func run() async throws {
-            let request = APIRequest.block(PersonName(person), reasons: try severities())
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() throws -> APIRequest<CircleReport> { .block(PersonName(person), reasons: try severities()) }
 
         private func severities() throws -> [String: Int] {
             var severities: [String: Int] = [:]
@@ -127,7 +123,7 @@ extension Circle {
         }
     }
 
-    struct Unblock: AsyncParsableCommand {
+    struct Unblock: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lift the block of a person.",
             discussion: "Trust returns only if you accept the person, and the person consents again."
@@ -135,10 +131,9 @@ extension Circle {
 
         @OptionGroup var person: PersonOptions
 
-        func run() async throws {
-            let report = try await Session.with(person.home) { try await $0.ask(.unblock(person.name)) }
-            Output.report(report, asJSON: person.home.output.json)
-        }
+        var home: HomeOptions { person.home }
+
+        func request() -> APIRequest<CircleReport> { .unblock(person.name) }
     }
 }
 

@@ -4,7 +4,7 @@ internal import NodeService
 // The members that hold a person's mail.
 
 extension Circle {
-    struct Homes: AsyncParsableCommand {
+    struct Homes: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "List or choose the members that hold your mail while your devices are offline.",
             discussion: """
@@ -24,11 +24,10 @@ extension Circle {
             guard !choosesNone || peers.isEmpty else { throw ValidationError("Give members, or --none, not both.") }
         }
 
-        func run() async throws {
-            let isQuestion = peers.isEmpty && !choosesNone
-            let request: APIRequest<CircleReport> = isQuestion ? .circle : .setHomes(peers.map { PeerName($0) })
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(HomesReport(report), asJSON: home.output.json)
+        func request() -> APIRequest<CircleReport> {
+            peers.isEmpty && !choosesNone ? .circle : .setHomes(peers.map { PeerName($0) })
         }
+
+        func show(_ report: CircleReport) { Output.report(HomesReport(report), asJSON: home.output.json) }
     }
 }

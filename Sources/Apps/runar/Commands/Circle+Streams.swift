@@ -17,7 +17,7 @@ extension Circle {
 }
 
 extension Circle.Stream {
-    struct Make: AsyncParsableCommand {
+    struct Make: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a stream without members.",
             discussion: """
@@ -34,14 +34,12 @@ extension Circle.Stream {
         var isCreatorAlone = false
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let request = APIRequest.makeStream(name: name, blurb: blurb, isCreatorAlone: isCreatorAlone)
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
+        func request() -> APIRequest<StreamReport> {
+            .makeStream(name: name, blurb: blurb, isCreatorAlone: isCreatorAlone)
         }
     }
 
-    struct Invite: AsyncParsableCommand {
+    struct Invite: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Invite a person whom you trust to a stream that you made.",
             discussion: "The person takes part after joining, and sees what is said from then on."
@@ -52,14 +50,10 @@ extension Circle.Stream {
         var person: String
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let request = APIRequest.invite(PersonName(person), to: stream.name)
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<StreamReport> { .invite(PersonName(person), to: stream.name) }
     }
 
-    struct Remove: AsyncParsableCommand {
+    struct Remove: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a person from a stream that you made.",
             discussion: "The person gets nothing from then on, and keeps the thoughts so far."
@@ -70,14 +64,10 @@ extension Circle.Stream {
         var person: String
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let request = APIRequest.remove(PersonName(person), from: stream.name)
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<StreamReport> { .remove(PersonName(person), from: stream.name) }
     }
 
-    struct Join: AsyncParsableCommand {
+    struct Join: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Join a stream to which you are invited.",
             discussion: "Where every member writes, joining is also your consent to trust the members."
@@ -86,13 +76,10 @@ extension Circle.Stream {
         @OptionGroup var stream: StreamOptions
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let report = try await Session.with(home) { try await $0.ask(.joinStream(stream.name)) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<StreamReport> { .joinStream(stream.name) }
     }
 
-    struct Leave: AsyncParsableCommand {
+    struct Leave: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Leave a stream, or decline an invitation to it.",
             discussion: "Its thoughts stay on this device. The creator of a stream deletes it instead."
@@ -101,13 +88,10 @@ extension Circle.Stream {
         @OptionGroup var stream: StreamOptions
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let report = try await Session.with(home) { try await $0.ask(.leaveStream(stream.name)) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<StreamReport> { .leaveStream(stream.name) }
     }
 
-    struct Delete: AsyncParsableCommand {
+    struct Delete: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a stream with its thoughts; says what is lost and asks.",
             discussion: "The members of your own stream are removed; a stream that another person made you leave."
@@ -118,19 +102,18 @@ extension Circle.Stream {
         var yes = false
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            if !yes {
-                Output.note(
-                    """
-                    The thoughts of the stream are deleted on this device. If you made the stream, its members are removed \
-                    and keep their copies.
-                    """
-                )
-                try await Prompt.requireConsent("", with: "delete", otherwise: "nothing was changed")
-            }
-            let report = try await Session.with(home) { try await $0.ask(.deleteStream(stream.name)) }
-            Output.report(report, asJSON: home.output.json)
+        func prepare() async throws {
+            if yes { return }
+            Output.note(
+                """
+                The thoughts of the stream are deleted on this device. If you made the stream, its members are removed \
+                and keep their copies.
+                """
+            )
+            try await Prompt.requireConsent("", with: "delete", otherwise: "nothing was changed")
         }
+
+        func request() -> APIRequest<DoneReport> { .deleteStream(stream.name) }
     }
 }
 

@@ -21,17 +21,14 @@ struct Circle: AsyncParsableCommand {
 }
 
 extension Circle {
-    struct List: AsyncParsableCommand {
+    struct List: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the people of your circle, with the safety numbers and the keys that are left."
         )
 
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let report = try await Session.with(home) { try await $0.ask(.circle) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<CircleReport> { .circle }
     }
 
     struct Profile: AsyncParsableCommand {
@@ -54,7 +51,7 @@ extension Circle {
         }
     }
 
-    struct Card: AsyncParsableCommand {
+    struct Card: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print your card as a text, with which other people add you.",
             discussion: "It is no secret: it names your devices, and is signed by you."
@@ -64,8 +61,9 @@ extension Circle {
         var showsCode = false
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let report = try await Session.with(home) { try await $0.ask(.ownCard) }
+        func request() -> APIRequest<CardReport> { .ownCard }
+
+        func show(_ report: CardReport) {
             Output.report(report, asJSON: home.output.json)
             if showsCode, !home.output.json { TerminalCode.showIfRoom(report.text) }
         }
@@ -116,7 +114,7 @@ extension Circle {
         }
     }
 
-    struct Accept: AsyncParsableCommand {
+    struct Accept: NetworkCommand {
         static let configuration = CommandConfiguration(
             abstract: "Accept the request of a person, or ask a person in whom you revoked trust again."
         )
@@ -124,25 +122,22 @@ extension Circle {
         @OptionGroup var person: PersonOptions
         @OptionGroup var node: NodeOptions
 
-        func run() async throws {
-            let request = APIRequest.accept(person.name)
-            let report = try await Session.with(person.home, node, onNetwork: true) { try await $0.ask(request) }
-            Output.report(report, asJSON: person.home.output.json)
-        }
+        var home: HomeOptions { person.home }
+
+        func request() -> APIRequest<PersonReport> { .accept(person.name) }
     }
 
-    struct Decline: AsyncParsableCommand {
+    struct Decline: ReportingCommand {
         static let configuration = CommandConfiguration(abstract: "Decline the request of a person.")
 
         @OptionGroup var person: PersonOptions
 
-        func run() async throws {
-            let report = try await Session.with(person.home) { try await $0.ask(.decline(person.name)) }
-            Output.report(report, asJSON: person.home.output.json)
-        }
+        var home: HomeOptions { person.home }
+
+        func request() -> APIRequest<DoneReport> { .decline(person.name) }
     }
 
-    struct Verify: AsyncParsableCommand {
+    struct Verify: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Confirm the safety number that the person's screen shows.",
             discussion: "The number has 60 digits. If it differs, somebody else may be between the two of you."
@@ -162,15 +157,13 @@ extension Circle {
             }
         }
 
-        func run() async throws {
+        func request() throws -> APIRequest<PersonReport> {
             let texts = try picture.map { try PictureCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
-            let request = APIRequest.verify(PersonName(person), digits: texts.joined(separator: "\n"))
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
+            return .verify(PersonName(person), digits: texts.joined(separator: "\n"))
         }
     }
 
-    struct Revoke: AsyncParsableCommand {
+    struct Revoke: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke the trust in a person; says what is lost and asks.",
             discussion: "Trust returns only if you accept the person again, and the person consents again."
@@ -180,24 +173,25 @@ extension Circle {
         var yes = false
         @OptionGroup var person: PersonOptions
 
-        func run() async throws {
-            if !yes {
-                Output.note(
-                    """
-                    The connections to the person's devices are closed and refused from now on. The one-time keys are \
-                    deleted, so what was not opened yet can never be opened. What waits to be delivered is dropped.
-                    """
-                )
-                guard try await Prompt.confirms("", with: "revoke", otherwise: "add --yes") else {
-                    throw CommandFailure("not-confirmed", .notPermitted, "nothing was changed")
-                }
+        var home: HomeOptions { person.home }
+
+        func prepare() async throws {
+            if yes { return }
+            Output.note(
+                """
+                The connections to the person's devices are closed and refused from now on. The one-time keys are \
+                deleted, so what was not opened yet can never be opened. What waits to be delivered is dropped.
+                """
+            )
+            guard try await Prompt.confirms("", with: "revoke", otherwise: "add --yes") else {
+                throw CommandFailure("not-confirmed", .notPermitted, "nothing was changed")
             }
-            let report = try await Session.with(person.home) { try await $0.ask(.revokeTrust(in: person.name)) }
-            Output.report(report, asJSON: person.home.output.json)
         }
+
+        func request() -> APIRequest<PersonReport> { .revokeTrust(in: person.name) }
     }
 
-    struct Say: AsyncParsableCommand {
+    struct Say: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Say something to a person or in a stream.",
             discussion: "It is stored first, and delivered while a node runs here (`runar up`)."
@@ -209,11 +203,7 @@ extension Circle {
         var text: String
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let request = APIRequest.say(text, in: ConversationName(conversation))
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<ThoughtReport> { .say(text, in: ConversationName(conversation)) }
     }
 
     struct History: AsyncParsableCommand {

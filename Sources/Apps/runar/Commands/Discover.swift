@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import NodeService
 
 /// Looks for members.
-struct Discover: AsyncParsableCommand {
+struct Discover: NetworkCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the members that are found without an address being typed, and how.",
         discussion: """
@@ -16,11 +16,5 @@ struct Discover: AsyncParsableCommand {
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
-    func run() async throws {
-        let request = APIRequest.discover(network.map { NetworkName($0) })
-        let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request)
-        }
-        Output.report(report, asJSON: home.output.json)
-    }
+    func request() -> APIRequest<DiscoverReport> { .discover(network.map { NetworkName($0) }) }
 }

@@ -7,7 +7,7 @@ internal import Platform
 internal import RunarNode
 
 /// Publishes an event.
-struct Publish: AsyncParsableCommand {
+struct Publish: NetworkCommand {
     static let configuration = CommandConfiguration(
         abstract: "Publish an event to a topic, for every member of the network that subscribed to it.",
         discussion: """
@@ -32,7 +32,7 @@ struct Publish: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func request() throws -> APIRequest<PublishedReport> {
         let topic = try TopicArgument(topic, network: network)
         guard !topic.path.isPattern else {
             throw CommandFailure(
@@ -41,11 +41,7 @@ struct Publish: AsyncParsableCommand {
                 "\"\(topic.path.path)\" stands for many topics: an event is published to one, without *, > and {}"
             )
         }
-        let request = APIRequest.publish(topic.path.path, network: topic.network, try content())
-        let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request)
-        }
-        Output.report(report, asJSON: home.output.json)
+        return .publish(topic.path.path, network: topic.network, try content())
     }
 
     private func content() throws -> [UInt8] {

@@ -4,7 +4,7 @@ internal import QRCode
 
 // One-time keys: each sealed message has a key of its own, which is erased when the message is opened.
 extension Keys {
-    struct Exchange: AsyncParsableCommand {
+    struct Exchange: NetworkCommand {
         static let configuration = CommandConfiguration(
             abstract: "Exchange one-time keys with a peer, and show the safety number.",
             discussion: """
@@ -21,16 +21,19 @@ extension Keys {
         @OptionGroup var home: HomeOptions
         @OptionGroup var node: NodeOptions
 
-        func run() async throws {
-            let request = APIRequest.exchangeKeys(with: PeerName(peer))
+        func prepare() {
             if !home.output.json { Output.note("Keys are generated and exchanged; this takes a few seconds.") }
-            let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
+        }
+
+        func request() -> APIRequest<KeyRelationshipReport> { .exchangeKeys(with: PeerName(peer)) }
+
+        func show(_ report: KeyRelationshipReport) {
             Output.report(report, asJSON: home.output.json)
             if showsCode, !home.output.json, let number = report.safetyNumber { TerminalCode.showIfRoom(number) }
         }
     }
 
-    struct Verify: AsyncParsableCommand {
+    struct Verify: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Confirm the safety number that the peer's screen shows.",
             discussion: "The number has 60 digits. If it differs, a third device may be between the two."
@@ -50,26 +53,21 @@ extension Keys {
             }
         }
 
-        func run() async throws {
+        func request() throws -> APIRequest<KeyRelationshipReport> {
             let texts = try picture.map { try PictureCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
-            let request = APIRequest.verifyKeys(of: PeerName(peer), digits: texts.joined(separator: "\n"))
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
+            return .verifyKeys(of: PeerName(peer), digits: texts.joined(separator: "\n"))
         }
     }
 
-    struct Supply: AsyncParsableCommand {
+    struct Supply: ReportingCommand {
         static let configuration = CommandConfiguration(abstract: "Show how many one-time keys are left for each peer.")
 
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let report = try await Session.with(home) { try await $0.ask(.keyRelationships) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<KeyRelationshipsReport> { .keyRelationships }
     }
 
-    struct Forget: AsyncParsableCommand {
+    struct Forget: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete the one-time keys of a peer.",
             discussion: "Sealed messages from the peer that were not opened cannot be opened afterwards."
@@ -79,9 +77,6 @@ extension Keys {
         var peer: String
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let report = try await Session.with(home) { try await $0.ask(.removeKeys(of: PeerName(peer))) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<DoneReport> { .removeKeys(of: PeerName(peer)) }
     }
 }

@@ -54,7 +54,7 @@ extension Keys {
         }
     }
 
-    struct Export: AsyncParsableCommand {
+    struct Export: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a key of this device: peer or root.",
             discussion: "Whoever sees the private key (--reveal) is this device, or owns your networks."
@@ -66,14 +66,10 @@ extension Keys {
         var reveal = false
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let request = APIRequest.exportKey(name: key, isRevealed: reveal)
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<KeyReport> { .exportKey(name: key, isRevealed: reveal) }
     }
 
-    struct Import: AsyncParsableCommand {
+    struct Import: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Put a private key into this device's vault.",
             discussion: "The file holds 64 hexadecimal digits, or with --sealed what the console exported."
@@ -91,12 +87,10 @@ extension Keys {
         var replace = false
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
+        func request() throws -> APIRequest<KeyReport> {
             let hex =
                 try sealed ? unsealed() : InputText.read(file, limit: Keys.hexLimit).filter { !$0.isWhitespace }
-            let request = APIRequest.importKey(name: key, hex: hex, replacing: replace)
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
+            return .importKey(name: key, hex: hex, replacing: replace)
         }
 
         /// The key in a file that a passphrase opens.
@@ -119,7 +113,7 @@ extension Keys {
 }
 
 extension Keys {
-    struct RenewDevice: AsyncParsableCommand {
+    struct RenewDevice: ReportingCommand {
         static let configuration = CommandConfiguration(
             commandName: "renew-device",
             abstract: "Give this device a new key, as one needs that was revoked.",
@@ -133,14 +127,13 @@ extension Keys {
         var yes = false
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            if !yes {
-                Output.note("This device gets a new key and a new id. Its memberships in networks of others end.")
-                try await Prompt.requireConsent("", with: "renew", otherwise: "nothing was changed")
-            }
-            let report = try await Session.with(home) { try await $0.ask(.renewDevice) }
-            Output.report(report, asJSON: home.output.json)
+        func prepare() async throws {
+            if yes { return }
+            Output.note("This device gets a new key and a new id. Its memberships in networks of others end.")
+            try await Prompt.requireConsent("", with: "renew", otherwise: "nothing was changed")
         }
+
+        func request() -> APIRequest<RenewalReport> { .renewDevice }
     }
 }
 

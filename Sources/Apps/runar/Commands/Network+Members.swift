@@ -6,7 +6,7 @@ internal import NodeService
 internal import Platform
 
 extension Network {
-    struct Issue: AsyncParsableCommand {
+    struct Issue: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Issue a token that makes a peer a member.",
             discussion: """
@@ -31,18 +31,20 @@ extension Network {
         var noRenewal = false
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
+        func request() throws -> APIRequest<TokenReport> {
             let now = SystemProcess.wallSeconds
             let expiration = try expiresAt ?? Self.expiration(of: expires, from: now)
             if let expiration, expiration < now { Output.note("note: this token has expired already") }
-            let request = APIRequest.issueToken(
+            return .issueToken(
                 PeerName(peer),
                 network: network.map { NetworkName($0) },
                 expiration: expiration,
                 label: label,
                 isRenewable: !noRenewal
             )
-            let report = try await Session.with(home) { try await $0.ask(request) }
+        }
+
+        func show(_ report: TokenReport) throws {
             if qr, !home.output.json { return try TerminalCode.show(report.text) }
             Output.report(report, asJSON: home.output.json)
         }
@@ -61,7 +63,7 @@ extension Network {
         }
     }
 
-    struct Revoke: AsyncParsableCommand {
+    struct Revoke: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a peer for good: it is cut off at once wherever the revocation arrives.",
             discussion: "Asks first. A revoked device comes back only with a new key: `runar keys renew-device` there."
@@ -75,17 +77,17 @@ extension Network {
         var yes = false
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            if !yes {
-                try await Prompt.requireConsent(
-                    "This cuts off \(Terminal.quoted(peer)) for good: it can come back only with a new key.",
-                    with: "revoke",
-                    otherwise: "no peer was revoked"
-                )
-            }
-            let request = APIRequest.revoke(PeerName(peer), network: network.map { NetworkName($0) })
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
+        func prepare() async throws {
+            if yes { return }
+            try await Prompt.requireConsent(
+                "This cuts off \(Terminal.quoted(peer)) for good: it can come back only with a new key.",
+                with: "revoke",
+                otherwise: "no peer was revoked"
+            )
+        }
+
+        func request() -> APIRequest<RevocationReport> {
+            .revoke(PeerName(peer), network: network.map { NetworkName($0) })
         }
     }
 }

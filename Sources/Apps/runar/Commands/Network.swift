@@ -15,7 +15,7 @@ struct Network: AsyncParsableCommand {
 }
 
 extension Network {
-    struct Create: AsyncParsableCommand {
+    struct Create: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a network that this device owns.",
             discussion: """
@@ -30,25 +30,18 @@ extension Network {
         var index: UInt32?
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let request = APIRequest.createNetwork(name: name, index: index)
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<NetworkReport> { .createNetwork(name: name, index: index) }
     }
 
-    struct List: AsyncParsableCommand {
+    struct List: ReportingCommand {
         static let configuration = CommandConfiguration(abstract: "List the networks of this device.")
 
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let report = try await Session.with(home) { try await $0.ask(.networks) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<NetworksReport> { .networks }
     }
 
-    struct Show: AsyncParsableCommand {
+    struct Show: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a network and the text that others join with."
         )
@@ -61,9 +54,9 @@ extension Network {
         var qr = false
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let name = network.map { NetworkName($0) }
-            let report = try await Session.with(home) { try await $0.ask(.network(name)) }
+        func request() -> APIRequest<NetworkReport> { .network(network.map { NetworkName($0) }) }
+
+        func show(_ report: NetworkReport) throws {
             if text || qr, !home.output.json {
                 guard let text = report.text else {
                     throw CommandFailure(
@@ -78,7 +71,7 @@ extension Network {
         }
     }
 
-    struct Rename: AsyncParsableCommand {
+    struct Rename: ReportingCommand {
         static let configuration = CommandConfiguration(abstract: "Give a network of yours another name.")
 
         @Argument(help: "The network.")
@@ -87,11 +80,7 @@ extension Network {
         var name: String
         @OptionGroup var home: HomeOptions
 
-        func run() async throws {
-            let request = APIRequest.renameNetwork(NetworkName(network), name: name)
-            let report = try await Session.with(home) { try await $0.ask(request) }
-            Output.report(report, asJSON: home.output.json)
-        }
+        func request() -> APIRequest<NetworkReport> { .renameNetwork(NetworkName(network), name: name) }
     }
 
     struct Leave: AsyncParsableCommand {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import NodeService
 
 /// The command that lists peers.
-struct Peers: AsyncParsableCommand {
+struct Peers: ReportingCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the peers that are connected and admitted, or all that are known.",
         discussion: "Every id here may be shortened to its first characters, or named by its label, in other commands."
@@ -12,15 +12,11 @@ struct Peers: AsyncParsableCommand {
     var all = false
     @OptionGroup var home: HomeOptions
 
-    func run() async throws {
-        let request = APIRequest.peers(all: all)
-        let report = try await Session.with(home) { try await $0.ask(request) }
-        Output.report(report, asJSON: home.output.json)
-    }
+    func request() -> APIRequest<PeersReport> { .peers(all: all) }
 }
 
 /// Dials a peer.
-struct Connect: AsyncParsableCommand {
+struct Connect: NetworkCommand {
     static let configuration = CommandConfiguration(
         abstract: "Dial a member of a network; the running node keeps the connection.",
         discussion: """
@@ -44,19 +40,9 @@ struct Connect: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let request: APIRequest<ConnectReport> =
-            words.count > 1
-            ? .connect(
-                PeerName(words[0]),
-                network: NetworkName(words[1]),
-                address: words.dropFirst(2).first,
-                overRelay: relay
-            )
-            : .connectByText(try InputText.pasted(words, limit: 16 * 1024))
-        let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request)
-        }
-        Output.report(report, asJSON: home.output.json)
+    func request() throws -> APIRequest<ConnectReport> {
+        guard words.count > 1 else { return .connectByText(try InputText.pasted(words, limit: 16 * 1024)) }
+        let address = words.dropFirst(2).first
+        return .connect(PeerName(words[0]), network: NetworkName(words[1]), address: address, overRelay: relay)
     }
 }

@@ -35,7 +35,7 @@ struct TableOptions: ParsableArguments {
 extension TableKey.Format: ExpressibleByArgument {}
 
 /// Stores a value.
-struct Put: AsyncParsableCommand {
+struct Put: NetworkCommand {
     static let configuration = CommandConfiguration(
         abstract: "Store a value under a key, where every member of the network finds it.",
         discussion: """
@@ -69,20 +69,16 @@ struct Put: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func request() throws -> APIRequest<PutReport> {
         let limit = Record.valueByteLimit
         let advice = "a value has at most that; send it with `runar send --file`, or store where it is"
         let bytes = try file.map { try InputText.bytes($0, limit: limit, otherwise: advice) }
-        let request = APIRequest.put(
+        return .put(
             try table.key(key),
             value: bytes ?? Array((value ?? "").utf8),
             condition: ifVersion.map { .ifVersion($0) } ?? (ifAbsent ? .ifAbsent : .any),
             lifetime: try lifetime.map { try DurationText.parse($0) }
         )
-        let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request)
-        }
-        Output.report(report, asJSON: home.output.json)
     }
 }
 
@@ -151,7 +147,7 @@ struct Get: AsyncParsableCommand {
 }
 
 /// Deletes a value.
-struct Delete: AsyncParsableCommand {
+struct Delete: NetworkCommand {
     static let configuration = CommandConfiguration(
         abstract: "Delete what this device has stored under a key; the values of others stay."
     )
@@ -162,11 +158,5 @@ struct Delete: AsyncParsableCommand {
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
-    func run() async throws {
-        let request = APIRequest.delete(try table.key(key))
-        let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request)
-        }
-        Output.report(report, asJSON: home.output.json)
-    }
+    func request() throws -> APIRequest<DeleteReport> { .delete(try table.key(key)) }
 }

@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import NodeService
+
+/// A command that asks the node of a home for one report and prints it.
+protocol ReportingCommand: AsyncParsableCommand {
+    associatedtype Answer: Report
+
+    var home: HomeOptions { get }
+
+    /// Checks or confirms what must hold before the request; by default nothing.
+    func prepare() async throws
+
+    /// Returns the request for the report.
+    func request() throws -> APIRequest<Answer>
+
+    /// Prints the report; by default as ``Output/report(_:asJSON:)`` does.
+    func show(_ report: Answer) throws
+}
+
+extension ReportingCommand {
+    func prepare() async throws {}
+
+    func show(_ report: Answer) throws { Output.report(report, asJSON: home.output.json) }
+
+    func run() async throws { try await run(with: nil, onNetwork: false) }
+
+    fileprivate func run(with node: NodeOptions?, onNetwork: Bool) async throws {
+        try await prepare()
+        let request = try request()
+        let report = try await Session.with(home, node, onNetwork: onNetwork) { try await $0.ask(request) }
+        try show(report)
+    }
+}
+
+/// A reporting command that starts a node for its duration if none runs.
+protocol NetworkCommand: ReportingCommand {
+    var node: NodeOptions { get }
+}
+
+extension NetworkCommand {
+    func run() async throws { try await run(with: node, onNetwork: true) }
+}
