@@ -36,12 +36,12 @@ extension APIRequest where Answer == CircleReport {
 
     /// Sets the profile of this device's person.
     package static func setProfile(name: String, blurb: String?) -> Self {
-        Self(.put, "circle/profile", body: JSONText.bytes(ProfileForm(name: name, blurb: blurb)))
+        Self(.put, "circle/profile", body: ProfileForm(name: name, blurb: blurb))
     }
 
     /// Chooses the members that hold mail for the devices of this device's person; none for the nearest ones.
     package static func setHomes(_ peers: [PeerName]) -> Self {
-        Self(.put, "circle/homes", body: JSONText.bytes(HomesForm(peers: peers.map(\.text))))
+        Self(.put, "circle/homes", body: HomesForm(peers: peers.map(\.text)))
     }
 }
 
@@ -60,7 +60,7 @@ extension APIRequest where Answer == CardReport {
 extension APIRequest where Answer == PersonReport {
     /// Asks the person of a card for trust.
     package static func addPerson(card: String) -> Self {
-        Self(.post, "circle/people", body: JSONText.bytes(TextForm(text: card)), company: .everybody)
+        Self(.post, "circle/people", body: TextForm(text: card), company: .everybody)
     }
 
     /// Accepts the request of a person, or asks a person in whom trust was revoked again.
@@ -70,8 +70,7 @@ extension APIRequest where Answer == PersonReport {
 
     /// Confirms that the safety number on the person's screen has these digits.
     package static func verify(_ person: PersonName, digits: String) -> Self {
-        let body = JSONText.bytes(TextForm(text: digits))
-        return Self(.post, "circle/people/{person}/verify", ["person": person.text], body: body)
+        Self(.post, "circle/people/{person}/verify", ["person": person.text], body: TextForm(text: digits))
     }
 
     /// Revokes the trust in a person.
@@ -88,7 +87,7 @@ extension APIRequest where Answer == DoneReport {
 
     /// Tells the creators that thoughts were seen, by their first and last number.
     package static func noteOpened(_ conversation: ConversationName, from first: UInt64, to last: UInt64) -> Self {
-        let body = JSONText.bytes(OpenedForm(first: first, last: last))
+        let body = OpenedForm(first: first, last: last)
         return Self(
             .post,
             "circle/conversations/{conversation}/opened",
@@ -121,12 +120,7 @@ extension APIRequest where Answer == ThoughtReport {
     }
 
     private static func thought(_ form: ThoughtForm, in conversation: ConversationName) -> Self {
-        Self(
-            .post,
-            "circle/conversations/{conversation}/thoughts",
-            ["conversation": conversation.text],
-            body: JSONText.bytes(form)
-        )
+        Self(.post, "circle/conversations/{conversation}/thoughts", ["conversation": conversation.text], body: form)
     }
 }
 

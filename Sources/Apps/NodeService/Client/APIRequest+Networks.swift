@@ -18,11 +18,11 @@ extension APIRequest where Answer == NetworkReport {
 
     /// With the index of its key, if the person gives it.
     package static func createNetwork(name: String, index: UInt32?) -> Self {
-        Self(.post, "networks", body: JSONText.bytes(NewNetworkForm(name: name, index: index)))
+        Self(.post, "networks", body: NewNetworkForm(name: name, index: index))
     }
 
     package static func renameNetwork(_ network: NetworkName, name: String) -> Self {
-        Self(.patch, "networks/{network}", segment(network), body: JSONText.bytes(NameForm(name: name)))
+        Self(.patch, "networks/{network}", segment(network), body: NameForm(name: name))
     }
 }
 
@@ -42,33 +42,32 @@ extension APIRequest where Answer == TokenReport {
         isRenewable: Bool
     ) -> Self {
         let form = TokenForm(peer: peer.text, expiration: expiration, label: label, renewable: isRenewable)
-        return Self(.post, "networks/{network}/tokens", segment(network), body: JSONText.bytes(form))
+        return Self(.post, "networks/{network}/tokens", segment(network), body: form)
     }
 }
 
 extension APIRequest where Answer == RevocationReport {
     package static func revoke(_ peer: PeerName, network: NetworkName?) -> Self {
-        let form = PeerForm(peer: peer.text)
-        return Self(.post, "networks/{network}/revocations", segment(network), body: JSONText.bytes(form))
+        Self(.post, "networks/{network}/revocations", segment(network), body: PeerForm(peer: peer.text))
     }
 }
 
 extension APIRequest where Answer == JoinReport {
     /// Texts that the person pasted; a token among them must be for `network`, if it is given.
     package static func join(_ text: String, network: NetworkName? = nil) -> Self {
-        Self(.post, "join", body: JSONText.bytes(JoinForm(text: text, network: network?.text)))
+        Self(.post, "join", body: JoinForm(text: text, network: network?.text))
     }
 
     /// An invitation that the person pasted or scanned.
     package static func joinByInvitation(_ text: String) -> Self {
-        Self(.post, "join/invitation", body: JSONText.bytes(TextForm(text: text)))
+        Self(.post, "join/invitation", body: TextForm(text: text))
     }
 }
 
 extension APIRequest where Answer == AdmissionReport {
     /// Creates an invitation and admits the device that uses it.
     package static func invite(to network: NetworkName?, _ form: InvitationForm) -> Self {
-        Self(.post, "networks/{network}/invitations", segment(network), body: JSONText.bytes(form))
+        Self(.post, "networks/{network}/invitations", segment(network), body: form)
     }
 }
 
@@ -97,7 +96,7 @@ extension APIRequest where Answer == BroadcastReport {
             .post,
             "networks/{network}/broadcast",
             segment(network),
-            body: JSONText.bytes(TextForm(text: text)),
+            body: TextForm(text: text),
             company: .member(network)
         )
     }
@@ -107,13 +106,7 @@ extension APIRequest where Answer == PublishedReport {
     /// Publishes an event to a topic.
     package static func publish(_ topic: String, network: NetworkName?, _ event: [UInt8]) -> Self {
         let forms = Joined(TopicForm(topic: topic), ContentForm(event))
-        return Self(
-            .post,
-            "networks/{network}/events",
-            segment(network),
-            body: JSONText.bytes(forms),
-            company: .exchange(network)
-        )
+        return Self(.post, "networks/{network}/events", segment(network), body: forms, company: .exchange(network))
     }
 }
 
@@ -125,7 +118,7 @@ extension APIRequest where Answer == PutReport {
             .put,
             "networks/{network}/records",
             segment(key.network),
-            body: JSONText.bytes(forms),
+            body: forms,
             company: .memberOfOne(key.network)
         )
     }
@@ -138,7 +131,7 @@ extension APIRequest where Answer == RecordsReport {
             .post,
             "networks/{network}/records/get",
             segment(key.network),
-            body: JSONText.bytes(Joined(key.form, form)),
+            body: Joined(key.form, form),
             company: .memberOfOne(key.network)
         )
     }
@@ -150,7 +143,7 @@ extension APIRequest where Answer == DeleteReport {
             .post,
             "networks/{network}/records/delete",
             segment(key.network),
-            body: JSONText.bytes(key.form),
+            body: key.form,
             company: .memberOfOne(key.network)
         )
     }
@@ -160,6 +153,6 @@ extension APIRequest where Answer == DoneReport {
     /// Tells the events of a topic or pattern as they come.
     package static func subscribe(_ topic: String, network: NetworkName?, includesPast: Bool) -> Self {
         let form = SubscriptionForm(topic: topic, past: includesPast)
-        return Self(.post, "networks/{network}/subscriptions", segment(network), body: JSONText.bytes(form))
+        return Self(.post, "networks/{network}/subscriptions", segment(network), body: form)
     }
 }

@@ -27,18 +27,17 @@ extension APIRequest where Answer == PairingEnd {
     /// Tells of a link by which a device of the local network gets into the console, at that address or the first, and
     /// waits until one is in.
     package static func pairConsole(address: String?) -> Self {
-        Self(.post, "lan/pairing", body: JSONText.bytes(PairingForm(address: address)))
+        Self(.post, "lan/pairing", body: PairingForm(address: address))
     }
 }
 
 extension APIRequest where Answer == KeyReport {
     package static func exportKey(name: String, isRevealed: Bool) -> Self {
-        Self(.post, "keys/{key}/export", ["key": name], body: JSONText.bytes(RevealForm(reveal: isRevealed)))
+        Self(.post, "keys/{key}/export", ["key": name], body: RevealForm(reveal: isRevealed))
     }
 
     package static func importKey(name: String, hex: String, replacing: Bool) -> Self {
-        let form = KeyImportForm(hex: hex, replace: replacing)
-        return Self(.post, "keys/{key}/import", ["key": name], body: JSONText.bytes(form))
+        Self(.post, "keys/{key}/import", ["key": name], body: KeyImportForm(hex: hex, replace: replacing))
     }
 }
 
@@ -58,12 +57,12 @@ extension APIRequest where Answer == DeviceRequestReport {
 
 extension APIRequest where Answer == DeviceAnswerReport {
     /// Sets up the new device that made a request.
-    package static func addDevice(_ form: DeviceForm) -> Self { Self(.post, "device/add", body: JSONText.bytes(form)) }
+    package static func addDevice(_ form: DeviceForm) -> Self { Self(.post, "device/add", body: form) }
 }
 
 extension APIRequest where Answer == DeviceSetUpReport {
     /// Takes what the new device was answered.
     package static func setUpDevice(_ text: String) -> Self {
-        Self(.post, "device/setup", body: JSONText.bytes(TextForm(text: text)))
+        Self(.post, "device/setup", body: TextForm(text: text))
     }
 }

@@ -15,8 +15,7 @@ extension APIRequest where Answer == KeyRelationshipReport {
 
     /// Confirms that the safety number on the peer's screen has these digits.
     package static func verifyKeys(of peer: PeerName, digits: String) -> Self {
-        let body = JSONText.bytes(TextForm(text: digits))
-        return Self(.post, "peers/{peer}/one-time-keys/verify", ["peer": peer.text], body: body)
+        Self(.post, "peers/{peer}/one-time-keys/verify", ["peer": peer.text], body: TextForm(text: digits))
     }
 }
 
@@ -34,7 +33,7 @@ extension APIRequest where Answer == SentReport {
             .post,
             "peers/{peer}/sealed-messages",
             ["peer": peer.text],
-            body: JSONText.bytes(TextForm(text: text)),
+            body: TextForm(text: text),
             company: .peer(peer)
         )
     }

@@ -13,36 +13,24 @@ extension APIRequest where Answer == PeersReport {
 extension APIRequest where Answer == ConnectReport {
     package static func connect(_ peer: PeerName, network: NetworkName, address: String?, overRelay: Bool) -> Self {
         let form = ConnectForm(network: network.text, address: address, relay: overRelay)
-        return Self(.post, "peers/{peer}/connect", ["peer": peer.text], body: JSONText.bytes(form))
+        return Self(.post, "peers/{peer}/connect", ["peer": peer.text], body: form)
     }
 
     package static func connectByText(_ text: String) -> Self {
-        Self(.post, "connect", body: JSONText.bytes(TextForm(text: text)))
+        Self(.post, "connect", body: TextForm(text: text))
     }
 }
 
 extension APIRequest where Answer == SentReport {
     package static func send(_ peer: PeerName, text: String) -> Self {
-        Self(
-            .post,
-            "peers/{peer}/messages",
-            ["peer": peer.text],
-            body: JSONText.bytes(TextForm(text: text)),
-            company: .peer(peer)
-        )
+        Self(.post, "peers/{peer}/messages", ["peer": peer.text], body: TextForm(text: text), company: .peer(peer))
     }
 }
 
 extension APIRequest where Answer == FileSentReport {
     /// Sends a file of this machine.
     package static func sendFile(_ peer: PeerName, path: String) -> Self {
-        Self(
-            .post,
-            "peers/{peer}/local-files",
-            ["peer": peer.text],
-            body: JSONText.bytes(PathForm(path: path)),
-            company: .peer(peer)
-        )
+        Self(.post, "peers/{peer}/local-files", ["peer": peer.text], body: PathForm(path: path), company: .peer(peer))
     }
 }
 
@@ -57,16 +45,16 @@ extension APIRequest where Answer == ServicesReport {
 extension APIRequest where Answer == CalledReport {
     package static func call(_ form: CallForm) -> Self {
         let network = form.network.map { NetworkName($0) }
-        return Self(.post, "call", body: JSONText.bytes(form), company: .memberOfOne(network))
+        return Self(.post, "call", body: form, company: .memberOfOne(network))
     }
 }
 
 extension APIRequest where Answer == DoneReport {
     /// Tells what arrives until the request is cancelled.
-    package static func listen(_ form: ListenForm) -> Self { Self(.post, "listen", body: JSONText.bytes(form)) }
+    package static func listen(_ form: ListenForm) -> Self { Self(.post, "listen", body: form) }
 
     /// Offers a service; each request arrives as an update and is answered with ``answerCall(_:_:)``.
-    package static func serve(_ form: ServingForm) -> Self { Self(.post, "serve", body: JSONText.bytes(form)) }
+    package static func serve(_ form: ServingForm) -> Self { Self(.post, "serve", body: form) }
 
     package static func answerCall(_ number: Int, _ answer: CallAnswer) -> Self {
         let form =
@@ -74,18 +62,18 @@ extension APIRequest where Answer == DoneReport {
             case .result(let bytes): CallAnswerForm(result: Base64.encode(Array(bytes)))
             case .failure(let why): CallAnswerForm(failure: why)
             }
-        return Self(.post, "calls/{number}", ["number": "\(number)"], body: JSONText.bytes(form))
+        return Self(.post, "calls/{number}", ["number": "\(number)"], body: form)
     }
 
     /// The person's decision about an offered file: a directory, or nil for no.
     package static func answerOffer(_ number: Int, directory: String?) -> Self {
         let form = OfferForm(accept: directory != nil, directory: directory)
-        return Self(.post, "offers/{number}", ["number": "\(number)"], body: JSONText.bytes(form))
+        return Self(.post, "offers/{number}", ["number": "\(number)"], body: form)
     }
 
     /// The person's decision about a device that uses an invitation.
     package static func answerJoin(_ number: Int, isAllowed: Bool) -> Self {
         let form = DecisionForm(allowed: isAllowed, label: nil, lifeSeconds: nil)
-        return Self(.post, "joins/{number}", ["number": "\(number)"], body: JSONText.bytes(form))
+        return Self(.post, "joins/{number}", ["number": "\(number)"], body: form)
     }
 }

@@ -7,7 +7,7 @@ extension APIRequest where Answer == StreamReport {
     /// Makes a stream without members.
     package static func makeStream(name: String, blurb: String?, isCreatorAlone: Bool) -> Self {
         let form = StreamForm(name: name, blurb: blurb, posting: isCreatorAlone ? .creator : .members)
-        return Self(.post, "circle/streams", body: JSONText.bytes(form))
+        return Self(.post, "circle/streams", body: form)
     }
 
     /// Invites a person to a stream.
@@ -56,8 +56,7 @@ extension APIRequest where Answer == CircleReport {
 
     /// Blocks a person, with the severity of each reason.
     package static func block(_ person: PersonName, reasons: [String: Int]) -> Self {
-        let body = JSONText.bytes(BlockForm(reasons: reasons))
-        return Self(.put, "circle/blocked/{person}", ["person": person.text], body: body)
+        Self(.put, "circle/blocked/{person}", ["person": person.text], body: BlockForm(reasons: reasons))
     }
 
     /// Lifts the block of a person.

@@ -19,7 +19,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
         _ template: String,
         _ parameters: [String: String] = [:],
         query: [String: String?] = [:],
-        body: [UInt8]? = nil,
+        body: (any Encodable)? = nil,
         company: Company = .nobody
     ) {
         self.method = method
@@ -27,7 +27,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
         // A segment of a path is never empty; a name that is blank is refused by the node in its own words.
         self.parameters = parameters.mapValues { $0.isEmpty ? " " : $0 }
         self.query = query.compactMapValues(\.self)
-        self.body = body ?? (method == .get || method == .delete ? nil : Array("{}".utf8))
+        self.body = body.map { JSONText.bytes($0) } ?? (method == .get || method == .delete ? nil : Array("{}".utf8))
         self.company = company
     }
 
