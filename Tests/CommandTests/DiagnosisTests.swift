@@ -18,11 +18,11 @@ internal import Testing
         peerIdText: "abcdefghijklmnop",
         label: "phone",
         networks: ["Home"],
-        isConnected: false,
-        isRelayed: false,
+        connected: false,
+        relayed: false,
         path: nil,
         lastSeen: nil,
-        isNearby: false,
+        nearby: false,
         addresses: ["198.51.100.7:4433"],
         history: []
     )
@@ -30,11 +30,11 @@ internal import Testing
     /// A device with which nothing is wrong.
     private static let healthy = DoctorFacts(
         interfaces: [
-            DoctorFacts.Interface(name: "lo", isUp: true, isLoopback: true, addresses: ["127.0.0.1"]),
+            DoctorFacts.Interface(name: "lo", up: true, loopback: true, addresses: ["127.0.0.1"]),
             DoctorFacts.Interface(
                 name: "eth0",
-                isUp: true,
-                isLoopback: false,
+                up: true,
+                loopback: false,
                 addresses: ["192.168.1.2", "2a00::2", "fe80::2"]
             ),
         ],
@@ -56,7 +56,7 @@ internal import Testing
                     latestSigned: now - 100
                 )
             ],
-            peers: [NodeFacts.Peer(peerIdText: "x", isRelayed: false)],
+            peers: [NodeFacts.Peer(peerIdText: "x", relayed: false)],
             mapping: "endpointIndependent",
             isMappingProven: true,
             filtering: "endpointDependent",
@@ -97,8 +97,8 @@ internal import Testing
         Case("no-ipv6", .note, "IPv6") {
             $0.interfaces[1] = DoctorFacts.Interface(
                 name: "eth0",
-                isUp: true,
-                isLoopback: false,
+                up: true,
+                loopback: false,
                 addresses: ["192.168.1.2", "fd00::1"]
             )
         },
@@ -154,17 +154,17 @@ internal import Testing
 
     @Test(arguments: [
         Case("peer-direct", .ok, "direct") {
-            $0.node?.peer?.isConnected = true
+            $0.node?.peer?.connected = true
             $0.node?.peer?.path = "direct, at 198.51.100.7:4433"
         },
         Case("peer-relayed", .note, "both NATs") {
-            $0.node?.peer?.isConnected = true
-            $0.node?.peer?.isRelayed = true
+            $0.node?.peer?.connected = true
+            $0.node?.peer?.relayed = true
             $0.node?.peer?.history = [step("mappings", reason: "endpointDependent/endpointDependent")]
         },
         Case("peer-relayed", .note, "none of 2 addresses") {
-            $0.node?.peer?.isConnected = true
-            $0.node?.peer?.isRelayed = true
+            $0.node?.peer?.connected = true
+            $0.node?.peer?.relayed = true
             $0.node?.peer?.history = [step("tried", "a"), step("tried", "b"), step("tried", "a")]
         },
         Case("no-shared-network", .problem, "invite") { $0.node?.peer?.networks = [] },

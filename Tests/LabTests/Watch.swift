@@ -72,7 +72,7 @@ final class Watch: Sendable {
     ) async throws -> ContinuousClock.Instant? {
         try await first(since: moment, within: patience) { update in
             guard case .event(let event) = update, event.event == "pathChanged" else { return false }
-            return event.peerId == peerId && event.isRelayed == isRelayed
+            return event.peerId == peerId && event.relayed == isRelayed
         }?.time
     }
 

@@ -55,7 +55,7 @@ struct Encounter {
         let started = ContinuousClock.now
         guard let report = try? await first.connect(to: second) else { return (nil, nil) }  // it may be impossible
         let connected = ContinuousClock.now - started
-        guard report.isRelayed else { return (connected, connected) }
+        guard report.relayed else { return (connected, connected) }
         let left = patience - connected
         let direct = try await watch.path(to: second.peerId, isRelayed: false, since: started, within: left)
         return (connected, direct.map { $0 - started })
@@ -78,12 +78,12 @@ extension Device {
     }
 
     /// Whether packets to a peer are relayed, or nil if it is not connected.
-    func isRelayed(_ other: Device) async throws -> Bool? { try await report(of: other)?.isRelayed }
+    func isRelayed(_ other: Device) async throws -> Bool? { try await report(of: other)?.relayed }
 
     /// Returns the path of packets to a peer, in words.
     func path(to other: Device) async throws -> String {
         guard let report = try await report(of: other) else { return "not connected" }
-        return report.isRelayed == true ? "relayed" : report.address ?? "?"
+        return report.relayed == true ? "relayed" : report.address ?? "?"
     }
 
     private func report(of other: Device) async throws -> PeersReport.Peer? {

@@ -46,7 +46,7 @@ internal import Testing
         async let here = Self.connect(homes[1], by: texts[1])
         let reports = try await [there, here]
         #expect(reports.map(\.peerId) == [second.peerId, first.peerId])
-        #expect(reports.allSatisfy { !$0.isRelayed })
+        #expect(reports.allSatisfy { !$0.relayed })
         try await first.talks(to: second)
         _ = server.end(by: 15)
     }

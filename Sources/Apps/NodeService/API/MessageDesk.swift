@@ -39,16 +39,10 @@ final class MessageDesk: Sendable {
         let base64: String?
         let bytes: Int
         /// Whether it was sealed to a one-time key.
-        let isSealed: Bool
+        let sealed: Bool
         var state: State
         /// Why it failed, and what to do.
         var failure: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case number, at, direction, peerId, networkId, label, text, base64, bytes
-            case isSealed = "sealed"
-            case state, failure
-        }
     }
 
     private struct Shelf: Sendable {
@@ -100,7 +94,7 @@ final class MessageDesk: Sendable {
                 text: report.text,
                 base64: report.base64,
                 bytes: report.text?.utf8.count ?? report.bytes,
-                isSealed: report.isSealed,
+                sealed: report.sealed,
                 state: .delivered
             )
         }
@@ -126,7 +120,7 @@ final class MessageDesk: Sendable {
                 text: text,
                 base64: nil,
                 bytes: text.utf8.count,
-                isSealed: isSealed,
+                sealed: isSealed,
                 state: .sending
             )
         }

@@ -14,8 +14,7 @@ extension NodeAPI {
         let subsystem: LogSubsystem?
 
         private enum CodingKeys: String, CodingKey {
-            case level
-            case subsystem
+            case level, subsystem
         }
 
         init(from decoder: any Decoder) throws {

@@ -36,7 +36,7 @@ struct PeerReach: Codable, Sendable {
 
     init(_ facts: PeerFacts) {
         path = facts.path
-        nearby = facts.isNearby
+        nearby = facts.nearby
         addresses = facts.addresses
         history = facts.history
     }

@@ -40,7 +40,7 @@ extension Diagnosis {
                 )
             )
         }
-        let relayed = node.peers.count { $0.isRelayed }
+        let relayed = node.peers.count { $0.relayed }
         let direct = node.peers.count - relayed
         ok("peers", "connected: \(direct) direct, \(relayed) over another member")
     }

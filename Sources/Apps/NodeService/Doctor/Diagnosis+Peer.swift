@@ -4,7 +4,7 @@ internal import Identity
 extension Diagnosis {
     mutating func lookAt(_ peer: PeerFacts, _ node: NodeFacts) {
         let name = peer.label ?? String(peer.peerIdText.prefix(8))
-        if peer.isConnected { return lookAtConnection(peer, name) }
+        if peer.connected { return lookAtConnection(peer, name) }
         guard node.isRunning else { return }
         if peer.networks.isEmpty {
             problem(
@@ -19,7 +19,7 @@ extension Diagnosis {
 
     private mutating func lookAtConnection(_ peer: PeerFacts, _ name: String) {
         let path = peer.path ?? "by an unknown way"
-        guard peer.isRelayed else { return ok("peer-direct", "\(name) is connected: \(path)") }
+        guard peer.relayed else { return ok("peer-direct", "\(name) is connected: \(path)") }
         note("peer-relayed", "\(name) is connected \(path), not directly\(reasonForRelay(peer))", adviceForRelay(peer))
     }
 

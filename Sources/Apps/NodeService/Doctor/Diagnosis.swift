@@ -85,7 +85,7 @@ package struct Diagnosis {
 
     private mutating func lookAtInterfaces() {
         let useful = facts.interfaces.filter { interface in
-            interface.isUp && !interface.isLoopback && interface.addresses.contains { !Self.isLinkLocal($0) }
+            interface.up && !interface.loopback && interface.addresses.contains { !Self.isLinkLocal($0) }
         }
         guard !useful.isEmpty else {
             return problem(

@@ -7,16 +7,9 @@ package struct DoctorFacts: Hashable, Sendable {
     /// An interface, as far as it says something about reachability.
     struct Interface: Codable, Hashable, Sendable {
         let name: String
-        let isUp: Bool
-        let isLoopback: Bool
+        let up: Bool
+        let loopback: Bool
         let addresses: [String]
-
-        private enum CodingKeys: String, CodingKey {
-            case name
-            case isUp = "up"
-            case isLoopback = "loopback"
-            case addresses
-        }
     }
 
     /// Whether multicast works on an interface.
@@ -56,12 +49,7 @@ package struct NodeFacts: Report, Hashable {
     /// A connected peer.
     struct Peer: Codable, Hashable, Sendable {
         let peerIdText: String
-        let isRelayed: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case peerIdText
-            case isRelayed = "relayed"
-        }
+        let relayed: Bool
     }
 
     var isRunning: Bool
@@ -105,29 +93,16 @@ struct PeerFacts: Codable, Hashable, Sendable {
     var label: String?
     /// Names of the networks in which it is known.
     var networks: [String]
-    var isConnected: Bool
-    var isRelayed: Bool
+    var connected: Bool
+    var relayed: Bool
     /// The path of packets, for people.
     var path: String?
     var lastSeen: UInt64?
-    var isNearby: Bool
+    var nearby: Bool
     /// The addresses at which it would be dialled.
     var addresses: [String]
     /// The last attempt, the newest last.
     var history: [Step]
-
-    private enum CodingKeys: String, CodingKey {
-        case peerIdText
-        case label
-        case networks
-        case isConnected = "connected"
-        case isRelayed = "relayed"
-        case path
-        case lastSeen
-        case isNearby = "nearby"
-        case addresses
-        case history
-    }
 }
 
 extension DoctorFacts {
@@ -138,8 +113,8 @@ extension DoctorFacts {
             interfaces: interfaces.map {
                 Interface(
                     name: $0.name,
-                    isUp: $0.isUp,
-                    isLoopback: $0.isLoopback,
+                    up: $0.isUp,
+                    loopback: $0.isLoopback,
                     addresses: $0.addresses.map { "\($0.withoutScope)" }
                 )
             },

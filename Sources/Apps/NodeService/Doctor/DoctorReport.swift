@@ -2,7 +2,7 @@ internal import Identity
 
 /// The report of `runar doctor`.
 package struct DoctorReport: HintingReport {
-    let isHealthy: Bool
+    let healthy: Bool
     let findings: [Diagnosis.Finding]
     let interfaces: [DoctorFacts.Interface]
     let multicast: [DoctorFacts.Multicast]
@@ -14,20 +14,9 @@ package struct DoctorReport: HintingReport {
     let observed: [String]?
     let peer: PeerFacts?
 
-    private enum CodingKeys: String, CodingKey {
-        case isHealthy = "healthy"
-        case findings
-        case interfaces
-        case multicast
-        case mapping
-        case filtering
-        case observed
-        case peer
-    }
-
     package init(_ diagnosis: Diagnosis) {
         let facts = diagnosis.facts
-        isHealthy = diagnosis.isHealthy
+        healthy = diagnosis.isHealthy
         findings = diagnosis.findings
         interfaces = facts.interfaces
         multicast = facts.multicast

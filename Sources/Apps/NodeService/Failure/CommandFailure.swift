@@ -19,8 +19,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
 
 extension CommandFailure: Codable {
     private enum CodingKeys: String, CodingKey {
-        case code
-        case message
+        case code, message
         case status = "exitCode"
     }
 }

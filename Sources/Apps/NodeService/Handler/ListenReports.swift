@@ -23,19 +23,14 @@ package struct MessageReport: Codable, Hashable, Sendable {
     let base64: String?
     let bytes: Int
     /// Whether it was sealed to a one-time key, which is erased now.
-    var isSealed = false
-
-    private enum CodingKeys: String, CodingKey {
-        case event, peerId, text, base64, bytes
-        case isSealed = "sealed"
-    }
+    var sealed = false
 
     init(sealed delivery: SealedDelivery) {
         peerId = delivery.peer.base64Encoded
         bytes = delivery.message.count
         text = String(utf8: delivery.message)
         base64 = text == nil ? Base64.encode(delivery.message) : nil
-        isSealed = true
+        sealed = true
     }
 
     init(peer: PeerId, payload: [UInt8]) {
@@ -47,7 +42,7 @@ package struct MessageReport: Codable, Hashable, Sendable {
     }
 
     package var line: String {
-        "\(PeerId.typed(peerId))\(isSealed ? " (sealed)" : ""): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
+        "\(PeerId.typed(peerId))\(sealed ? " (sealed)" : ""): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
     }
 }
 
@@ -84,16 +79,7 @@ package struct EventReport: Codable, Hashable, Sendable {
     /// The addresses at which a member can be dialled.
     var addresses: [String]?
     /// Whether another member passes a peer's packets on.
-    var isRelayed: Bool?
-
-    private enum CodingKeys: String, CodingKey {
-        case event
-        case peerId
-        case networkId
-        case reason
-        case addresses
-        case isRelayed = "relayed"
-    }
+    var relayed: Bool?
 
     package init(_ event: NodeEvent) {
         switch event {
@@ -131,7 +117,7 @@ package struct EventReport: Codable, Hashable, Sendable {
             self.init("tokenExpiring", nil, network, "\(rest) are left: \(advice)")
         case .pathChanged(let peer, let path):
             self.init("pathChanged", peer, nil, "\(path)")
-            isRelayed = path.isRelayed
+            relayed = path.isRelayed
             addresses = path.address.map { [$0.description] }
         case .servicesChanged(let peer, let network): self.init("servicesChanged", peer, network)
         case .eventsIsolated(let network, let isIsolated):

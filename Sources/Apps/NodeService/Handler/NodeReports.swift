@@ -27,9 +27,9 @@ package struct PeersReport: HintingReport {
         let networkNames: [String]
         /// The label that this device's person gave it with its token.
         let label: String?
-        let isConnected: Bool
+        let connected: Bool
         /// Whether another member passes its packets on; nil when it is not connected.
-        let isRelayed: Bool?
+        let relayed: Bool?
         /// The destination of its packets on a direct path.
         let address: String?
         /// The member that relays them otherwise, in padded base64, if it is known.
@@ -42,78 +42,53 @@ package struct PeersReport: HintingReport {
         /// Smoothed; nil when it is not connected, or before it was measured.
         let roundTripMicroseconds: Int?
         /// The manual disconnect of the two; nil if there was none, or its time is over.
-        var parting: Parting?
-
-        private enum CodingKeys: String, CodingKey {
-            case peerId
-            case peerIdText
-            case networks
-            case networkNames
-            case label
-            case isConnected = "connected"
-            case isRelayed = "relayed"
-            case address
-            case relay
-            case foundBy
-            case lastSeen
-            case roundTripMicroseconds
-            case parting = "disconnected"
-        }
+        var disconnected: Parting?
 
         /// A manual disconnect, after which the two do not connect by themselves for a time.
         struct Parting: Codable, Hashable, Sendable {
             /// Whether that was asked on this device; else on the other.
-            let isByThisDevice: Bool
+            let byThisDevice: Bool
             /// In seconds since 1970.
             let until: UInt64
 
-            private enum CodingKeys: String, CodingKey {
-                case isByThisDevice = "byThisDevice"
-                case until
-            }
-
             init?(_ parting: PeerParting?) {
                 guard let parting else { return nil }
-                isByThisDevice = parting.isOurs
+                byThisDevice = parting.isOurs
                 until = SystemProcess.wallSeconds + parting.secondsLeft
             }
         }
 
         /// The connection state, or the time of the last admission, for people.
         var presence: String {
-            if isConnected {
-                guard isRelayed == true else { return "connected" }
+            if connected {
+                guard relayed == true else { return "connected" }
                 return "connected over " + (relay.map(PeerId.typed) ?? "another member")
             }
-            if let parting { return parting.isByThisDevice ? "disconnected here" : "disconnected by its person" }
+            if let disconnected {
+                return disconnected.byThisDevice ? "disconnected here" : "disconnected by its person"
+            }
             return lastSeen.map { "last seen \(CivilTime(seconds: $0))" } ?? "never seen"
         }
     }
 
-    let isRunning: Bool
+    let running: Bool
     /// Whether the peers that are not connected are among them.
-    let isAll: Bool
+    let all: Bool
     let peers: [Peer]
 
-    private enum CodingKeys: String, CodingKey {
-        case isRunning = "running"
-        case isAll = "all"
-        case peers
-    }
-
     package var lines: [String] {
-        guard isRunning || isAll else {
+        guard running || all else {
             return ["no node runs, so nobody is connected: `runar up` starts it, `runar peers --all` shows the known"]
         }
         guard !peers.isEmpty else {
             return [
-                isAll
+                all
                     ? "nobody is known yet: admit somebody with `runar network issue`, or dial with `runar connect TEXT`"
                     : "nobody is connected: members nearby connect by themselves, others with `runar connect TEXT`"
             ]
         }
         return peers.map { peer in
-            let presence = isAll || peer.isRelayed == true ? peer.presence : nil
+            let presence = all || peer.relayed == true ? peer.presence : nil
             let columns: [String?] = [peer.peerIdText, peer.networkNames.joined(separator: ", "), presence]
             let ways = peer.foundBy.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and ")
             return (columns + [ways.isEmpty ? nil : ways, peer.label]).compactMap(\.self).joined(separator: "  ")
@@ -128,28 +103,20 @@ package struct ConnectReport: Report {
     /// The destination of packets on a direct path.
     package let address: String?
     /// Whether another member relays them.
-    package let isRelayed: Bool
+    package let relayed: Bool
     /// The member that relays them, if it is known.
     package let relay: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case peerId
-        case networkId
-        case address
-        case isRelayed = "relayed"
-        case relay
-    }
 
     init(peerId: PeerId, networkId: NetworkId, path: PeerPath?) {
         self.peerId = peerId.base64Encoded
         self.networkId = networkId.base64Encoded
         address = path?.address?.description
-        isRelayed = path?.isRelayed ?? false
+        relayed = path?.isRelayed ?? false
         relay = path?.relay?.base64Encoded
     }
 
     package var lines: [String] {
-        let way = isRelayed ? "over \(relay.map(PeerId.typed) ?? "another member")" : address.map { "at \($0)" }
+        let way = relayed ? "over \(relay.map(PeerId.typed) ?? "another member")" : address.map { "at \($0)" }
         return ["connected to \(PeerId.typed(peerId)) \(way ?? ""); both are admitted"]
     }
 }

@@ -105,18 +105,7 @@ package struct DiscoverReport: HintingReport {
         let sources: [String]
         /// The most promising first.
         let addresses: [String]
-        let isConnected: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case peerId
-            case peerIdText
-            case networkId
-            case networkName
-            case label
-            case sources
-            case addresses
-            case isConnected = "connected"
-        }
+        let connected: Bool
 
         var line: String {
             let ways = sources.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and ")
@@ -126,17 +115,12 @@ package struct DiscoverReport: HintingReport {
     }
 
     /// Whether the local network is listened to.
-    let isDiscovering: Bool
+    let discovering: Bool
     let peers: [Peer]
-
-    private enum CodingKeys: String, CodingKey {
-        case isDiscovering = "discovering"
-        case peers
-    }
 
     package var lines: [String] {
         guard peers.isEmpty else { return peers.map(\.line) }
-        guard isDiscovering else {
+        guard discovering else {
             return [
                 "nobody was found, and this node does not listen on the local network: `runar status` shows its settings,"
                     + " `runar connect TEXT` dials by address"

@@ -13,7 +13,7 @@ extension RequestHandler {
     func status() throws -> StatusReport {
         let networks = try node.networks()
         return StatusReport(
-            isRunning: node.isRunning,
+            running: node.isRunning,
             home: home.path,
             processId: SystemProcess.id,
             peerId: node.peerId.base64Encoded,
@@ -164,7 +164,7 @@ extension RequestHandler {
             renewsTokens: try settings.isOn(.renewTokens),
             networks: try node.membershipStates().map { NodeFacts.Network($0) },
             peers: node.connectedPeers().map {
-                NodeFacts.Peer(peerIdText: $0.text, isRelayed: node.path(to: $0)?.isRelayed ?? false)
+                NodeFacts.Peer(peerIdText: $0.text, relayed: node.path(to: $0)?.isRelayed ?? false)
             },
             mapping: observations.map { "\($0.mapping)" } ?? "unknown",
             isMappingProven: observations?.isProven ?? false,
@@ -190,11 +190,11 @@ extension RequestHandler {
             peerIdText: peer.text,
             label: known?.label,
             networks: networks.map { $0.name ?? $0.networkId.short },
-            isConnected: node.connectedPeers().contains(peer),
-            isRelayed: path?.isRelayed ?? false,
+            connected: node.connectedPeers().contains(peer),
+            relayed: path?.isRelayed ?? false,
             path: path.map { "\($0)" },
             lastSeen: known?.lastSeen.map(UnixTime.clampedSeconds),
-            isNearby: networks.contains { isHeard($0.networkId) },
+            nearby: networks.contains { isHeard($0.networkId) },
             addresses: try node.knownAddresses(of: peer).map(\.description),
             history: isWhole ? history.map { PeerFacts.Step($0) } : PeerFacts.Step.lastAttempt(in: history)
         )

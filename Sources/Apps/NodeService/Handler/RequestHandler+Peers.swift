@@ -30,17 +30,17 @@ extension RequestHandler {
                 networks: shared.map(\.networkId.base64Encoded),
                 networkNames: shared.map { $0.name ?? $0.networkId.short },
                 label: known[peer]?.label,
-                isConnected: connected.contains { $0.contains(peer) },
-                isRelayed: path?.isRelayed,
+                connected: connected.contains { $0.contains(peer) },
+                relayed: path?.isRelayed,
                 address: path?.address?.description,
                 relay: path?.relay?.base64Encoded,
                 foundBy: ways.map(\.rawValue),
                 lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds),
                 roundTripMicroseconds: node.roundTrip(to: peer)?.microseconds,
-                parting: PeersReport.Peer.Parting(node.parting(from: peer))
+                disconnected: PeersReport.Peer.Parting(node.parting(from: peer))
             )
         }
-        return PeersReport(isRunning: node.isRunning, isAll: all, peers: peers)
+        return PeersReport(running: node.isRunning, all: all, peers: peers)
     }
 
     /// The longest search of the hash tables before peers are listed.
@@ -227,7 +227,7 @@ extension RequestHandler {
             network.map { peer.networks.contains($0) } ?? true
                 && page.matches([peer.peerIdText, peer.label] + peer.networkNames)
         }
-        return PeersView(running: report.isRunning, all: all, total: found.count, peers: page.cut(found))
+        return PeersView(running: report.running, all: all, total: found.count, peers: page.cut(found))
     }
 
     /// The view of a peer; of an unknown one it has the id alone.
@@ -240,8 +240,8 @@ extension RequestHandler {
             networks: [],
             networkNames: [],
             label: nil,
-            isConnected: false,
-            isRelayed: nil,
+            connected: false,
+            relayed: nil,
             address: nil,
             relay: nil,
             foundBy: [],

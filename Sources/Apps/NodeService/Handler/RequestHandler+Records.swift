@@ -75,7 +75,7 @@ extension RequestHandler {
         let networks = try name.map { [try resolve($0)] } ?? node.networks()
         guard !networks.isEmpty else {
             _ = try resolve(nil)
-            return DiscoverReport(isDiscovering: false, peers: [])
+            return DiscoverReport(discovering: false, peers: [])
         }
         let labels = Dictionary(uniqueKeysWithValues: try node.knownPeers().map { ($0.peerId, $0.label) })
         var peers: [DiscoverReport.Peer] = []
@@ -91,12 +91,12 @@ extension RequestHandler {
                         label: labels[peer.peerId] ?? nil,
                         sources: DiscoveredPeer.Source.allCases.filter { peer.sources.contains($0) }.map(\.rawValue),
                         addresses: peer.addresses.map(\.description),
-                        isConnected: connected.contains(peer.peerId)
+                        connected: connected.contains(peer.peerId)
                     )
                 )
             }
         }
-        return DiscoverReport(isDiscovering: node.discoveryService.isRunning, peers: peers)
+        return DiscoverReport(discovering: node.discoveryService.isRunning, peers: peers)
     }
 }
 

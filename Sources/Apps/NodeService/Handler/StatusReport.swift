@@ -86,56 +86,36 @@ package struct StatusReport: HintingReport {
         }
     }
 
-    let isRunning: Bool
+    let running: Bool
     let home: String
-    let processId: Int32?
+    var processId: Int32?
     /// Padded base64; nil when the id is not known.
     package let peerId: String?
     /// The form that people type.
     let peerIdText: String?
     let addresses: [String]
-    let uptimeSeconds: UInt64?
+    var uptimeSeconds: UInt64?
     /// The address of the console, if it runs.
-    let console: String?
+    var console: String?
     /// The console's addresses for devices of the local network, if it is open to them.
-    let consoleLan: [String]?
-    let networks: Int?
-    let connectedPeers: Int?
+    var consoleLan: [String]?
+    var networks: Int?
+    var connectedPeers: Int?
     /// Nil when no node runs.
-    let discovery: Discovery?
+    var discovery: Discovery?
     /// The networks' hash tables, as far as this node knows them; nil when no node runs.
-    let tables: [Table]?
+    var tables: [Table]?
     /// The exchange of the networks' events; nil when no node runs.
-    let events: [Events]?
+    var events: [Events]?
     /// Memberships that end within seven days or have ended; nil when no node runs.
-    let expiring: [Expiring]?
+    var expiring: [Expiring]?
     /// Networks whose owners revoked this device; nil when no node runs.
-    let revoked: [Revoked]?
+    var revoked: [Revoked]?
     let configuration: [SettingReport]
-
-    private enum CodingKeys: String, CodingKey {
-        case isRunning = "running"
-        case home
-        case processId
-        case peerId
-        case peerIdText
-        case addresses
-        case uptimeSeconds
-        case console
-        case consoleLan
-        case networks
-        case connectedPeers
-        case discovery
-        case tables
-        case events
-        case expiring
-        case revoked
-        case configuration
-    }
 
     package var lines: [String] {
         var lines = [
-            isRunning ? "node      running (process \(processId ?? 0))" : "node      not running: `runar up` starts it"
+            running ? "node      running (process \(processId ?? 0))" : "node      not running: `runar up` starts it"
         ]
         lines.append("home      \(home)")
         if let peerIdText { lines.append("peer id   \(peerIdText)") }
@@ -163,22 +143,11 @@ extension StatusReport {
     /// The status of a home in which no node runs; `peer` is the device's id, if it is known.
     package init(idle home: HomeDirectory, peer: PeerId?, configuration: [SettingReport]) {
         self.init(
-            isRunning: false,
+            running: false,
             home: home.path,
-            processId: nil,
             peerId: peer?.base64Encoded,
             peerIdText: peer?.text,
             addresses: [],
-            uptimeSeconds: nil,
-            console: nil,
-            consoleLan: nil,
-            networks: nil,
-            connectedPeers: nil,
-            discovery: nil,
-            tables: nil,
-            events: nil,
-            expiring: nil,
-            revoked: nil,
             configuration: configuration
         )
     }

@@ -124,9 +124,7 @@ private struct Inspected: Decodable {
     let peerId: String?
 
     private enum CodingKeys: String, CodingKey {
-        case kind
-        case valid
-        case name
+        case kind, valid, name
         case peerId = "peer_id"
     }
 }

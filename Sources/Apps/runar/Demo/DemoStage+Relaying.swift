@@ -21,8 +21,8 @@ extension DemoStage {
         let connect = ["connect", try fact("watch id"), "Demo", "--relay"]
         var report: ConnectReport = try await phone.run(connect)
         // For a moment after the admission the connection may have no path yet.
-        while !report.isRelayed, report.address == nil { report = try await phone.run(connect) }
-        guard report.isRelayed, report.relay == (try fact("laptop id")) else {
+        while !report.relayed, report.address == nil { report = try await phone.run(connect) }
+        guard report.relayed, report.relay == (try fact("laptop id")) else {
             let way = report.relay ?? report.address ?? "an unknown member"
             throw CommandFailure("demo", .software, "the phone reached the watch over \(way), not over the laptop")
         }

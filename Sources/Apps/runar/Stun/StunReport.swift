@@ -8,7 +8,7 @@ struct StunReport: Report {
     /// The address and port that the server saw.
     let publicAddress: String
     /// Whether there is a NAT in between.
-    let isTranslated: Bool
+    let translated: Bool
     /// The NAT's mapping behaviour; nil unless it was asked for.
     let mapping: String?
     /// The NAT's filtering behaviour; nil unless it was asked for.
@@ -16,19 +16,10 @@ struct StunReport: Report {
     /// The kind in plain words; nil unless it was asked for.
     let kind: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case server
-        case publicAddress
-        case isTranslated = "translated"
-        case mapping
-        case filtering
-        case kind
-    }
-
     init(_ report: NATReport, server: SocketAddress, isClassified: Bool) {
         self.server = server.description
         publicAddress = report.publicAddress.description
-        isTranslated = report.mapping != .notTranslated
+        translated = report.mapping != .notTranslated
         mapping = isClassified ? report.mapping.word : nil
         filtering = isClassified ? report.filtering.word : nil
         kind = isClassified ? report.kind : nil
@@ -37,7 +28,7 @@ struct StunReport: Report {
     var lines: [String] {
         [
             "public address  \(publicAddress), as \(server) sees it",
-            isTranslated
+            translated
                 ? "translation     there is a NAT between this device and the server"
                 : "translation     none: this is an address of this device",
         ] + (kind.map { ["kind            \($0)"] } ?? [])
