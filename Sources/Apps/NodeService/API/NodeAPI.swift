@@ -6,7 +6,7 @@ internal import RunarNode
 
 /// The HTTP API of a node: what commands, the console's pages and other programs ask.
 ///
-/// `openapi.json` among the console's pages describes it: ``APIDescription`` makes it of the operations.
+/// `openapi.json` among the console's pages describes it: `make api-description` writes it from the operations.
 package struct NodeAPI: Sendable {
     /// The path below which all routes are.
     static let prefix = "/api/v1"

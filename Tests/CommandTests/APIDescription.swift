@@ -1,6 +1,8 @@
 internal import Console
 internal import RunarNode
 
+@testable internal import NodeService
+
 /// The description of the API, as OpenAPI 3.1: `openapi.json` among the console's pages.
 ///
 /// Paths, parameters, bodies and answers are made of the operations and their types. The words are written by people into
