@@ -26,7 +26,7 @@ internal import Testing
     }
 
     @Test func `the list of the circle leaves out own streams without members`() throws {
-        let local = CircleReport.Device(peerId: "d", isConnected: true, sendingKeys: 0, isLow: false, isLocal: true)
+        let local = CircleReport.Device(peerId: "d", connected: true, sendingKeys: 0, low: false, local: true)
         let report = CircleReport(
             personId: "p",
             name: "Carol",
@@ -39,7 +39,7 @@ internal import Testing
                 try Self.stream("Band", isOwn: true, members: [("Bob", true), ("Eve", false)]),
             ],
             devices: [local],
-            homes: [CircleReport.Home(peerId: "h", label: "server", isConnected: false, isLocal: false)],
+            homes: [CircleReport.Home(peerId: "h", label: "server", connected: false, local: false)],
             blocked: [CircleReport.Blocked(personId: "m", name: "Mallory", reportedAt: 1, reasons: ["spam": 2])]
         )
         let text = report.lines.joined(separator: "\n")

@@ -10,18 +10,11 @@ package struct PersonReport: Report, Hashable {
     /// A device of the person.
     struct Device: Codable, Hashable {
         let peerId: String
-        let isConnected: Bool
+        let connected: Bool
         /// The number of thoughts and receipts that can still be sealed to it.
         let sendingKeys: Int
         /// Whether a tenth of its keys, or less, is left.
-        let isLow: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case peerId
-            case isConnected = "connected"
-            case sendingKeys
-            case isLow = "low"
-        }
+        let low: Bool
     }
 
     package let personId: String
@@ -32,14 +25,8 @@ package struct PersonReport: Report, Hashable {
     /// Twelve groups of five digits.
     package let safetyNumber: String
     /// Whether the safety number was compared.
-    package let isVerified: Bool
+    package let verified: Bool
     let devices: [Device]
-
-    private enum CodingKeys: String, CodingKey {
-        case personId, name, blurb, trust, safetyNumber
-        case isVerified = "verified"
-        case devices
-    }
 
     init(_ person: Person, device: (PeerId) -> Device) {
         personId = person.id.text
@@ -47,7 +34,7 @@ package struct PersonReport: Report, Hashable {
         blurb = person.card?.profile.blurb
         trust = person.trust.rawValue
         safetyNumber = person.safetyNumber.description
-        isVerified = person.isVerified
+        verified = person.isVerified
         devices = (person.card?.devices ?? []).map(device)
     }
 
@@ -61,11 +48,11 @@ package struct PersonReport: Report, Hashable {
         lines.append("  safety number  \(groups.prefix(6).joined(separator: " "))")
         lines.append("                 \(groups.dropFirst(6).joined(separator: " "))")
         lines.append(
-            "  verified       \(isVerified ? "yes" : "no: compare the number with the one on the person's screen")"
+            "  verified       \(verified ? "yes" : "no: compare the number with the one on the person's screen")"
         )
         for device in devices {
-            let supply = "\(device.sendingKeys) keys left\(device.isLow ? ", few" : "")"
-            let place = device.isConnected ? "connected" : "not connected"
+            let supply = "\(device.sendingKeys) keys left\(device.low ? ", few" : "")"
+            let place = device.connected ? "connected" : "not connected"
             lines.append("  device         \(PeerId.typed(device.peerId)), \(place), \(supply)")
         }
         return lines
@@ -87,21 +74,13 @@ package struct CircleReport: Report, Hashable {
     /// A device of this device's person.
     struct Device: Codable, Hashable {
         let peerId: String
-        let isConnected: Bool
+        let connected: Bool
         /// The number of letters that can still be sealed to it; 0 for this device.
         let sendingKeys: Int
         /// Whether a tenth of its keys, or less, is left.
-        let isLow: Bool
+        let low: Bool
         /// Whether it is this device.
-        let isLocal: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case peerId
-            case isConnected = "connected"
-            case sendingKeys
-            case isLow = "low"
-            case isLocal = "local"
-        }
+        let local: Bool
     }
 
     /// A member that holds mail for the devices of this device's person.
@@ -109,19 +88,13 @@ package struct CircleReport: Report, Hashable {
         let peerId: String
         /// The label that this device's person gave it with its token.
         let label: String?
-        let isConnected: Bool
+        let connected: Bool
         /// Whether it is this device.
-        let isLocal: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case peerId, label
-            case isConnected = "connected"
-            case isLocal = "local"
-        }
+        let local: Bool
 
         fileprivate var line: String {
             let name = PeerId.typed(peerId) + (label.map { " (\($0))" } ?? "")
-            let place = isLocal ? "this device" : isConnected ? "connected" : "not connected"
+            let place = local ? "this device" : connected ? "connected" : "not connected"
             return "home of your mail: \(name), \(place)"
         }
     }
@@ -167,9 +140,9 @@ package struct CircleReport: Report, Hashable {
     private var deviceLines: [String] {
         guard devices.count > 1 else { return [] }
         return devices.map { device in
-            let place = device.isConnected ? "connected" : "not connected"
-            let supply = "\(place), \(device.sendingKeys) keys left\(device.isLow ? ", few" : "")"
-            return "your device \(PeerId.typed(device.peerId)), \(device.isLocal ? "this one" : supply)"
+            let place = device.connected ? "connected" : "not connected"
+            let supply = "\(place), \(device.sendingKeys) keys left\(device.low ? ", few" : "")"
+            return "your device \(PeerId.typed(device.peerId)), \(device.local ? "this one" : supply)"
         }
     }
 

@@ -18,18 +18,11 @@ package struct KeyRelationshipReport: Report {
     /// The number of messages from the peer that can still be opened.
     let receivingKeys: Int
     /// Whether a tenth of the peer's keys, or less, is left.
-    let isLow: Bool
+    let low: Bool
     /// Twelve groups of five digits.
     package let safetyNumber: String?
     /// Whether a person compared the safety number.
-    let isVerified: Bool
-
-    private enum CodingKeys: String, CodingKey {
-        case peerId, label, state, suite, sendingKeys, sendingCapacity, receivingKeys
-        case isLow = "low"
-        case safetyNumber
-        case isVerified = "verified"
-    }
+    let verified: Bool
 
     init(_ relationship: KeyRelationship, label: String? = nil) {
         peerId = relationship.peer.base64Encoded
@@ -39,20 +32,20 @@ package struct KeyRelationshipReport: Report {
         sendingKeys = relationship.sendingKeyCount
         sendingCapacity = relationship.sendingKeyCapacity
         receivingKeys = relationship.receivingKeyCount
-        isLow = relationship.isLow
+        low = relationship.isLow
         safetyNumber = relationship.safetyNumber?.description
-        isVerified = relationship.isVerified
+        verified = relationship.isVerified
     }
 
     package var lines: [String] {
         var lines = ["\(PeerId.typed(peerId))\(label.map { " (\($0))" } ?? "")"]
-        let supply = "\(sendingKeys) to send, \(receivingKeys) to receive\(isLow ? "; few are left" : "")"
+        let supply = "\(sendingKeys) to send, \(receivingKeys) to receive\(low ? "; few are left" : "")"
         lines.append("  keys           \(suite.map { "\($0), \(supply)" } ?? "none yet (\(state))")")
         if let safetyNumber {
             let groups = safetyNumber.split(separator: " ")
             lines.append("  safety number  \(groups.prefix(6).joined(separator: " "))")
             lines.append("                 \(groups.dropFirst(6).joined(separator: " "))")
-            lines.append("  verified       \(isVerified ? "yes" : "no: compare the number with the peer's")")
+            lines.append("  verified       \(verified ? "yes" : "no: compare the number with the peer's")")
         }
         return lines
     }

@@ -36,10 +36,10 @@ extension RequestHandler {
             let relationship = isLocal ? nil : keyStores?.relationship(with: device)
             return CircleReport.Device(
                 peerId: device.base64Encoded,
-                isConnected: isLocal || connected.contains(device),
+                connected: isLocal || connected.contains(device),
                 sendingKeys: relationship?.sendingKeyCount ?? 0,
-                isLow: relationship?.isLow ?? false,
-                isLocal: isLocal
+                low: relationship?.isLow ?? false,
+                local: isLocal
             )
         }
     }
@@ -52,8 +52,8 @@ extension RequestHandler {
             return CircleReport.Home(
                 peerId: home.base64Encoded,
                 label: known.first { $0.peerId == home }?.label,
-                isConnected: isLocal || connected.contains(home),
-                isLocal: isLocal
+                connected: isLocal || connected.contains(home),
+                local: isLocal
             )
         }
     }
@@ -132,9 +132,9 @@ extension RequestHandler {
             let relationship = keyStores?.relationship(with: device)
             return PersonReport.Device(
                 peerId: device.base64Encoded,
-                isConnected: connected.contains(device),
+                connected: connected.contains(device),
                 sendingKeys: relationship?.sendingKeyCount ?? 0,
-                isLow: relationship?.isLow ?? false
+                low: relationship?.isLow ?? false
             )
         }
     }

@@ -7,15 +7,9 @@ package struct StreamReport: Report, Hashable {
         let personId: String
         let name: String
         /// Whether the person consented.
-        let hasJoined: Bool
+        let joined: Bool
         /// The trust in the person, as a ``PersonReport`` says it; `trusted` for this device's person.
         let trust: String
-
-        private enum CodingKeys: String, CodingKey {
-            case personId, name
-            case hasJoined = "joined"
-            case trust
-        }
     }
 
     package let streamId: String
@@ -25,20 +19,12 @@ package struct StreamReport: Report, Hashable {
     /// The name of the person who made it, or the id.
     let creator: String
     /// Whether this device's person made it.
-    let isOwn: Bool
+    let own: Bool
     let posting: StreamPolicies.Posting
-    let isInnerCircle: Bool
+    let innerCircle: Bool
     let participation: Circle.Stream.Participation
     /// The people besides the creator; empty for a member of a stream in which the creator alone writes.
     let members: [Member]
-
-    private enum CodingKeys: String, CodingKey {
-        case streamId, name, blurb, creatorId, creator
-        case isOwn = "own"
-        case posting
-        case isInnerCircle = "innerCircle"
-        case participation, members
-    }
 
     init(_ stream: Circle.Stream, _ names: PeopleNames) {
         streamId = stream.publicID.text
@@ -46,15 +32,15 @@ package struct StreamReport: Report, Hashable {
         blurb = stream.profile.blurb
         creatorId = stream.creatorPublicID.text
         creator = names.name(of: stream.creatorPublicID)
-        isOwn = names.isOwn(stream.creatorPublicID)
+        own = names.isOwn(stream.creatorPublicID)
         posting = stream.policies.posting
-        isInnerCircle = stream.isInnerCircle
+        innerCircle = stream.isInnerCircle
         participation = stream.participation
         members = stream.members.map { member in
             Member(
                 personId: member.person.text,
                 name: names.name(of: member.person),
-                hasJoined: member.hasJoined,
+                joined: member.hasJoined,
                 trust: names.trust(in: member.person).rawValue
             )
         }
@@ -64,12 +50,12 @@ package struct StreamReport: Report, Hashable {
     var isLeft: Bool { participation == .left }
 
     /// Whether people see it in the list of the circle: each person has streams without members from the beginning.
-    var isListed: Bool { !isOwn || !members.isEmpty }
+    var isListed: Bool { !own || !members.isEmpty }
 
     /// The number of people who joined, with the creator; nil if only the creator knows.
     package var memberCount: Int? {
-        guard posting == .members || isOwn else { return nil }
-        return 1 + members.count { $0.hasJoined }
+        guard posting == .members || own else { return nil }
+        return 1 + members.count { $0.joined }
     }
 
     /// The reason why this person cannot write, with the next step; nil if the person can.
@@ -77,7 +63,7 @@ package struct StreamReport: Report, Hashable {
         switch participation {
         case .invited: "you have not joined this stream: `runar circle stream join` joins it"
         case .left: "you are not in this stream any longer: ask \(creator) for an invitation"
-        case .joined: posting == .creator && !isOwn ? "\(creator) alone writes in this stream" : nil
+        case .joined: posting == .creator && !own ? "\(creator) alone writes in this stream" : nil
         }
     }
 
@@ -93,13 +79,13 @@ package struct StreamReport: Report, Hashable {
     }
 
     package var lines: [String] {
-        var lines = ["\(name) (\(streamId))", "  made by        \(isOwn ? "you" : creator)"]
+        var lines = ["\(name) (\(streamId))", "  made by        \(own ? "you" : creator)"]
         switch posting {
         case .members: lines.append("  writing        every member")
-        case .creator: lines.append("  writing        \(isOwn ? "you" : creator) alone")
+        case .creator: lines.append("  writing        \(own ? "you" : creator) alone")
         }
-        if !isOwn { lines.append("  you            \(state)") }
-        lines += members.map { "  member         \($0.name), \($0.hasJoined ? "joined" : "invited")" }
+        if !own { lines.append("  you            \(state)") }
+        lines += members.map { "  member         \($0.name), \($0.joined ? "joined" : "invited")" }
         return lines
     }
 

@@ -17,7 +17,7 @@ package struct ThoughtReport: Report, Hashable {
     /// The name of the person who made it, or the id.
     package let creator: String
     /// Whether this device's person made it.
-    package let isOwn: Bool
+    package let own: Bool
     let mediaType: String
     /// Milliseconds since 1970 by the clock of who made it.
     package let createdAt: UInt64
@@ -32,12 +32,6 @@ package struct ThoughtReport: Report, Hashable {
     /// The number of members that hold it for devices that are offline.
     package let holders: Int
 
-    private enum CodingKeys: String, CodingKey {
-        case event, number, thoughtId, conversationId, creatorId, creator
-        case isOwn = "own"
-        case mediaType, createdAt, text, byteCount, contentType, fileName, state, holders
-    }
-
     init(_ thought: Thought, in place: ConversationPlace, _ names: PeopleNames) {
         let model = thought.model
         number = thought.number
@@ -45,7 +39,7 @@ package struct ThoughtReport: Report, Hashable {
         conversationId = place.id.text
         creatorId = model.creatorPublicID.text
         creator = names.name(of: model.creatorPublicID)
-        isOwn = names.isOwn(model.creatorPublicID)
+        own = names.isOwn(model.creatorPublicID)
         mediaType = model.mediaType.rawValue
         createdAt = model.createdAtMilliseconds
         text = model.text
@@ -80,7 +74,7 @@ package struct ThoughtReport: Report, Hashable {
         let time = CivilTime(seconds: createdAt / 1_000)
         // With the number `runar circle save` names it.
         let said = text ?? "\(words), thought \(number)"
-        return ["\(time)  \(isOwn ? "you" : creator): \(said)\(progress.map { "  (\($0))" } ?? "")"]
+        return ["\(time)  \(own ? "you" : creator): \(said)\(progress.map { "  (\($0))" } ?? "")"]
     }
 }
 

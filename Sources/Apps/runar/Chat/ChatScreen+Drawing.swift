@@ -52,7 +52,7 @@ extension ChatScreen {
     private var title: String {
         if let stream = self.stream { return "\(Terminal.escaped(stream.name))  \(Terminal.escaped(stream.summary))" }
         guard let person = self.person else { return "" }
-        let state = person.trust == "trusted" ? person.isVerified ? "verified" : "not verified" : person.trust
+        let state = person.trust == "trusted" ? person.verified ? "verified" : "not verified" : person.trust
         let keys = person.keysLeft
         return "\(Terminal.escaped(person.name))  \(state), \(keys) key\(keys == 1 ? "" : "s") left"
     }
@@ -74,7 +74,7 @@ extension ChatScreen {
     }
 
     private func lines(of thought: ThoughtReport, at clock: String) -> [String] {
-        let name = thought.isOwn ? "you" : Terminal.escaped(self.person?.name ?? thought.creator, limit: 16)
+        let name = thought.own ? "you" : Terminal.escaped(self.person?.name ?? thought.creator, limit: 16)
         let indent = "      "
         var lines = TextColumns.wrap(thought.words, columns: self.columns - indent.count).map { indent + $0 }
         let progress = thought.progress.map { "  \(Style.dim)(\($0))\(Style.plain)" } ?? ""

@@ -117,7 +117,7 @@ struct ChatScreen {
     }
 
     private mutating func noteOpened() -> [Effect] {
-        let unseen = self.thoughts.filter { !$0.isOwn && $0.number > self.lastOpened }
+        let unseen = self.thoughts.filter { !$0.own && $0.number > self.lastOpened }
         guard let first = unseen.first, let last = unseen.last else { return [] }
         self.lastOpened = last.number
         return [.noteOpened(from: first.number, to: last.number)]
