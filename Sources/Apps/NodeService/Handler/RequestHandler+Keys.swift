@@ -71,18 +71,10 @@ extension RequestHandler {
             await endKeyStores()
             try NodeHome.note(node.peerId, in: home)
         } catch {
-            if wasRunning {
-                try await node.start()
-                openKeyStores()
-                openCircle()
-            }
+            if wasRunning { try await restartNode() }
             throw error
         }
-        if wasRunning {
-            try await node.start()
-            openKeyStores()
-            openCircle()
-        }
+        if wasRunning { try await restartNode() }
         let kept = Set(try node.networks().filter { $0.token != nil }.map(\.networkId))
         return RenewalReport(
             peerId: node.peerId.base64Encoded,
@@ -91,6 +83,12 @@ extension RequestHandler {
             kept: kept.map(\.base64Encoded).sorted(),
             ended: before.map(\.networkId).filter { !kept.contains($0) }.map(\.base64Encoded).sorted()
         )
+    }
+
+    private func restartNode() async throws {
+        try await node.start()
+        openKeyStores()
+        openCircle()
     }
 
     /// Returns the content of a backup: the root key, and the texts of the networks that it owns.

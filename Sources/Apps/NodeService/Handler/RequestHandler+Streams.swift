@@ -3,34 +3,28 @@ internal import Circle
 // Streams, the devices of this device's person, and the people who are blocked.
 extension RequestHandler {
     func makeStream(_ form: StreamForm) async throws -> StreamReport {
-        let circle = try circle()
         let policies = StreamPolicies(posting: form.posting ?? .members)
-        let stream = try await circle.makeStream(name: form.name, blurb: form.blurb, policies: policies)
-        return StreamReport(stream, PeopleNames(circle))
+        return try report(of: try await circle().makeStream(name: form.name, blurb: form.blurb, policies: policies))
     }
 
     func inviteToStream(_ stream: StreamName, _ person: PersonName) async throws -> StreamReport {
-        let circle = try circle()
-        let changed = try await circle.invite(resolve(person), to: resolve(stream))
-        return StreamReport(changed, PeopleNames(circle))
+        try report(of: try await circle().invite(resolve(person), to: resolve(stream)))
     }
 
     func removeFromStream(_ stream: StreamName, _ person: PersonName) async throws -> StreamReport {
-        let circle = try circle()
-        let changed = try await circle.remove(resolve(person), from: resolve(stream))
-        return StreamReport(changed, PeopleNames(circle))
+        try report(of: try await circle().remove(resolve(person), from: resolve(stream)))
     }
 
     func joinStream(_ stream: StreamName) async throws -> StreamReport {
-        let circle = try circle()
-        let changed = try await circle.join(resolve(stream))
-        return StreamReport(changed, PeopleNames(circle))
+        try report(of: try await circle().join(resolve(stream)))
     }
 
     func leaveStream(_ stream: StreamName) async throws -> StreamReport {
-        let circle = try circle()
-        let changed = try await circle.leave(resolve(stream))
-        return StreamReport(changed, PeopleNames(circle))
+        try report(of: try await circle().leave(resolve(stream)))
+    }
+
+    private func report(of stream: Circle.Stream) throws -> StreamReport {
+        StreamReport(stream, PeopleNames(try circle()))
     }
 
     func deleteStream(_ stream: StreamName) async throws -> DoneReport {
