@@ -61,13 +61,17 @@ extension Diagnosis {
                 "filter-unknown",
                 "whom the NAT or a firewall lets in is not known: that takes a second member, elsewhere, that this device is"
                     + " not connected to",
-                advice(
-                    "`runar stun HOST --classify` asks a server that has two addresses",
-                    inConsole: "nothing to do: it is known once two members elsewhere are connected"
-                )
+                adviceForUnknownNAT
             )
         default: break
         }
+    }
+
+    private var adviceForUnknownNAT: String {
+        advice(
+            "`runar stun HOST --classify` asks a server that has two addresses",
+            inConsole: "nothing to do: it is known once two members elsewhere are connected"
+        )
     }
 
     private mutating func lookAtNAT(_ node: NodeFacts) {
@@ -105,10 +109,7 @@ extension Diagnosis {
             note(
                 "nat-kind-unknown",
                 "\(place), behind a NAT whose kind is not known: that takes two members at different addresses",
-                advice(
-                    "`runar stun HOST --classify` asks a server that has two addresses",
-                    inConsole: "nothing to do: it is known once two members elsewhere are connected"
-                )
+                adviceForUnknownNAT
             )
         }
     }
