@@ -162,37 +162,23 @@ final class DemoStage: Sendable {
         _ body: () async throws -> String
     ) async -> Bool {
         do {
-            let detail = try await body()
-            finish(
-                DemoReport.Step(
-                    name: name,
-                    ok: true,
-                    milliseconds: started.duration(to: .now).milliseconds,
-                    detail: detail
-                )
-            )
-            return true
+            return finish(name, since: started, ok: true, try await body())
         } catch {
             return fail(name, since: started, error)
         }
     }
 
     private func fail(_ name: String, since started: ContinuousClock.Instant, _ error: any Error) -> Bool {
-        let detail = CommandFailure(error).message
-        finish(
-            DemoReport.Step(
-                name: name,
-                ok: false,
-                milliseconds: started.duration(to: .now).milliseconds,
-                detail: detail
-            )
-        )
-        return false
+        finish(name, since: started, ok: false, CommandFailure(error).message)
     }
 
-    private func finish(_ step: DemoReport.Step) {
+    /// Keeps and shows a step that has ended, and returns whether it worked.
+    private func finish(_ name: String, since started: ContinuousClock.Instant, ok: Bool, _ detail: String) -> Bool {
+        let milliseconds = started.duration(to: .now).milliseconds
+        let step = DemoReport.Step(name: name, ok: ok, milliseconds: milliseconds, detail: detail)
         steps.withLock { $0.append(step) }
         screen.show(step)
+        return ok
     }
 
     /// Ends every process that is still there.
