@@ -63,9 +63,7 @@ extension Device {
                 label: label,
                 admin: admin
             )
-            let report = try await Session.with(home) {
-                try await $0.ask(.addDevice(terms))
-            }
+            let report = try await Session.with(home) { try await $0.ask(.addDevice(terms)) }
             guard !home.output.json else { return Output.json(report) }
             if qr, Output.isTerminal { TerminalCode.showIfRoom(report.text) }
             Output.report(report, asJSON: false)

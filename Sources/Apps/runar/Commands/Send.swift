@@ -48,9 +48,7 @@ struct Send: AsyncParsableCommand {
         if all { return try await broadcast() }
         let (peer, text) = (PeerName(words[0]), try Self.text(words[1]))
         let request = sealed ? APIRequest.sendSealed(peer, text: text) : APIRequest.send(peer, text: text)
-        let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request)
-        }
+        let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
         Output.report(report, asJSON: home.output.json)
     }
 
@@ -62,9 +60,7 @@ struct Send: AsyncParsableCommand {
 
     private func broadcast() async throws {
         let request = APIRequest.broadcast(network: network.map { NetworkName($0) }, text: try Self.text(words[0]))
-        let report = try await Session.with(home, node, onNetwork: true) {
-            try await $0.ask(request)
-        }
+        let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
         Output.report(report, asJSON: home.output.json)
         guard let failure = report.error else { return }
         if !home.output.json { Output.failure(failure, asJSON: false) }
