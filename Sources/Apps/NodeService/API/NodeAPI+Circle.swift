@@ -37,12 +37,7 @@ extension NodeAPI {
             route(.post, "/circle/people/{person}/decline", body: .json(), changes: [.circle]) {
                 try await handler.decline($0.person)
             },
-            route(
-                .post,
-                "/circle/people/{person}/verify",
-                .json(TextForm.self),
-                changes: [.circle]
-            ) { request, form in
+            route(.post, "/circle/people/{person}/verify", .json(TextForm.self), changes: [.circle]) { request, form in
                 try await handler.verify(request.person, digits: form.text)
             },
             route(.delete, "/circle/people/{person}", changes: [.circle, .keys, .peers]) {

@@ -53,11 +53,7 @@ extension NodeAPI {
     /// Answers to calls, and secret keys.
     private var answeringOperations: [APIOperation] {
         [
-            route(
-                .post,
-                "/calls/{number}",
-                .json(CallAnswerForm.self, limit: Self.contentByteLimit)
-            ) { request, form in
+            route(.post, "/calls/{number}", .json(CallAnswerForm.self, limit: Self.contentByteLimit)) { request, form in
                 let answer: CallAnswer
                 switch (form.result, form.failure) {
                 case (let result?, nil): answer = .result(try ContentForm.decode(result, "result"))

@@ -100,12 +100,7 @@ extension NodeAPI {
                     in: question.network.map { NetworkName(form: $0) }
                 )
             },
-            route(
-                .post,
-                "/call",
-                .json(CallForm.self, limit: Self.contentByteLimit),
-                needsNetwork: true
-            ) { _, form in
+            route(.post, "/call", .json(CallForm.self, limit: Self.contentByteLimit), needsNetwork: true) { _, form in
                 let order = try Self.order(form)
                 let start = ContinuousClock.now
                 let report = try await handler.call(order)

@@ -28,13 +28,7 @@ extension NodeAPI {
     /// A device is expected by the node that runs, so both sides of an addition need the network.
     var ownDeviceOperations: [APIOperation] {
         [
-            route(
-                .post,
-                "/circle/devices/{peer}",
-                body: .json(),
-                needsNetwork: true,
-                changes: [.circle, .keys]
-            ) {
+            route(.post, "/circle/devices/{peer}", body: .json(), needsNetwork: true, changes: [.circle, .keys]) {
                 try await handler.addDevice($0.peer)
             },
             route(.post, "/circle/devices/{peer}/expect", body: .json(), needsNetwork: true, changes: [.circle]) {
@@ -56,9 +50,7 @@ extension NodeAPI {
             ) { request, form in
                 try await handler.block(request.person, reasons: form.reasons ?? [:])
             },
-            route(.delete, "/circle/blocked/{person}", changes: [.circle]) {
-                try await handler.unblock($0.person)
-            },
+            route(.delete, "/circle/blocked/{person}", changes: [.circle]) { try await handler.unblock($0.person) },
         ]
     }
 }
