@@ -133,6 +133,13 @@ final class CallbackGate: Sendable {
 
     func leave() { self.running.leave() }
 
+    /// Runs `body` unless the gate is closed.
+    func pass(_ body: () -> Void) {
+        guard self.enter() else { return }
+        defer { self.leave() }
+        body()
+    }
+
     /// Closes the gate to new calls; returns false if it was closed before.
     @discardableResult
     func close() -> Bool {

@@ -27,11 +27,11 @@ final class CircleSubscription: ProgramSubscription {
     }
 
     private func deliver(_ event: CircleEvent, of circle: CircleManager) {
-        guard let node = self.node.value, node.gate.enter() else { return }
-        defer { node.gate.leave() }
-        guard self.gate.enter() else { return }
-        defer { self.gate.leave() }
-        if let report = CircleEventReport(event, of: circle) { self.target.call(report) }
+        self.node.value?.gate.pass {
+            self.gate.pass {
+                if let report = CircleEventReport(event, of: circle) { self.target.call(report) }
+            }
+        }
     }
 
     func end() {

@@ -33,11 +33,14 @@ private func withPerson(
     _ person: UnsafePointer<CChar>?,
     _ callback: runar_callback?,
     _ context: UnsafeMutableRawPointer?,
-    _ body: @escaping @Sendable (CircleManager, PublicID) async throws -> String?
+    _ body: @escaping @Sendable (CircleManager, PublicID) async throws -> Void
 ) {
     unsafe begin(node, Completion(function: callback, context: context)) {
         let person = try unsafe personId(person)
-        return try unsafe withCircle(of: node) { try await body($0, person) }
+        return try unsafe withCircle(of: node) { circle in
+            try await body(circle, person)
+            return nil
+        }
     }
 }
 
@@ -140,10 +143,7 @@ public func runar_node_accept_person(
     _ callback: runar_callback?,
     _ context: UnsafeMutableRawPointer?
 ) {
-    unsafe withPerson(node, person, callback, context) { circle, person in
-        try await circle.accept(person)
-        return nil
-    }
+    unsafe withPerson(node, person, callback, context) { circle, person in try await circle.accept(person) }
 }
 
 @c @implementation
@@ -153,10 +153,7 @@ public func runar_node_decline_person(
     _ callback: runar_callback?,
     _ context: UnsafeMutableRawPointer?
 ) {
-    unsafe withPerson(node, person, callback, context) { circle, person in
-        try await circle.decline(person)
-        return nil
-    }
+    unsafe withPerson(node, person, callback, context) { circle, person in try await circle.decline(person) }
 }
 
 @c @implementation
@@ -186,10 +183,7 @@ public func runar_node_revoke_trust(
     _ callback: runar_callback?,
     _ context: UnsafeMutableRawPointer?
 ) {
-    unsafe withPerson(node, person, callback, context) { circle, person in
-        try await circle.revokeTrust(in: person)
-        return nil
-    }
+    unsafe withPerson(node, person, callback, context) { circle, person in try await circle.revokeTrust(in: person) }
 }
 
 // MARK: - Thoughts

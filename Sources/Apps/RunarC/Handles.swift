@@ -4,22 +4,18 @@ internal import Concurrency
 ///
 /// A stale, foreign or invented number finds nothing, whatever it was before.
 final class HandleTable<Object: Sendable>: Sendable {
-    private struct State: Sendable {
-        var objects: [UInt: Object] = [:]
-    }
-
-    private let state = Locked(State())
+    private let objects = Locked<[UInt: Object]>([:])
 
     /// Gives an object a number.
     func add(_ object: Object) -> UInt {
         let number = Handles.nextNumber()
-        self.state.withLock { $0.objects[number] = object }
+        self.objects.withLock { $0[number] = object }
         return number
     }
 
     /// The object of a number that was not taken back.
     subscript(_ number: UInt) -> Object? {
-        self.state.withLock { $0.objects[number] }
+        self.objects.withLock { $0[number] }
     }
 
     /// The object of a number in its other shape.
@@ -30,7 +26,7 @@ final class HandleTable<Object: Sendable>: Sendable {
     /// Takes a number back; nil if it is none, or was taken back before.
     @discardableResult
     func remove(_ number: UInt) -> Object? {
-        self.state.withLock { $0.objects.removeValue(forKey: number) }
+        self.objects.withLock { $0.removeValue(forKey: number) }
     }
 }
 

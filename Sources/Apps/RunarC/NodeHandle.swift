@@ -210,11 +210,7 @@ final class EventSubscription: ProgramSubscription {
     }
 
     func deliver(_ event: RunarEvent) {
-        guard let node = self.node.value, node.gate.enter() else { return }
-        defer { node.gate.leave() }
-        guard self.gate.enter() else { return }
-        defer { self.gate.leave() }
-        self.target.call(event)
+        self.node.value?.gate.pass { self.gate.pass { self.target.call(event) } }
     }
 
     func end() {

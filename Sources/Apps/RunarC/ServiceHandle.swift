@@ -32,9 +32,7 @@ final class ServiceHandle: Sendable {
 
     func registerEvent(_ topic: String, _ target: EventTarget) {
         self.service.registerEvent(topic) { [owner] (event: RunarEvent) in
-            guard let node = owner.node, node.gate.enter() else { return }
-            defer { node.gate.leave() }
-            target.call(event)
+            owner.node?.gate.pass { target.call(event) }
         }
     }
 }
