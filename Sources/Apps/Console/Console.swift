@@ -54,13 +54,7 @@ package struct Console: Sendable {
             Neighbourhood.includes(peer) { ThisMachine.addresses() }
         }
 
-        package init(
-            place: Place,
-            sessions: ConsoleSessions,
-            routes: [ConsoleRoute],
-            uploads: String,
-            logger: Logger
-        ) {
+        package init(place: Place, sessions: ConsoleSessions, routes: [ConsoleRoute], uploads: String, logger: Logger) {
             self.place = place
             self.sessions = sessions
             self.routes = routes

@@ -67,12 +67,7 @@ package final class FileShelf: Sendable {
     private let label: @Sendable (PeerId) -> String?
     private let state = Locked(State())
 
-    init(
-        home: HomeDirectory,
-        standing: String?,
-        activity: Activity,
-        label: @escaping @Sendable (PeerId) -> String?
-    ) {
+    init(home: HomeDirectory, standing: String?, activity: Activity, label: @escaping @Sendable (PeerId) -> String?) {
         directory = home.file(Self.directoryName)
         self.standing = standing
         self.activity = activity

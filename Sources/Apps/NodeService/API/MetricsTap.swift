@@ -54,10 +54,7 @@ package final class MetricsTap: MetricsFactory {
         }
     }
 
-    func makeFloatingPointCounter(
-        label: String,
-        dimensions: [(String, String)]
-    ) -> any FloatingPointCounterHandler {
+    func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler {
         collector.makeFloatingPointCounter(label: label, dimensions: dimensions)
     }
 

@@ -95,11 +95,7 @@ struct InvitationCourse: Sendable {
     }
 
     /// Handles an event: returns the admission, throws the failure, or passes the event on to the person.
-    private func judge(
-        _ event: NodeEvent,
-        _ request: JoinRequest?,
-        _ label: String?
-    ) async throws -> AdmissionReport? {
+    private func judge(_ event: NodeEvent, _ request: JoinRequest?, _ label: String?) async throws -> AdmissionReport? {
         switch event {
         case .invitationEnded(_, _, let reason): throw CommandFailure(ofInvitation: reason)
         case .joinRequestEnded(let peer, _, let reason):
@@ -126,11 +122,7 @@ struct InvitationCourse: Sendable {
         node.connectedPeers(in: network.networkId).contains(request.peer)
     }
 
-    private func admission(
-        of request: JoinRequest,
-        _ label: String?,
-        isConnected: Bool? = nil
-    ) -> AdmissionReport {
+    private func admission(of request: JoinRequest, _ label: String?, isConnected: Bool? = nil) -> AdmissionReport {
         AdmissionReport(
             networkId: network.networkId.base64Encoded,
             name: network.name,

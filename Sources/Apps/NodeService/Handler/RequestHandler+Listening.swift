@@ -176,12 +176,7 @@ extension RequestHandler {
         _ = try? await node.dhtRecords(networkId: network, key: key, policy: policy)  // the event went out before
     }
 
-    func subscribe(
-        to topic: String,
-        in network: NetworkInfo,
-        includesPast: Bool,
-        _ tell: @escaping Tell
-    ) async throws {
+    func subscribe(to topic: String, in network: NetworkInfo, includesPast: Bool, _ tell: @escaping Tell) async throws {
         let id = network.networkId
         let changes = node.eventStream
         let events = try node.events(networkId: id, topic: topic, includesPast: includesPast)

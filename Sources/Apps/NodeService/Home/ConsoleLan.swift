@@ -164,11 +164,7 @@ package final class ConsoleLan: Sendable {
             hostName: ProcessInfo.processInfo.hostName
         )
         try await Console(configure(.network(port: port, certificate))).run { port in
-            let place = Place(
-                port: port,
-                fingerprint: certificate.fingerprint,
-                endSeconds: certificate.endSeconds
-            )
+            let place = Place(port: port, fingerprint: certificate.fingerprint, endSeconds: certificate.endSeconds)
             self.place.withLock { $0 = place }
             wish.settle(.success(()))
         }

@@ -38,10 +38,7 @@ package enum UnixSocket {
         }
     }
 
-    private static func withAddress(
-        _ path: String,
-        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool
-    ) -> Bool {
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool) -> Bool {
         var bytes = Array(path.utf8)
         guard bytes.count <= pathByteLimit else { return false }
         // A name outside the file system begins with a zero byte and is as long as the address says.

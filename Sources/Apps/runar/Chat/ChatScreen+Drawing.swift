@@ -31,11 +31,7 @@ extension ChatScreen {
         let shown = self.conversation[max(0, end - self.bodyLines)..<max(0, end)]
         let empty = Array(repeating: "", count: self.bodyLines - shown.count)
         let (input, column) = self.input
-        return Drawing(
-            lines: [self.head] + empty + shown + [self.notes, input],
-            row: self.lines,
-            column: column
-        )
+        return Drawing(lines: [self.head] + empty + shown + [self.notes, input], row: self.lines, column: column)
     }
 
     private var head: String {

@@ -125,11 +125,7 @@ extension Backup {
         }
 
         private func restore(_ root: SecretBytes, _ texts: [String]) async throws {
-            let request = APIRequest.importKey(
-                name: "root",
-                hex: root.withBytes { Hex.encode($0) },
-                replacing: replace
-            )
+            let request = APIRequest.importKey(name: "root", hex: root.withBytes { Hex.encode($0) }, replacing: replace)
             let report = try await Session.with(home) { session in
                 _ = try await session.ask(request)
                 for text in texts { _ = try await session.ask(.join(text)) }

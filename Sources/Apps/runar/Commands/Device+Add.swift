@@ -19,9 +19,7 @@ extension Device {
         var request: [String] = []
         @Option(help: ArgumentHelp("Read the request from a picture of the new device's screen.", valueName: "file"))
         var picture: [String] = []
-        @Option(
-            help: ArgumentHelp("A network to be a member of; may be given several times.", valueName: "network")
-        )
+        @Option(help: ArgumentHelp("A network to be a member of; may be given several times.", valueName: "network"))
         var network: [String] = []
         @Flag(help: "No network: a certificate alone.")
         var noNetwork = false

@@ -29,11 +29,7 @@ enum InputText {
     /// The file is one that a person names: links are followed, and it may be a pipe, as in `<(command)`.
     ///
     /// - Throws: ``CommandFailure`` when there is no such file or it is too large, with `advice`; ``FileError``.
-    static func bytes(
-        _ path: String,
-        limit: Int,
-        otherwise advice: String = isOther
-    ) throws -> [UInt8] {
+    static func bytes(_ path: String, limit: Int, otherwise advice: String = isOther) throws -> [UInt8] {
         try self.bytes(InputFile(path).read(limit + 1), of: path, limit: limit, otherwise: advice)
     }
 

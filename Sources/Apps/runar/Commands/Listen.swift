@@ -80,9 +80,7 @@ struct Listen: AsyncParsableCommand {
                 with: "yes",
                 otherwise: ""
             )
-            _ = try await session.ask(
-                .answerOffer(offer.number, directory: isWelcome ? directory : nil)
-            )
+            _ = try await session.ask(.answerOffer(offer.number, directory: isWelcome ? directory : nil))
         } catch {
             let failure = CommandFailure(error)
             // An interruption ends the whole command.

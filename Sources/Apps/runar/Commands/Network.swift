@@ -42,9 +42,7 @@ extension Network {
     }
 
     struct Show: ReportingCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Show a network and the text that others join with."
-        )
+        static let configuration = CommandConfiguration(abstract: "Show a network and the text that others join with.")
 
         @Argument(help: "The network's id, the beginning of it, or its name; not needed if there is one only.")
         var network: String?

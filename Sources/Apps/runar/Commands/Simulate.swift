@@ -67,12 +67,7 @@ struct ScenarioList: Report {
 
     init(_ scenarios: [Scenario]) {
         self.scenarios = scenarios.map {
-            Entry(
-                name: $0.name,
-                summary: $0.summary,
-                nodes: $0.nodeCount,
-                duration: DurationText.text(of: $0.duration)
-            )
+            Entry(name: $0.name, summary: $0.summary, nodes: $0.nodeCount, duration: DurationText.text(of: $0.duration))
         }
     }
 

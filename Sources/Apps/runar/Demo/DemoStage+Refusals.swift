@@ -26,11 +26,7 @@ extension DemoStage {
     }
 
     /// Lets a stranger show `token` to the owner's node, and takes the reason from that node's own output.
-    private func refuse(
-        token: String,
-        by outsider: DemoDevice? = nil,
-        because words: String
-    ) async throws -> String {
+    private func refuse(token: String, by outsider: DemoDevice? = nil, because words: String) async throws -> String {
         let outsider = outsider ?? stranger
         let id = try fact("\(outsider.name) id")
         let position = owner.node.position

@@ -11,11 +11,7 @@ struct OutputFile: ~Copyable {
     /// Removes what was written if the person ends the command.
     private let interruption: SignalSources?
 
-    private init(
-        path: String?,
-        writer: consuming AtomicFileWriter<SystemFileSystem>?,
-        interruption: SignalSources?
-    ) {
+    private init(path: String?, writer: consuming AtomicFileWriter<SystemFileSystem>?, interruption: SignalSources?) {
         self.path = path
         self.writer = writer
         self.interruption = interruption
@@ -54,9 +50,7 @@ struct OutputFile: ~Copyable {
         }
         var rest = bytes[...]
         while !rest.isEmpty {
-            rest = rest.dropFirst(
-                try SystemFileSystem().write(rest, to: Self.standardOutput, path: "standard output")
-            )
+            rest = rest.dropFirst(try SystemFileSystem().write(rest, to: Self.standardOutput, path: "standard output"))
         }
     }
 
