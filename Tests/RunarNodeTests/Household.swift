@@ -16,7 +16,7 @@ struct Household: Sendable {
 
     var carrier = Carrier.memory
     var network = InMemoryNetwork(seed: 3)
-    let localNetwork = InMemoryLocalNetwork(seed: 3)
+    let localNetwork = InMemoryLocalNetwork()
 
     /// A device; one that `isNear` hears the others that are on the local network.
     func makeNode(

@@ -3,7 +3,7 @@ package import Platform
 
 /// A node's ear and voice in its local network, and its knowledge of where others can dial it.
 ///
-/// The real one is ``Platform/MulticastSocket``; tests put an ``InMemoryLink`` here.
+/// The real one is ``Platform/MulticastSocket``; tests have one in memory.
 package protocol DiscoveryLink: AnyObject, Sendable {
     /// The received datagrams, our own among them, for one reader.
     ///
