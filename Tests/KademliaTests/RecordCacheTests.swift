@@ -78,8 +78,6 @@ internal import Testing
         }
         #expect(cache.revoke(matching: pattern) == count)
         #expect(cache.count == 4 - count)
-        cache.clear()
-        #expect(cache.count == 0 && cache.byteCount == 0)
     }
 
     @Test func `the records of a revoked writer are removed`() throws {

@@ -24,6 +24,8 @@ internal import Testing
 
         var network: NetworkId { net.network() }
 
+        func mailbox(of node: Int) -> Mailbox? { net.nodes[node].core.protocols.mailboxes[network] }
+
         mutating func send(_ body: [UInt8], from sender: Int, to recipient: PeerId) -> MailID {
             let mail = Mail(
                 to: MailboxID(of: recipient, in: network),
@@ -120,9 +122,9 @@ internal import Testing
         let absent = try post.net.addNode()
         _ = post.send([1], from: 1, to: post.net.nodes[absent].peerId)
         post.run(for: .seconds(3))
-        #expect(post.net.nodes[1].core.outgoingMailCount(in: post.network) == 1)
+        #expect(post.mailbox(of: 1)?.outgoingCount == 1)
         post.net.feed(1, .membership(.removed(post.network)))
-        #expect(post.net.nodes[1].core.outgoingMailCount(in: post.network) == 0)
-        #expect(post.net.nodes[0].core.heldMail(in: post.network).mails == 1)
+        #expect(post.mailbox(of: 1)?.outgoingCount == nil)
+        #expect(post.mailbox(of: 0)?.heldAmount.mails == 1)
     }
 }

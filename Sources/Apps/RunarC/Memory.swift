@@ -14,9 +14,6 @@ enum Memory {
 
     private static let blocks = Locked<[UInt: Kind]>([:])
 
-    /// The number of blocks that were not freed yet.
-    static var count: Int { self.blocks.withLock { $0.count } }
-
     // MARK: - Making
 
     /// A text with a zero at its end.

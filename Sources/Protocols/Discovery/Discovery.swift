@@ -142,9 +142,4 @@ extension Discovery {
             .map { (peer: $0.key, addresses: $0.value.addresses) }
             .sorted { $0.peer < $1.peer }
     }
-
-    /// Entries kept about others: peers of all networks and sources, for the bound on memory.
-    package var entryCount: Int {
-        self.networks.values.reduce(self.budget.count) { $0 + $1.peers.count }
-    }
 }

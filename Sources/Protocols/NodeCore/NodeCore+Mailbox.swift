@@ -1,4 +1,4 @@
-package import Identity
+internal import Identity
 internal import Kademlia
 internal import Mailbox
 internal import Services
@@ -126,15 +126,5 @@ extension NodeCore {
             tellMailbox(.holdersFound(records.map(\.writer)), of: network, now, &effects)
         }
         return true
-    }
-
-    // MARK: Questions
-
-    /// The mails that this node sends in a network and that have not reached their recipient.
-    package func outgoingMailCount(in network: NetworkId) -> Int { protocols.mailboxes[network]?.outgoingCount ?? 0 }
-
-    /// The mails that this node holds for other members of a network, and their bytes.
-    package func heldMail(in network: NetworkId) -> (mails: Int, bytes: Int) {
-        protocols.mailboxes[network]?.heldAmount ?? (0, 0)
     }
 }

@@ -90,12 +90,10 @@ final class LineLog: Sendable {
 struct EventLine: Decodable, Sendable {
     let event: String
     let peerId: String?
-    let networkId: String?
     let reason: String?
     let text: String?
     let topic: String?
     let path: String?
-    let bytes: UInt64?
     let addresses: [String]?
     /// Whether a peer's packets are passed on by another member.
     let relayed: Bool?

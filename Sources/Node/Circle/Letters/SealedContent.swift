@@ -16,8 +16,6 @@ package struct SealedContent: Sendable {
         let copy: [UInt8]
     }
 
-    /// The bytes that a copy has more than the content: two tags.
-    static let overheadByteCount = 32
     private static let tagByteCount = 16
     private static let contentLabel = DomainLabel("runar/letter-content/v1").prefix
     private static let copyLabel = DomainLabel("runar/letter-copy/v1").prefix

@@ -72,12 +72,6 @@ package struct RecordCache: Sendable {
         self.byteCount -= entry.record.byteCount
     }
 
-    /// Forgets everything.
-    package mutating func clear() {
-        self.entries = [:]
-        self.byteCount = 0
-    }
-
     /// Forgets every key that matches `pattern`, in which `*` stands for any bytes; returns how many there were.
     @discardableResult
     package mutating func revoke(matching pattern: String) -> Int {
