@@ -481,31 +481,19 @@ let package = Package(
     ]
 )
 
-// `RUNAR_TARGETS="QUICTests InteropTests" swift build --build-tests` builds these targets and what they need, and
-// nothing else: for what is built a second time under other settings (`make sanitize`, `make check-ngtcp2-1x`, `make fuzz`).
-if let roots = Context.environment["RUNAR_TARGETS"] {
-    let named = Set(roots.split(separator: " ").map(String.init))
-    // Declared when it is named: only libFuzzer links it (`make fuzz`).
-    if named.contains("fuzz") {
-        package.targets.append(
-            .executableTarget(
-                name: "fuzz",
-                dependencies: ["Circle", "Mailbox", "OneTimeKeys", "NanoTDF", "Bytes", "Identity"],
-                path: "Tests/Fuzz"
-            )
+// A package has one test bundle. `RUNAR_SUITES="QUICTests InteropTests"` leaves the other suites out of it, for builds
+// under other settings (`make sanitize`, `make check-ngtcp2-1x`, `make check-posix-udp`).
+if let suites = Context.environment["RUNAR_SUITES"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.isTest && !suites.contains($0.name) }
+}
+
+// Links only with libFuzzer (`make fuzz`), so other builds leave it out.
+if Context.environment["RUNAR_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz",
+            dependencies: ["Circle", "Mailbox", "OneTimeKeys", "NanoTDF", "Bytes", "Identity"],
+            path: "Tests/Fuzz"
         )
-    }
-    var names = Array(named)
-    var kept: Set<String> = []
-    while let name = names.popLast() {
-        guard kept.insert(name).inserted else { continue }
-        for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
-            switch dependency {
-            case .byNameItem(let other, _), .targetItem(let other, _): names.append(other)
-            default: break
-            }
-        }
-    }
-    package.targets.removeAll { !kept.contains($0.name) }
-    package.products.removeAll { !named.isSuperset(of: ($0 as? Product.Library)?.targets ?? [$0.name]) }
+    )
 }

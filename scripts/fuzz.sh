@@ -38,10 +38,10 @@ for file in sorted(pathlib.Path("Tests/Vectors/NanoTDF").glob("*.json")):
         count += 1
 END
 # The fuzzer calls decoders that are internal to their modules.
-export RUNAR_TARGETS=fuzz
+export RUNAR_FUZZ=1
 flags=(--scratch-path "$folder" --configuration release -Xswiftc -enable-testing
     -Xswiftc -sanitize=fuzzer,address -Xswiftc -parse-as-library -Xswiftc -use-ld=lld)
-./scripts/stage.sh "build the fuzzer" swift build "${flags[@]}"
+./scripts/stage.sh "build the fuzzer" swift build --product fuzz "${flags[@]}"
 # The leak check takes Swift's globals for leaks.
 export ASAN_OPTIONS=detect_leaks=0
 fuzz=$(swift build "${flags[@]}" --show-bin-path)/fuzz

@@ -6,7 +6,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-export RUNAR_TARGETS="CProbe"
 export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=0"
 export LSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-leaks.txt:print_suppressions=0"
 folder=.build-address

@@ -123,7 +123,7 @@ def long(gate):
 def suites(gate, label, folder, *options):
     """Runs suites from a build of their own, under other settings than those of `make test`."""
     names, also = gate.suites, os.environ.get("ALSO", "").split()
-    os.environ["RUNAR_TARGETS"] = " ".join(names + also)
+    os.environ["RUNAR_SUITES"] = " ".join(names)
     gate.prepare()
     options = ("--scratch-path", folder, *options)
     gate.build([*plan.products(names), *also], *options)
