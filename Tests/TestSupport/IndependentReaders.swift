@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// zbar and zxing-cpp, which read symbols that we draw (Tests/Interop/read_symbols.py).
 package enum IndependentReaders {
     /// A symbol in one of the forms in which it is shown.
@@ -37,35 +35,13 @@ package enum IndependentReaders {
         }
     }
 
-    private struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// The reason why the readers cannot run, or an empty string if they can.
     package static let missing = PythonScripts.missing(for: script, otherwise: "zbar and zxing-cpp are not asked")
     private static let script = "read_symbols.py"
 
     /// Returns the results of both readers for each of the pictures.
     package static func read(_ pictures: [Picture]) throws -> [Reading] {
-        let file = FileManager.default.temporaryDirectory.appending(path: "symbols-\(UUID().uuidString).jsonl")
-        let lines = try pictures.map { String(decoding: try JSONEncoder().encode($0.request), as: UTF8.self) }
-        try Data(lines.joined(separator: "\n").utf8).write(to: file)
-        defer {
-            do {
-                try FileManager.default.removeItem(at: file)
-            } catch {
-                print("\(file.path) is left: \(error)")
-            }
-        }
-        let process = try ChildProcess(script: script, arguments: [file.path])
-        var readings: [Reading] = []
-        while let line = process.nextLine() {
-            readings.append(try JSONDecoder().decode(Reading.self, from: Data(line.utf8)))
-        }
-        guard process.waitUntilExit() == 0, readings.count == pictures.count else {
-            throw Failure(description: "read_symbols.py answered \(readings.count) of \(pictures.count) pictures")
-        }
-        return readings
+        try PythonScripts.answers(of: script, to: pictures.map(\.request))
     }
 
     fileprivate static func hex(_ bytes: [UInt8]) -> String {

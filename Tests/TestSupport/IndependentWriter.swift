@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// zxing-cpp, which draws symbols that we read (Tests/Interop/write_symbols.py).
 ///
 /// It is there where `IndependentReaders.missing` says nothing.
@@ -18,18 +16,8 @@ package enum IndependentWriter {
         }
     }
 
-    /// For each request the rows of its modules, in which 1 is dark; fewer if one cannot be drawn.
+    /// For each request the rows of its modules, in which 1 is dark.
     package static func draw(_ requests: [Request]) throws -> [[String]] {
-        let file = FileManager.default.temporaryDirectory.appending(path: "requests-\(UUID().uuidString).jsonl")
-        let lines = try requests.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-        try Data(lines.joined(separator: "\n").utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }  // the system empties the folder for temporary files
-        let process = try ChildProcess(script: "write_symbols.py", arguments: [file.path])
-        var symbols: [[String]] = []
-        while let line = process.nextLine() {
-            symbols.append(try JSONDecoder().decode([String].self, from: Data(line.utf8)))
-        }
-        _ = process.waitUntilExit()
-        return symbols
+        try PythonScripts.answers(of: "write_symbols.py", to: requests)
     }
 }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// otdf-python, an independent implementation of NanoTDF (Tests/Interop/nanotdf_peer.py).
 ///
 /// It verifies no binding, and has neither signatures nor remote policies.
@@ -38,28 +36,12 @@ package enum NanoTDFPeer {
         package let error: String?
     }
 
-    private struct Failure: Error {
-        let text: String
-    }
-
     private static let script = "nanotdf_peer.py"
     /// The missing installation, or nothing.
     package static let missing = PythonScripts.missing(for: script, otherwise: "otdf-python reads and writes no file")
 
     /// Sends all requests to one process.
     package static func ask(_ requests: [Request]) throws -> [Answer] {
-        let file = FileManager.default.temporaryDirectory.appending(path: "nanotdf-\(UUID().uuidString).jsonl")
-        let lines = try requests.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-        try Data(lines.joined(separator: "\n").utf8).write(to: file)
-        let process = try ChildProcess(script: script, arguments: [file.path(percentEncoded: false)])
-        var answers: [Answer] = []
-        while let line = process.nextLine() {
-            answers.append(try JSONDecoder().decode(Answer.self, from: Data(line.utf8)))
-        }
-        try FileManager.default.removeItem(at: file)
-        guard process.waitUntilExit() == 0, answers.count == requests.count else {
-            throw Failure(text: "\(script) answered \(answers.count) of \(requests.count) requests")
-        }
-        return answers
+        try PythonScripts.answers(of: script, to: requests)
     }
 }

@@ -30,6 +30,33 @@ package enum PythonScripts {
             return "\(error)"
         }
     }
+
+    /// Runs a script on a file with a line for each request and returns its answers, a line each.
+    package static func lines(of script: String, for requests: [String]) throws -> [String] {
+        let file = FileManager.default.temporaryDirectory.appending(path: "requests-\(UUID().uuidString)")
+        try Data(requests.joined(separator: "\n").utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }  // the system empties the folder for temporary files
+        let process = try ChildProcess(script: script, arguments: [file.path(percentEncoded: false)])
+        var answers: [String] = []
+        while let line = process.nextLine() { answers.append(line) }
+        guard process.waitUntilExit() == 0, answers.count == requests.count else {
+            throw Failure(description: "\(script) answered \(answers.count) of \(requests.count) requests")
+        }
+        return answers
+    }
+
+    /// Returns the answers of a script to requests, both in JSON.
+    static func answers<Answer: Decodable>(of script: String, to requests: [some Encodable]) throws -> [Answer] {
+        let lines = try requests.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        return try Self.lines(of: script, for: lines).map {
+            try JSONDecoder().decode(Answer.self, from: Data($0.utf8))
+        }
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
     private static func environment(for script: String) -> String {
         script.hasPrefix("nanotdf") ? ".venv-nanotdf" : ".venv"
     }

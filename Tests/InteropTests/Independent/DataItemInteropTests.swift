@@ -46,16 +46,7 @@ internal import Testing
         var random = SplitMix64(seed: 21)
         let values = (0..<100).map { _ in Value(depth: 3, using: &random) }
         let lines = try values.map { Hex.encode(try CBOR.serialize($0)) }
-        let file = FileManager.default.temporaryDirectory.appending(path: "values-\(UUID().uuidString).txt")
-        try Data(lines.joined(separator: "\n").utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }  // the system empties the folder for temporary files
-        let answers = try await aside {
-            let process = try ChildProcess(script: "data_items.py", arguments: [file.path])
-            var answers: [String] = []
-            while let line = process.nextLine() { answers.append(line) }
-            return answers
-        }
-        #expect(answers.count == values.count)
+        let answers = try await aside { try PythonScripts.lines(of: "data_items.py", for: lines) }
         for (value, answer) in zip(values, answers) {
             #expect(answer == Hex.encode(try CBOR.serialize(value)))
             #expect(try CBOR.deserialize(Value.self, from: Hex.decode(answer)) == value)
