@@ -4,14 +4,9 @@ internal import TestSupport
 internal import Testing
 
 @Suite("runar qr read", .aside) struct QRReadTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-
     private func withFile(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }  // leftovers of a test harm nobody
-        let file = folder.appending(path: "picture")
-        try Data(bytes).write(to: file)
-        try body(file.path)
+        let folder = try TemporaryDirectory()
+        try body(folder.write(bytes, to: "picture"))
     }
 
     /// Two codes, the second below and to the left of the first, as a greymap.

@@ -38,11 +38,9 @@ internal import Testing
     @Test func `a PNG and an SVG go to standard output as they are, or into a file that only the owner reads`() throws {
         let svg = try runar(["qr", "show", text, "--format", "svg"])
         try expectRead(.svg(svg.output), text)
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }  // leftovers of a test harm nobody
+        let folder = try TemporaryDirectory()
         for name in ["code.png", "code.SVG", "code.txt"] {
-            let file = folder.appending(path: name)
+            let file = URL(filePath: folder.file(name))
             try Data("something older".utf8).write(to: file)
             let outcome = try runar(["qr", "show", text, "--output", file.path])
             #expect(outcome.status == 0 && outcome.output.contains("version 4-M") && outcome.output.contains(file.path))
@@ -55,7 +53,7 @@ internal import Testing
             default: try expectRead(.terminal(String(decoding: content, as: UTF8.self), isDark: true), text)
             }
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
+        #expect(try folder.names().count == 3)
     }
 
     @Test func `JSON says how large the code is and holds the drawing`() throws {

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Concurrency
 internal import Identity
+internal import TestSupport
 internal import Testing
 internal import Transport
 
@@ -104,7 +105,7 @@ internal import Transport
     @Test func `an offer that waits for consent can be cancelled`() async throws {
         try await Lab.run(2) { _, nodes in
             let directory = try TemporaryDirectory()
-            let path = try directory.write([1, 2, 3], as: "note")
+            let path = try directory.write([1, 2, 3], to: "note")
             let (asked, asking) = AsyncStream.makeStream(of: Void.self)
             nodes[1].driver.receiveFiles(
                 FileReceiver { _ in
@@ -130,7 +131,7 @@ internal import Transport
     @Test func `a revocation resets streams under way at once`() async throws {
         try await Lab.run(2) { lab, nodes in
             let directory = try TemporaryDirectory()
-            let path = try directory.write([1, 2, 3], as: "note")
+            let path = try directory.write([1, 2, 3], to: "note")
             let (asked, asking) = AsyncStream.makeStream(of: Void.self)
             nodes[1].driver.receiveFiles(
                 FileReceiver { _ in
@@ -160,7 +161,7 @@ internal import Transport
         let nodes = [try lab.makeNode(), try lab.makeNode()]
         lab.introduce(nodes[1], to: nodes[0])
         let directory = try TemporaryDirectory()
-        let path = try directory.write([1, 2, 3], as: "note")
+        let path = try directory.write([1, 2, 3], to: "note")
         let (asked, asking) = AsyncStream.makeStream(of: Void.self)
         nodes[1].driver.receiveFiles(
             FileReceiver { _ in

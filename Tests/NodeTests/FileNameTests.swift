@@ -78,11 +78,11 @@ internal import Testing
                     return inner
                 }
             )
-            let path = try source.write([1, 2, 3], as: "payload")
+            let path = try source.write([1, 2, 3], to: "payload")
             for name in ["/\u{E0041}../\u{E0041}payload", "/\u{301}../\u{17B4}payload"] {
                 try await nodes[0].driver.sendFile(at: path, named: name, to: nodes[1].peerId) { _ in }
             }
-            #expect(try target.names == ["inner"])
+            #expect(try target.names() == ["inner"])
             let names = try FileManager.default.contentsOfDirectory(atPath: inner).sorted()
             #expect(names == ["payload (1)", "payload"].sorted() && shown.withLock { $0 } == ["payload", "payload"])
         }
@@ -100,6 +100,6 @@ internal import Testing
         defer { file.close() }
         let error = #expect(throws: FileError.self) { try file.finish() }
         #expect(error?.code == SystemErrors.invalid)
-        #expect(try outer.names == ["inner"])
+        #expect(try outer.names() == ["inner"])
     }
 }

@@ -29,7 +29,7 @@ internal import Transport
     @Test func `a file arrives unchanged after consent, and progress is reported`() async throws {
         try await Lab.run(2) { _, nodes in
             let bytes = self.content(1_000_000)
-            let path = try self.source.write(bytes, as: "photo.jpg")
+            let path = try self.source.write(bytes, to: "photo.jpg")
             let offers = Locked<[FileOffer]>([])
             let progress = Locked<[FileProgress]>([])
             nodes[1].driver.receiveFiles(
@@ -42,8 +42,8 @@ internal import Transport
                 )
             )
             try await nodes[0].driver.sendFile(at: path, named: "photo.jpg", to: nodes[1].peerId) { _ in }
-            #expect(try self.target.read("photo.jpg") == bytes)
-            #expect(try self.target.names == ["photo.jpg"])
+            #expect(try self.target.bytes("photo.jpg") == bytes)
+            #expect(try self.target.names() == ["photo.jpg"])
             let offer = try #require(offers.withLock { $0.first })
             #expect(offer.name == "photo.jpg" && offer.byteCount == 1_000_000 && offer.peer == nodes[0].peerId)
             let last = try #require(progress.withLock { $0.last })
@@ -54,15 +54,15 @@ internal import Transport
     @Test func `an empty file arrives too`() async throws {
         try await Lab.run(2) { _, nodes in
             self.acceptAll(nodes[1])
-            let path = try self.source.write([], as: "empty")
+            let path = try self.source.write([], to: "empty")
             try await nodes[0].driver.sendFile(at: path, named: "empty", to: nodes[1].peerId) { _ in }
-            #expect(try self.target.read("empty").isEmpty)
+            #expect(try self.target.bytes("empty").isEmpty)
         }
     }
 
     @Test func `a file is declined without a receiver and after a no`() async throws {
         try await Lab.run(2) { _, nodes in
-            let path = try self.source.write([1], as: "note")
+            let path = try self.source.write([1], to: "note")
             for receiver in [nil, FileReceiver { _ in nil }] {
                 nodes[1].driver.receiveFiles(receiver)
                 let error = await failure {
@@ -70,7 +70,7 @@ internal import Transport
                 }
                 #expect(error as? NodeError == .declined(nodes[1].peerId))
             }
-            #expect(try self.target.names.isEmpty)
+            #expect(try self.target.names().isEmpty)
         }
     }
 
@@ -125,7 +125,7 @@ internal import Transport
         isSenderGone: Bool
     ) async throws {
         try await Lab.runStar(2, over: wire) { _, nodes in
-            let path = try self.source.write([1], as: "note")
+            let path = try self.source.write([1], to: "note")
             let (asked, ended) = (Mark(), Mark())
             nodes[1].driver.receiveFiles(
                 FileReceiver { [target] _ in
@@ -142,14 +142,14 @@ internal import Transport
             if isSenderGone { await nodes[0].driver.stop() } else { sending.cancel() }
             try await ended.wait()
             await #expect(throws: (any Error).self) { try await sending.value }
-            #expect(try self.target.names.isEmpty)
+            #expect(try self.target.names().isEmpty)
         }
     }
 
     @Test func `a broken transfer resumes at the byte it reached`() async throws {
         try await Lab.run(2) { lab, nodes in
             let bytes = self.content(2_000_000)
-            let path = try self.source.write(bytes, as: "film")
+            let path = try self.source.write(bytes, to: "film")
             let hasBroken = Locked(false)
             nodes[1].driver.receiveFiles(
                 FileReceiver(
@@ -177,8 +177,8 @@ internal import Transport
             let first = Locked<UInt64?>(nil)
             try await self.sendAgain(path, nodes) { step in first.withLock { $0 = $0 ?? step.transferred } }
             #expect(try #require(first.withLock { $0 }) > 500_000)
-            #expect(try self.target.read("film") == bytes)
-            #expect(try self.target.names == ["film"])
+            #expect(try self.target.bytes("film") == bytes)
+            #expect(try self.target.names() == ["film"])
         }
     }
 
@@ -205,7 +205,7 @@ internal import Transport
     @Test func `content that differs from the offer is discarded`() async throws {
         try await Lab.run(2) { _, nodes in
             let bytes = self.content(100_000)
-            let path = try self.source.write(bytes, as: "data")
+            let path = try self.source.write(bytes, to: "data")
             let first = Locked<FileOffer?>(nil)
             nodes[1].driver.receiveFiles(
                 FileReceiver { offer in
@@ -221,28 +221,28 @@ internal import Transport
                 let digits = String(byte, radix: 16)
                 return byte < 16 ? "0" + digits : digits
             }
-            try self.target.write([9, 9, 9], as: ".\(offer.peer.short)-\(content.joined()).part")
+            try self.target.write([9, 9, 9], to: ".\(offer.peer.short)-\(content.joined()).part")
             self.acceptAll(nodes[1])
             let error = await failure {
                 try await nodes[0].driver.sendFile(at: path, named: "data", to: nodes[1].peerId) { _ in }
             }
             #expect(error as? NodeError == .damaged(nodes[1].peerId))
-            #expect(try self.target.names.isEmpty)
+            #expect(try self.target.names().isEmpty)
             try await nodes[0].driver.sendFile(at: path, named: "data", to: nodes[1].peerId) { _ in }
-            #expect(try self.target.read("data") == bytes)
+            #expect(try self.target.bytes("data") == bytes)
         }
     }
 
     @Test func `no existing file is overwritten`() async throws {
         try await Lab.run(2) { _, nodes in
             self.acceptAll(nodes[1])
-            try self.target.write([0], as: "a.txt")
+            try self.target.write([0], to: "a.txt")
             for number in UInt8(1)...2 {
-                let path = try self.source.write([number], as: "a.txt")
+                let path = try self.source.write([number], to: "a.txt")
                 try await nodes[0].driver.sendFile(at: path, named: "a.txt", to: nodes[1].peerId) { _ in }
             }
-            #expect(try self.target.names == ["a (1).txt", "a (2).txt", "a.txt"])
-            #expect(try self.target.read("a.txt") == [0])
+            #expect(try self.target.names() == ["a (1).txt", "a (2).txt", "a.txt"])
+            #expect(try self.target.bytes("a.txt") == [0])
         }
     }
 

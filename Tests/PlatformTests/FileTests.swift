@@ -5,9 +5,9 @@ internal import Testing
 @testable internal import Platform
 
 @Suite("Files") struct FileTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     @Test func `a file is replaced atomically and readable by its user only`() throws {
         try AtomicFile.write([1, 2, 3], to: scratch.file("a"))

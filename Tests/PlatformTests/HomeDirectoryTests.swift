@@ -5,9 +5,9 @@ internal import Testing
 @testable internal import Platform
 
 @Suite("Home directory") struct HomeDirectoryTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     private func mode(_ path: String) throws -> UInt32? {
         try SystemFileSystem().status(of: path, followingLink: false)?.mode

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import TestSupport
 internal import Testing
 
 @testable internal import Platform
@@ -102,7 +103,7 @@ struct KeyStorageConformance {
     }
 
     @Test func `a vault keeps the promises of a key storage`() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let path = scratch.file("vault")
         let vault = try VaultFile.create(
             at: path,

@@ -5,12 +5,12 @@ internal import Testing
 @testable internal import Platform
 
 @Suite("A vault whose process is killed") struct VaultCrashTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
     let path: String
     let opener: VaultSecret
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
         path = scratch.file("vault")
         opener = .keyFile(path: scratch.file("key"))
         try VaultFile.makeKeyFile(at: scratch.file("key"))

@@ -6,13 +6,13 @@ internal import Testing
 @testable internal import Platform
 
 @Suite("A damaged vault") struct VaultDamageTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
     let path: String
     let opener: VaultSecret
     let intact: [UInt8]
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
         path = scratch.file("vault")
         opener = .keyFile(path: scratch.file("key"))
         try VaultFile.makeKeyFile(at: scratch.file("key"))

@@ -1,16 +1,17 @@
 internal import Bytes
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import Platform
 
 @Suite("Vault") struct VaultTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
     let path: String
     let opener: VaultSecret
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
         path = scratch.file("vault")
         opener = .keyFile(path: scratch.file("key"))
         try VaultFile.makeKeyFile(at: scratch.file("key"))

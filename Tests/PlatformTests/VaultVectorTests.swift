@@ -35,9 +35,9 @@ internal import Testing
         let entries: [Entry]
     }
 
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
 
-    init() throws { scratch = try Scratch() }
+    init() throws { scratch = try TemporaryDirectory() }
 
     private func opener(of vector: Vector) throws -> VaultSecret {
         if vector.derivation.kind == "scrypt" { return passphrase(vector.secret) }

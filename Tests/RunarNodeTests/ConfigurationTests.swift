@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import RunarNode
@@ -188,16 +189,15 @@ internal import Testing
     }
 
     @Test func `a passphrase or a separate key file opens a home if the app provides it`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "runar-home-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }  // the system empties the folder
+        let folder = try TemporaryDirectory()
         let secrets: [VaultSecret] = [
             .passphrase(SecretBytes(copying: Array("seven paper boats".utf8))),
-            .keyFile(path: folder.appending(path: "key").path()),
+            .keyFile(path: folder.file("key")),
         ]
         for (number, secret) in secrets.enumerated() {
             let config = RunarNodeConfig.createTestConfig()
             config.keyStorage = nil
-            config.homePath = folder.appending(path: "home\(number)").path()
+            config.homePath = folder.file("home\(number)")
             config.homeSecret = secret
             let peer = try RunarNode(config: config).peerId
             #expect(try RunarNode(config: config).peerId == peer)
@@ -207,10 +207,9 @@ internal import Testing
     }
 
     @Test func `a home is created once, has one user at a time and keeps the device's identity`() async throws {
-        let home = FileManager.default.temporaryDirectory.appending(path: "runar-home-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: home) }  // temporary anyway
+        let folder = try TemporaryDirectory()
         let config = RunarNodeConfig(nodeId: "a", defaultNetworkId: "home")
-        config.homePath = home.path()
+        config.homePath = folder.file("home")
         config.listenAddresses = [SocketAddress(.v4(0x7F00_0001), port: 0)]
         var node: RunarNode? = try RunarNode(config: config)
         let first = node?.peerId

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import Transport
 
@@ -103,12 +104,10 @@ internal import Transport
     }
 
     @Test func `records survive a restart`() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }  // leftovers of a test harm nobody
+        let folder = try TemporaryDirectory()
         let household = Household()
         let keys = InMemoryKeyStorage()
-        let path = folder.appending(path: "state.sqlite").path
+        let path = folder.file("state.sqlite")
         let node = try household.makeNode(keys: keys, statePath: path)
         let network = try node.createNetwork(name: "Home").networkId
         try await node.start()

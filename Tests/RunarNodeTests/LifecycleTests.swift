@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 internal import Transport
 
@@ -77,10 +78,8 @@ internal import Transport
     }
 
     @Test func `a node that cannot read its state does not start at all`() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "runar-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }  // the system clears the folder too
-        let node = try Household().makeNode(statePath: directory.appending(path: "state.sqlite").path)
+        let directory = try TemporaryDirectory()
+        let node = try Household().makeNode(statePath: directory.file("state.sqlite"))
         try node.store.close()
         await #expect(throws: StorageError.self) { try await node.start() }
         #expect(!node.isRunning && node.listenAddresses.isEmpty)
@@ -94,14 +93,8 @@ internal import Transport
     }
 
     @Test func `identity, networks and peers survive a restart`() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "runar-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: directory,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-        defer { try? FileManager.default.removeItem(at: directory) }  // temporary anyway
-        let statePath = directory.appending(path: "state.sqlite").path()
+        let directory = try TemporaryDirectory()
+        let statePath = directory.file("state.sqlite")
         let household = Household()
         let keys = InMemoryKeyStorage()
         let owner = try household.makeNode()

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+internal import TestSupport
 internal import Testing
 
 @testable internal import RunarNode
@@ -106,19 +107,15 @@ internal import Testing
         let metadata = try owner.createNetwork(name: "Home")
         let token = try owner.issueToken(for: member.peerId, in: metadata.networkId, expiration: nil)
         try member.addNetworkToken(networkId: metadata.networkId, token: token)
-        let place = FileManager.default.temporaryDirectory.appending(path: "runar-test-\(UUID().uuidString)")
-        let target = place.appending(path: "in")
-        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: place) }  // temporary anyway
-        let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) })
-        let source = place.appending(path: "film.bin")
-        try bytes.write(to: source)
+        let (source, target) = (try TemporaryDirectory(), try TemporaryDirectory())
+        let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
+        let film = try source.write(bytes, to: "film.bin")
         for node in [owner, member] { try await node.start() }
-        member.receiveFiles(FileReceiver { _ in target.path() })
+        member.receiveFiles(FileReceiver { _ in target.path })
         let network = metadata.networkId
         try await owner.connectToPeer(peerId: member.peerId, networkId: network, address: member.address)
-        try await owner.sendFile(at: source.path(), peerId: member.peerId)
-        #expect(try Data(contentsOf: target.appending(path: "film.bin")) == bytes)
+        try await owner.sendFile(at: film, peerId: member.peerId)
+        #expect(try target.bytes("film.bin") == bytes)
         let events = member.eventStream
         try owner.revoke(member.peerId, in: network)
         #expect(owner.connectedPeers().isEmpty)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import RunarNode
@@ -26,11 +27,9 @@ internal import Testing
     }
 
     @Test func `it survives a restart`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }  // leftovers of a test harm nobody
+        let folder = try TemporaryDirectory()
         let keys = InMemoryKeyStorage()
-        let path = folder.appending(path: "state.sqlite").path
+        let path = folder.file("state.sqlite")
         let created = try household.makeNode(keys: keys, statePath: path).createNetwork(name: "Home")
         let owner = try household.makeNode(keys: keys, statePath: path)
         #expect(try owner.networks().first?.metadata?.rendezvous == created.rendezvous)

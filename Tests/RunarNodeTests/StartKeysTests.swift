@@ -1,6 +1,7 @@
 internal import Concurrency
 internal import Dispatch
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import RunarNode
@@ -8,16 +9,10 @@ internal import Testing
 /// The reads of the keys that a start needs.
 @Suite("Keys of a start", .timeLimit(.minutes(5))) struct StartKeysTests {
     @Test func `a launch asks the person once, and a return within the time of an answer does not`() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "runar-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: directory,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-        defer { try? FileManager.default.removeItem(at: directory) }  // temporary anyway
+        let directory = try TemporaryDirectory()
         let (household, storage) = (Household(), SensorStorage())
         func launch() throws -> RunarNode {
-            try household.makeNode(keys: storage, statePath: directory.appending(path: "state.sqlite").path()) {
+            try household.makeNode(keys: storage, statePath: directory.file("state.sqlite")) {
                 $0.keychainConfig = .iOSConfig(serviceName: "a", accessGroup: nil)
             }
         }

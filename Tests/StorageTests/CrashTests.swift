@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("A state store whose process is killed") struct CrashTests {
     @Test func `killing the writer at random points loses nothing acknowledged`() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let path = scratch.file("state.sqlite")
         try StateStore(path: path).close()
         var random = SplitMix64(seed: 5)

@@ -1,26 +1,8 @@
-internal import Foundation
 internal import Platform
 internal import TestSupport
 
 @testable internal import Identity
 @testable internal import Storage
-
-/// A private directory that goes away with the value.
-final class Scratch {
-    let path: String
-
-    init() throws {
-        let url = FileManager.default.temporaryDirectory.appending(path: "runar-storage-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        path = url.path(percentEncoded: false)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)  // The system empties its temporary directory anyway.
-    }
-
-    func file(_ name: String) -> String { "\(path)/\(name)" }
-}
 
 /// The peer number `seed`.
 func peer(_ seed: UInt64) throws -> PeerId {

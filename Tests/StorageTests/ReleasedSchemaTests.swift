@@ -94,7 +94,7 @@ internal import Testing
     }
 
     /// The database of a released version, in a place where it may be changed.
-    private func database(ofVersion version: Int, in scratch: Scratch) throws -> String {
+    private func database(ofVersion version: Int, in scratch: TemporaryDirectory) throws -> String {
         let path = scratch.file("state-\(version).sqlite")
         let bytes = try vector(named: "Storage/state-\(version).sqlite")
         #expect(FileManager.default.createFile(atPath: path, contents: bytes, attributes: [.posixPermissions: 0o600]))
@@ -102,7 +102,7 @@ internal import Testing
     }
 
     @Test(arguments: released) func `a database of a released schema is read completely`(version: Int) throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try StateStore(path: database(ofVersion: version, in: scratch))
         try check(store)
         #expect(try store.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == Schema.version)
@@ -113,7 +113,7 @@ internal import Testing
 
     @Test(arguments: released)
     func `a new database and a migrated one have equal tables`(version: Int) throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let store = try StateStore(path: scratch.file("state.sqlite"))
         try fill(store)
         try check(store)
@@ -128,7 +128,7 @@ internal import Testing
     }
 
     @Test func `schema 2 removes the unused table of transfers`() throws {
-        let scratch = try Scratch()
+        let scratch = try TemporaryDirectory()
         let path = try database(ofVersion: 1, in: scratch)
         let query = "SELECT count(*) FROM sqlite_schema WHERE tbl_name = 'transfers'"
         let old = try DatabaseQueue(path: path)

@@ -8,11 +8,11 @@ internal import Testing
 @testable internal import Storage
 
 @Suite("State store") struct StateStoreTests {
-    let scratch: Scratch
+    let scratch: TemporaryDirectory
     let path: String
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
         path = scratch.file("state.sqlite")
     }
 
