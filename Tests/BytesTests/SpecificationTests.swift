@@ -8,26 +8,7 @@ internal import Testing
     private let tables: [String: [[String]]]
 
     init() throws {
-        var tables: [String: [[String]]] = [:]
-        var title: String?
-        for line in try packageText(named: "docs/spec/encodings.md").split(
-            separator: "\n",
-            omittingEmptySubsequences: false
-        ) {
-            guard line.hasPrefix("|") else {
-                title = nil
-                continue
-            }
-            let cells = line.split(separator: "|").map {
-                String($0.filter { $0 != "`" }.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-            }
-            if let title {
-                tables[title, default: []].append(cells)
-            } else {
-                title = cells.joined(separator: ", ")
-            }
-        }
-        self.tables = tables.mapValues { Array($0.dropFirst()) }
+        tables = TestSupport.tables(in: try packageText(named: "docs/spec/encodings.md"))
     }
 
     @Test func `its texts are what the code writes and the vectors contain`() throws {

@@ -34,11 +34,7 @@ internal import Testing
         return try JSONDecoder().decode(Dump.self, from: Data(outcome.output.utf8)).command.leaves()
     }
 
-    private func document() throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: "docs/runar-command.md"), encoding: .utf8)
-    }
+    private func document() throws -> String { try packageText(named: "docs/runar-command.md") }
 
     /// The words in code style of each row of the table of fields, by command.
     private func documentedFields() throws -> [String: Set<String>] {

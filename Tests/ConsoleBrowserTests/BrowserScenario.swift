@@ -10,7 +10,7 @@ enum BrowserScenario {
 
     /// The folder of the screenshots, without those of failures of earlier runs.
     private static let pictures = {
-        let folder = PythonScripts.root.appending(path: ".build/console-screenshots")
+        let folder = packageRoot.appending(path: ".build/console-screenshots")
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)  // there is none before the first
         for name in names ?? [] where name.hasPrefix("failed-") {
             try? FileManager.default.removeItem(at: folder.appending(path: name))  // the newer one replaces it

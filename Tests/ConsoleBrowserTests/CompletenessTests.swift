@@ -5,7 +5,7 @@ internal import Testing
 @Suite("Scenarios") struct CompletenessTests {
     @Test(.enabled(if: BrowserScenario.missing.isEmpty, Comment(rawValue: BrowserScenario.missing)))
     func `every scenario is played by a test`() async throws {
-        let folder = PythonScripts.root.appending(path: "Tests/ConsoleBrowserTests")
+        let folder = packageRoot.appending(path: "Tests/ConsoleBrowserTests")
         var played: Set<String> = []
         for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)

@@ -1,13 +1,13 @@
 internal import Console
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @Suite("Pages of the console") struct PageTests {
     private let pages = PageTable().pages
 
     @Test func `the program holds what lies in the folder (else run scripts/console-pages.sh)`() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources/Apps/ConsolePages/web")
+        let folder = packageRoot.appending(path: "Sources/Apps/ConsolePages/web")
         let found = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
             var isFolder: ObjCBool = false
             _ = unsafe FileManager.default.fileExists(

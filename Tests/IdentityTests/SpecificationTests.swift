@@ -11,24 +11,7 @@ import Testing
 
     init() throws {
         text = try packageText(named: "docs/spec/identity.md")
-        var tables: [String: [[String]]] = [:]
-        var title: String?
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            guard line.hasPrefix("|") else {
-                title = nil
-                continue
-            }
-            let cells = line.split(separator: "|").map { cell in
-                let trimmed = cell.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
-                return String(String(trimmed).filter { $0 != "`" })
-            }
-            if let title {
-                tables[title, default: []].append(cells)
-            } else {
-                title = cells.joined(separator: ", ")
-            }
-        }
-        self.tables = tables.mapValues { Array($0.dropFirst()) }
+        tables = TestSupport.tables(in: text)
     }
 
     private func values(_ title: String) throws -> [String: String] {

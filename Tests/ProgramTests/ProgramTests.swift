@@ -48,7 +48,7 @@ internal import Testing
     }
 
     @Test func `two devices use each example together`() async throws {
-        let script = PythonScripts.root.appending(path: "scripts/examples.sh").path(percentEncoded: false)
+        let script = packageRoot.appending(path: "scripts/examples.sh").path(percentEncoded: false)
         try await run(script, Self.products)
     }
 

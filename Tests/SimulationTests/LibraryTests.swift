@@ -1,12 +1,12 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import Simulation
 
 @Suite("Scenarios") struct LibraryTests {
     @Test func `every scenario of the folder is in the library under its own name`() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let folder = root.deletingLastPathComponent().appending(path: "Sources/Node/Simulation/Scenarios")
+        let folder = packageRoot.appending(path: "Sources/Node/Simulation/Scenarios")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(Scenario.library.map { $0.name + ".json" } == files)
     }

@@ -20,15 +20,14 @@ package final class ChildProcess: Sendable {
         takesLines: Bool = false,
         environment changes: [String: String] = [:]
     ) throws {
-        let root = PythonScripts.root
         let environment = [
-            "PYTHONPATH": root.appending(path: "Bindings/python").path,
+            "PYTHONPATH": packageRoot.appending(path: "Bindings/python").path,
             "PYTHONDONTWRITEBYTECODE": "1",
             "RUNAR_LIBRARY": Self.products.appending(path: "libRunarC.\(Self.librarySuffix)").path,
         ]
         try self.init(
             path: PythonScripts.python(for: name),
-            arguments: [root.appending(path: "Tests/Interop/\(name)").path] + arguments,
+            arguments: [packageRoot.appending(path: "Tests/Interop/\(name)").path] + arguments,
             takesLines: takesLines,
             environment: environment.merging(changes) { $1 }
         )

@@ -1,14 +1,10 @@
-package import Foundation
+internal import Foundation
 
 /// The scripts of the tests, and the Python environments that have the packages they need.
 package enum PythonScripts {
-    /// The root folder of the package.
-    package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     /// The Python for a script; those with otdf-python have an environment of their own.
     static func python(for script: String) -> String {
-        root.appending(path: "\(environment(for: script))/bin/python3").path
+        packageRoot.appending(path: "\(environment(for: script))/bin/python3").path
     }
 
     /// Returns the reason why a script cannot run, or an empty string; the script reports it for the argument `check`.

@@ -53,9 +53,7 @@ internal import Testing
     }
 
     @Test func `the unit starts what the command offers`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let unit = try String(contentsOf: root.appending(path: "packaging/systemd/runar.service"), encoding: .utf8)
+        let unit = try packageText(named: "packaging/systemd/runar.service")
         let settings = Dictionary(
             unit.split(separator: "\n").filter { !$0.hasPrefix("#") && $0.contains("=") }.map { line in
                 let parts = line.split(separator: "=", maxSplits: 1)

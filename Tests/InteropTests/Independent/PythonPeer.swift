@@ -49,9 +49,7 @@ final class PythonPeer: Sendable {
 
     /// Starts a process with these arguments.
     init(_ arguments: [String]) throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let python = root.appending(path: ".venv/bin/python3")
+        let python = packageRoot.appending(path: ".venv/bin/python3")
         guard FileManager.default.isExecutableFile(atPath: python.path) else {
             throw Failure(description: "the Python environment is missing; run ./scripts/python-env.sh")
         }
@@ -59,7 +57,7 @@ final class PythonPeer: Sendable {
         let output = Pipe()
         process = try SpawnedProcess(
             python.path,
-            [root.appending(path: "Tests/Interop/peer.py").path] + arguments,
+            [packageRoot.appending(path: "Tests/Interop/peer.py").path] + arguments,
             input: input.fileHandleForReading,
             output: output.fileHandleForWriting,
             errors: output.fileHandleForWriting

@@ -30,8 +30,7 @@ final class DatagramSocket {
 
     init(_ host: NatLab.Host, of lab: NatLab, address: String = "0.0.0.0", port: Int, echoes: Bool = false) async throws
     {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Interop/datagrams.py").path
+        let script = packageRoot.appending(path: "Tests/Interop/datagrams.py").path
         let command = lab.wrapper(on: host) + ["python3", script, address, String(port)]
         process = try ChildProcess(path: command[0], arguments: Array(command.dropFirst()), takesLines: true)
         _ = try await line("ready")
