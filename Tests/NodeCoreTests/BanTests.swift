@@ -4,31 +4,20 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Bans") struct BanTests {
-    /// Two members that are connected and both want that.
-    private func pair() throws -> CoreNetwork {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
-        net.connect(0, 1)
-        net.connect(1, 0)
-        #expect(net.areAdmitted(0, 1))
-        return net
-    }
-
     private func ban(_ isBanned: Bool, by node: Int, of other: Int, in net: inout CoreNetwork) {
         net.feed(node, .peer(.banned(net.nodes[other].peerId, isBanned)))
         net.deliver()
     }
 
     @Test func `a ban closes the connection at once, without a reason`() throws {
-        var net = try pair()
+        var net = try CoreNetwork.connectedPair()
         ban(true, by: 0, of: 1, in: &net)
         #expect(net.closeCodes(by: 0) == [.notAdmitted])
         #expect(!net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
     }
 
     @Test func `a banned peer is neither dialled nor accepted, however long it tries`() throws {
-        var net = try pair()
+        var net = try CoreNetwork.connectedPair()
         ban(true, by: 0, of: 1, in: &net)
         let dials = net.dials(by: 0)
         for _ in 0..<60 {
@@ -45,7 +34,7 @@ internal import Testing
     }
 
     @Test func `a wait for a banned peer fails at once`() throws {
-        var net = try pair()
+        var net = try CoreNetwork.connectedPair()
         ban(true, by: 0, of: 1, in: &net)
         let peer = net.nodes[1].peerId
         let before = net.nodes[0].effects.count
@@ -58,7 +47,7 @@ internal import Testing
     }
 
     @Test func `the two connect again after the ban`() throws {
-        var net = try pair()
+        var net = try CoreNetwork.connectedPair()
         ban(true, by: 0, of: 1, in: &net)
         net.advance(by: .seconds(30))
         ban(false, by: 0, of: 1, in: &net)
@@ -67,8 +56,7 @@ internal import Testing
     }
 
     @Test func `other members stay connected`() throws {
-        var net = CoreNetwork(hasTables: false)
-        for _ in 0..<3 { try net.addMember() }
+        var net = try CoreNetwork(members: 3)
         net.connect(0, 1)
         net.connect(0, 2)
         ban(true, by: 0, of: 1, in: &net)

@@ -86,9 +86,7 @@ internal import Testing
     }
 
     @Test func `a sought peer is dialled at growing intervals, and at once when heard again`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.isOffline = true
         net.introduce(1, to: 0)
         net.feed(0, .peer(.sought(net.nodes[1].peerId)))

@@ -15,9 +15,7 @@ internal import Testing
 
     /// Two members of which the first has failed to reach the second for an hour, whose pauses are minutes by now.
     private func longApart() throws -> CoreNetwork {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.isOffline = true
         net.connect(0, 1)
         net.advance(by: .seconds(3600))
@@ -45,17 +43,14 @@ internal import Testing
     }
 
     @Test func `a wanted peer is dialled even without a network`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.feed(0, self.conditions(hasNetwork: false))
         net.connect(0, 1)
         #expect(net.areAdmitted(0, 1))
     }
 
     @Test func `a node in reduced mode seeks no peers and keeps its connections`() throws {
-        var net = CoreNetwork(hasTables: false)
-        for _ in 0..<3 { try net.addMember() }
+        var net = try CoreNetwork(members: 3)
         net.connect(0, 1)
         net.introduce(2, to: 0)
         net.feed(0, self.conditions(isReduced: true))
@@ -68,9 +63,7 @@ internal import Testing
     }
 
     @Test func `a node in reduced mode sends no beacons until the mode ends`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         let isBeacon: (Effect) -> Bool = { if case .discovery(.multicast) = $0 { true } else { false } }
         let secret = try net.secret(1_000)
         for node in 0..<2 {
@@ -91,9 +84,7 @@ internal import Testing
     }
 
     @Test func `token checks and their failures are counted`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         #expect(net.nodes[0].core.tallies.networks == 1)
         net.connect(0, 1)
         #expect(net.nodes[0].core.tallies.tokenChecks == 1 && net.nodes[1].core.tallies.tokenChecks == 1)

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Discovery
 internal import Identity
+internal import Testing
 internal import Traversal
 
 @testable internal import NodeCore
@@ -51,6 +52,21 @@ struct CoreNetwork {
     init(owner: Ed25519KeyPair = generateMasterKey(), hasTables: Bool = true) {
         self.owner = owner
         self.hasTables = hasTables
+    }
+
+    /// Members of one network that take no part in its hash table.
+    init(members count: Int) throws {
+        self.init(hasTables: false)
+        for _ in 0..<count { try self.addMember() }
+    }
+
+    /// Two members that both want their connection, which exists.
+    static func connectedPair() throws -> CoreNetwork {
+        var net = try CoreNetwork(members: 2)
+        net.connect(0, 1)
+        net.connect(1, 0)
+        #expect(net.areAdmitted(0, 1))
+        return net
     }
 
     // MARK: Keys

@@ -5,9 +5,7 @@ internal import Testing
 
 @Suite("Dialling") struct DiallingTests {
     @Test func `pauses grow, have jitter and are bounded`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.isOffline = true
         net.connect(0, 1)
         let peer = net.nodes[1].peerId
@@ -27,9 +25,7 @@ internal import Testing
     }
 
     @Test func `a broken connection is dialled again and pauses are short after a stable one`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.connect(0, 1)
         net.advance(by: .seconds(60))
         for _ in 0..<5 {
@@ -42,9 +38,7 @@ internal import Testing
     }
 
     @Test func `a connection that keeps breaking is dialled at growing intervals`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.connect(0, 1)
         for _ in 0..<600 {
             net.breakAll(of: 0)
@@ -54,9 +48,7 @@ internal import Testing
     }
 
     @Test func `a peer is dialled once, however often it is wanted`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.isHoldingDials = true
         for _ in 0..<5 { net.connect(0, 1) }
         #expect(net.pendingDials.count == 1)
@@ -75,9 +67,7 @@ internal import Testing
     }
 
     @Test func `a peer that is no longer wanted is not dialled again`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.connect(0, 1)
         net.feed(0, .peer(.unwanted(net.nodes[1].peerId)))
         #expect(net.closeCodes(by: 0) == [.parted])
@@ -87,8 +77,7 @@ internal import Testing
     }
 
     @Test func `a stop closes every connection and ends all dials`() throws {
-        var net = CoreNetwork(hasTables: false)
-        for _ in 0..<4 { try net.addMember() }
+        var net = try CoreNetwork(members: 4)
         for node in 1..<4 { net.connect(0, node) }
         net.feed(0, .stopping)
         #expect(net.closeCodes(by: 0) == [.goodbye, .goodbye, .goodbye])
@@ -119,9 +108,7 @@ internal import Testing
     }
 
     @Test func `an address that arrives during a dial is tried before the peer is abandoned`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.isHoldingDials = true
         let nowhere = [SocketAddress(.v4(0x7F00_0001), port: 9)]
         net.feed(0, .peer(.remembered(net.nodes[1].peerId, networks: [net.network()], addresses: nowhere)))
@@ -136,9 +123,7 @@ internal import Testing
     }
 
     @Test func `a new address is dialled without waiting for the dial of the old one`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.isHoldingDials = true
         let (peer, old) = (net.nodes[1].peerId, SocketAddress(.v4(0x7F00_0001), port: 9))
         net.feed(0, .peer(.remembered(peer, networks: [net.network()], addresses: [old])))
@@ -158,9 +143,7 @@ internal import Testing
     }
 
     @Test func `dials of one peer are bounded, however many addresses it has`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.isHoldingDials = true
         for port: UInt16 in 1...20 {
             let place = SocketAddress(.v4(0x7F00_0001), port: port)

@@ -134,8 +134,7 @@ internal import Testing
     }
 
     @Test func `unadmitted peers leave no state behind`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
+        var net = try CoreNetwork(members: 1)
         for _ in 0..<50 {
             let stranger = try net.addNode()
             net.bareLink(stranger, 0)
@@ -159,9 +158,7 @@ internal import Testing
     }
 
     @Test func `an unrequested answer is a protocol violation`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.connect(0, 1)
         let id = try #require(net.nodes[1].links.keys.first)
         let token = try net.token(for: net.nodes[1].peerId)
@@ -191,8 +188,7 @@ internal import Testing
     }
 
     @Test func `addresses are bounded and the newest come first`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
+        var net = try CoreNetwork(members: 1)
         let peer = PeerId(publicKey: generatePeerKey().publicKey)
         for node in 0..<20 {
             let addresses = [CoreNetwork.address(of: node)]
@@ -203,9 +199,7 @@ internal import Testing
     }
 
     @Test func `the frame limit is small until a peer is admitted`() throws {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
+        var net = try CoreNetwork(members: 2)
         net.isHolding = true
         net.connect(0, 1)
         let id = try #require(net.nodes[1].links.keys.first)

@@ -5,17 +5,6 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Disconnecting") struct PartingTests {
-    /// Two members who both want the connection, which exists.
-    private func makePair() throws -> CoreNetwork {
-        var net = CoreNetwork(hasTables: false)
-        try net.addMember()
-        try net.addMember()
-        net.connect(0, 1)
-        net.connect(1, 0)
-        #expect(net.areAdmitted(0, 1))
-        return net
-    }
-
     private func part(_ node: Int, from other: Int, in net: inout CoreNetwork) {
         net.feed(node, .peer(.unwanted(net.nodes[other].peerId)))
         net.deliver()
@@ -26,7 +15,7 @@ internal import Testing
     }
 
     @Test func `neither side dials after a manual disconnect until the ban ends`() throws {
-        var net = try self.makePair()
+        var net = try CoreNetwork.connectedPair()
         self.part(0, from: 1, in: &net)
         #expect(net.closeCodes(by: 0) == [.parted])
         #expect(self.parting(of: 0, from: 1, in: net)?.isOurs == true)
@@ -47,7 +36,7 @@ internal import Testing
     }
 
     @Test func `the side that disconnected can reconnect immediately`() throws {
-        var net = try self.makePair()
+        var net = try CoreNetwork.connectedPair()
         self.part(0, from: 1, in: &net)
         net.connect(0, 1)
         #expect(net.areAdmitted(0, 1))
@@ -58,7 +47,7 @@ internal import Testing
     }
 
     @Test func `a manual dial of a banned peer is refused with the reason`() throws {
-        var net = try self.makePair()
+        var net = try CoreNetwork.connectedPair()
         self.part(0, from: 1, in: &net)
         net.connect(1, 0)
         #expect(!net.isAdmitted(0, 1) && !net.isAdmitted(1, 0))
@@ -69,7 +58,7 @@ internal import Testing
     }
 
     @Test func `a banned peer without ban support is refused each time`() throws {
-        var net = try self.makePair()
+        var net = try CoreNetwork.connectedPair()
         self.part(0, from: 1, in: &net)
         for number in 2...6 {
             net.link(1, 0)
@@ -80,7 +69,7 @@ internal import Testing
     }
 
     @Test func `an open invitation suspends bans`() throws {
-        var net = try self.makePair()
+        var net = try CoreNetwork.connectedPair()
         self.part(0, from: 1, in: &net)
         let invitation = Invitation(
             inviter: net.nodes[0].peerId,
