@@ -75,30 +75,6 @@ internal import Testing
     }
 
     @Test func `classes encode their parent's fields first`() throws {
-        class Base: Codable {
-            var first: UInt8 = 1
-        }
-        final class Derived: Base {
-            var second: UInt8 = 2
-
-            override init() { super.init() }
-
-            required init(from decoder: any Decoder) throws {
-                let container = try decoder.container(keyedBy: CodingKeys.self)
-                try super.init(from: container.superDecoder())
-                second = try container.decode(UInt8.self, forKey: .second)
-            }
-
-            override func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: CodingKeys.self)
-                try super.encode(to: container.superEncoder())
-                try container.encode(second, forKey: .second)
-            }
-
-            enum CodingKeys: CodingKey {
-                case second
-            }
-        }
         let value = Derived()
         value.first = 7
         #expect(try Bincode.serialize(value) == [7, 2])

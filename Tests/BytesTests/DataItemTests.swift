@@ -159,30 +159,6 @@ enum DataItemTypes {
     }
 
     @Test func `classes have their parent's fields under super`() throws {
-        class Base: Codable {
-            var first: UInt8 = 1
-        }
-        final class Derived: Base {
-            var second: UInt8 = 2
-
-            override init() { super.init() }
-
-            required init(from decoder: any Decoder) throws {
-                let container = try decoder.container(keyedBy: CodingKeys.self)
-                try super.init(from: container.superDecoder())
-                second = try container.decode(UInt8.self, forKey: .second)
-            }
-
-            override func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: CodingKeys.self)
-                try super.encode(to: container.superEncoder())
-                try container.encode(second, forKey: .second)
-            }
-
-            enum CodingKeys: CodingKey {
-                case second
-            }
-        }
         let value = Derived()
         value.first = 7
         let bytes = try CBOR.serialize(value)
