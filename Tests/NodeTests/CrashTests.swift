@@ -30,10 +30,8 @@ internal import Transport
                         crashed.set()
                         return await untilCancelled()
                     }
-                    do {
+                    await expectSuccess {
                         try await request.respond([UInt8(number)], .bytes)
-                    } catch {
-                        Issue.record("\(error)")
                     }
                 }
                 try nodes[number].offer("math", ["add"], isIdempotent: isIdempotent, in: lab)
@@ -84,11 +82,9 @@ internal import Transport
             let (begun, release) = (Mark(), Mark())
             nodes[1].serve { request in
                 begun.set()
-                do {
+                await expectSuccess {
                     try await release.wait()
                     try await request.respond([5], .bytes)
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             try nodes[1].offer("math", ["add"], isIdempotent: true, in: lab)

@@ -89,17 +89,13 @@ internal import Transport
         try await self.run(over: wire) { lab, nodes in
             let (begun, go) = (Mark(), AsyncStream.makeStream(of: Void.self))
             nodes[1].serve { request in
-                do {
+                await request.failOnError {
                     let body = try await request.nextItem() ?? []
                     if body.count > 1 {
                         begun.set()
                         for await _ in go.stream {}
                     }
                     try await request.respond([UInt8(truncatingIfNeeded: body.count)], .bytes)
-                } catch let failure as ServiceFailure {
-                    await request.fail(failure)
-                } catch {
-                    await request.fail(ServiceFailure(kind: .handler, message: "\(error)"))
                 }
             }
             // Two fit and three do not, whatever of each comes with the last read, which is 64 KiB at most and not counted.
@@ -129,13 +125,9 @@ internal import Transport
     @Test func `an item without room fails its request without a retry at another provider`() async throws {
         try await self.run(over: .memory) { lab, nodes in
             nodes[1].serve { request in
-                do {
+                await request.failOnError {
                     while try await request.nextItem(isHandled: true) != nil {}
                     try await request.respond([], .bytes)
-                } catch let failure as ServiceFailure {
-                    await request.fail(failure)
-                } catch {
-                    await request.fail(ServiceFailure(kind: .handler, message: "\(error)"))
                 }
             }
             let header = RequestHeader(path: "a/b", streamsBody: true)
@@ -153,13 +145,11 @@ internal import Transport
         try await Lab.runStar(2) { lab, nodes in
             let (begun, go) = (Mark(), AsyncStream.makeStream(of: Void.self))
             nodes[1].serve { request in
-                do {
+                await expectSuccess {
                     let body = try await request.nextItem() ?? []
                     begun.set()
                     for await _ in go.stream {}
                     try await request.respond(Array(body.suffix(1)), .bytes)
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -2,6 +2,7 @@ internal import Concurrency
 internal import Identity
 internal import Services
 internal import TestSupport
+internal import Testing
 
 @testable internal import Node
 
@@ -14,12 +15,8 @@ extension LabNode {
     /// Answers every request with what it brought.
     func echo() {
         self.serve { request in
-            do {
+            await request.failOnError {
                 try await request.respond(try await request.nextItem() ?? [], request.header.contentType)
-            } catch let failure as ServiceFailure {
-                await request.fail(failure)
-            } catch {
-                await request.fail(ServiceFailure(kind: .handler, message: "\(error)"))
             }
         }
     }
@@ -111,5 +108,27 @@ extension Lab {
             for other in nodes.dropFirst() { try await nodes[0].driver.reach(other.peerId, in: lab.networkId) }
             try await body(lab, nodes)
         }
+    }
+}
+
+extension IncomingRequest {
+    /// Runs `body`, and fails the request with an error that it throws.
+    func failOnError(_ body: () async throws -> Void) async {
+        do {
+            try await body()
+        } catch let failure as ServiceFailure {
+            await self.fail(failure)
+        } catch {
+            await self.fail(ServiceFailure(kind: .handler, message: "\(error)"))
+        }
+    }
+}
+
+/// Runs `body`; an error that it throws fails the test.
+func expectSuccess(sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void) async {
+    do {
+        try await body()
+    } catch {
+        Issue.record("\(error)", sourceLocation: sourceLocation)
     }
 }

@@ -78,11 +78,9 @@ internal import Transport
             nodes[1].serve { request in
                 begun.set()
                 guard request.header.path == "a/long" else { return await untilCancelled() }
-                do {
+                await expectSuccess {
                     try await release.wait()
                     try await request.respond([1], .bytes)
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             async let long = nodes[0].request("a/long", timeLimit: .seconds(60), in: lab, of: nodes[1])

@@ -96,10 +96,8 @@ internal import Transport
             let answer = try await nodes[0].request("a/b", body, in: lab, of: nodes[1])
             #expect(answer == body)
             nodes[0].serve { request in
-                do {
+                await expectSuccess {
                     try await request.respond([UInt8](repeating: 1, count: 900_000), .bytes)
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             let error = await failure { _ = try await nodes[1].request("a/b", in: lab, of: nodes[0]) }
@@ -115,11 +113,9 @@ internal import Transport
             let (begun, release) = (Mark(), Mark())
             nodes[1].serve { request in
                 begun.set()
-                do {
+                await expectSuccess {
                     try await release.wait()
                     try await request.respond([1], .bytes)
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             try await withThrowingTaskGroup(of: [UInt8].self) { group in

@@ -52,10 +52,8 @@ internal import Transport
             let (begun, answered) = (Locked(0), Locked(0))
             nodes[1].serve { request in
                 begun.withLock { $0 += 1 }
-                do {
+                await expectSuccess {
                     try await request.respond([UInt8](repeating: 1, count: Self.byteCount), .bytes)
-                } catch {
-                    Issue.record("\(error)")
                 }
                 answered.withLock { $0 += 1 }
             }
@@ -164,10 +162,8 @@ internal import Transport
         try await lab.run(nodes) {
             let answered = Mark()
             nodes[1].serve { request in
-                do {
+                await expectSuccess {
                     try await request.respond([UInt8](repeating: 1, count: Self.byteCount), .bytes)
-                } catch {
-                    Issue.record("\(error)")
                 }
                 answered.set()
             }

@@ -135,10 +135,8 @@ internal import Transport
                         lab.network.breakConnections(between: nodes[0].endpoint.address, and: node.endpoint.address)
                         return await untilCancelled()
                     }
-                    do {
+                    await expectSuccess {
                         try await request.respond([UInt8(number)], .bytes)
-                    } catch {
-                        Issue.record("\(error)")
                     }
                 }
                 try node.offer("math", ["add"], isIdempotent: isActionIdempotent, in: lab)

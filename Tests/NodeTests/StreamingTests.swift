@@ -22,14 +22,10 @@ internal import Transport
 
     /// Sends every item back.
     private static func mirror(_ request: IncomingRequest) async {
-        do {
+        await request.failOnError {
             try await request.beginStreaming(.bytes)
             while let item = try await request.nextItem() { try await request.send(item: item) }
             try await request.finish()
-        } catch let failure as ServiceFailure {
-            await request.fail(failure)
-        } catch {
-            await request.fail(ServiceFailure(kind: .handler, message: "\(error)"))
         }
     }
 
@@ -54,7 +50,7 @@ internal import Transport
     func `a stream of items may be answered with one body, and one body with items`(over wire: Lab.Wire) async throws {
         try await Lab.runStar(2, over: wire) { lab, nodes in
             nodes[1].serve { request in
-                do {
+                await expectSuccess {
                     if request.header.streamsBody {
                         var sum: [UInt8] = []
                         while let item = try await request.nextItem() { sum += item }
@@ -64,8 +60,6 @@ internal import Transport
                         for byte in try await request.nextItem() ?? [] { try await request.send(item: [byte]) }
                         try await request.finish()
                     }
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             let collected = try await self.open(lab, nodes)
@@ -89,7 +83,7 @@ internal import Transport
             let sent = Locked(0)
             let begun = Mark()
             nodes[1].serve { request in
-                do {
+                await expectSuccess {
                     try await request.beginStreaming(.bytes)
                     for number in 0..<count {
                         try await request.send(item: [UInt8](repeating: UInt8(number % 251), count: 10_000))
@@ -97,8 +91,6 @@ internal import Transport
                         begun.set()
                     }
                     try await request.finish()
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             let request = try await self.open(lab, nodes, streamsBody: false)
@@ -118,13 +110,11 @@ internal import Transport
         try await Lab.runStar(2) { lab, nodes in
             let release = Mark()
             nodes[1].serve { request in
-                do {
+                await expectSuccess {
                     try await release.wait()
                     var count = 0
                     while try await request.nextItem() != nil { count += 1 }
                     try await request.respond([UInt8(count)], .bytes)
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             let request = try await self.open(lab, nodes)
@@ -149,12 +139,10 @@ internal import Transport
         try await Lab.runStar(2, over: wire) { lab, nodes in
             let sent = ServiceFailure(kind: .handler, code: 4, message: "out of paper")
             nodes[1].serve { request in
-                do {
+                await expectSuccess {
                     try await request.beginStreaming(.bytes)
                     try await request.send(item: [1])
                     await request.fail(sent)
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             let request = try await self.open(lab, nodes, streamsBody: false)
@@ -170,11 +158,9 @@ internal import Transport
     ) async throws {
         try await Lab.runStar(2, over: wire) { lab, nodes in
             nodes[1].serve { request in
-                do {
+                await expectSuccess {
                     let first = try await request.nextItem()
                     try await request.respond(first ?? [], .bytes)
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             let request = try await self.open(lab, nodes)
@@ -237,11 +223,9 @@ internal import Transport
     @Test func `a handler that ends in the middle of its items has failed`() async throws {
         try await Lab.runStar(2) { lab, nodes in
             nodes[1].serve { request in
-                do {
+                await expectSuccess {
                     try await request.beginStreaming(.bytes)
                     try await request.send(item: [1])
-                } catch {
-                    Issue.record("\(error)")
                 }
             }
             let request = try await self.open(lab, nodes, streamsBody: false)
