@@ -96,7 +96,7 @@ import Testing
         let signed = [UInt8](bytes.dropLast(97))
         let other = SigningKey()
         bytes = try signed + other.publicKey + other.sign(signed)
-        #expect(throws: NanoTDFError.brokenStream(part: 2, reason: "its creator is another one")) {
+        #expect(throws: NanoTDFError.brokenStream(part: 2, reason: "its creator differs")) {
             try open([parts[0], NanoTDF(bytes)], with: key)
         }
     }

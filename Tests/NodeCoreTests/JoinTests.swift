@@ -244,7 +244,7 @@ extension CoreNetwork {
         let forged = try net.forgedToken(for: net.nodes[victim].peerId)
         net.forge(.joinGrant(forged, metadata: try grant.metadata.binary()), from: mallory, on: id)
         #expect(net.nodes[victim].core.networks.isEmpty)
-        #expect(net.failures(of: victim) == [.other("the inviter granted what is no valid token")])
+        #expect(net.failures(of: victim) == [.other("the inviter granted an invalid token")])
     }
 
     @Test func `a refused join leaves an admitted connection open`() throws {

@@ -153,7 +153,7 @@ internal import TransportConformance
         bench.network.cut(from: bench.second.address, to: bench.first.address)
         let dialling = bench.dial()
         #expect(try await advance(to: .seconds(10)) == .seconds(10))
-        await #expect(throws: TransportError.connectionFailed("silence; check the address and the network")) {
+        await #expect(throws: TransportError.connectionFailed("no answer; check the address and the network")) {
             try await dialling.value
         }
     }
@@ -168,7 +168,7 @@ internal import TransportConformance
         await #expect(throws: TransportError.self) { try await dialling.value }
         let accepted = try #require(try await bench.second.accept())
         while await clock.advanceToNextDeadline() < .seconds(13) {}
-        #expect(await accepted.closed() == .closed(code: 0, reason: "the dial was given up"))
+        #expect(await accepted.closed() == .closed(code: 0, reason: "the dial was cancelled"))
     }
 
     // MARK: Breaking

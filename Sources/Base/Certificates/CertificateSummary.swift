@@ -73,7 +73,7 @@ package enum CertificateText {
         do {
             let document = try PEMDocument(pemString: text)
             guard document.discriminator == label else {
-                throw NodeCertificateError.malformedText(reason: "the BEGIN line announces something else")
+                throw NodeCertificateError.malformedText(reason: "the BEGIN line names another type")
             }
             return document.derBytes
         } catch let error as NodeCertificateError {

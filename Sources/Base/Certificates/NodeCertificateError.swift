@@ -45,7 +45,7 @@ extension NodeCertificateError: CustomStringConvertible {
         case .wrongName(let expected):
             "the name in it is not \(expected), which is the only one that its key allows"
         case .badProof:
-            "this certificate request was not signed with its own key: it was changed, or is somebody else's"
+            "this certificate request was not signed with its own key: it was changed, or belongs to another device"
         case .notAnAuthority(let reason):
             "this is not the certificate of an authority: \(reason)"
         case .notIssued(let reason):

@@ -146,13 +146,13 @@ public struct NanoTDFStreamOpener: Sendable {
         number: Int
     ) throws(NanoTDFError) -> (OpenedNanoTDF, isLast: Bool) {
         guard part.header == opener.header else {
-            throw .brokenStream(part: number, reason: "its header is another one")
+            throw .brokenStream(part: number, reason: "its header differs")
         }
         guard part.payload.iv.reduce(0, { $0 << 8 | Int($1) }) == number else {
             throw .brokenStream(part: number, reason: "its IV is not \(number)")
         }
         guard part.signature?.creator == creator else {
-            throw .brokenStream(part: number, reason: "its creator is another one")
+            throw .brokenStream(part: number, reason: "its creator differs")
         }
         for place in [StreamPlace.middle, .last] {
             guard let opened = try opener.open(part, at: place) else { continue }

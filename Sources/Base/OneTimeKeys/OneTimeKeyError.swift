@@ -35,7 +35,7 @@ extension OneTimeKeyError: CustomStringConvertible {
         case .noKeysAvailable:
             "no one-time keys of the peer are left; exchange keys again"
         case .keyNotFound:
-            "no pool has the key of this message: exchange keys again, and let the sender seal it anew"
+            "no pool has the key of this message: exchange keys again, and ask the sender to send it again"
         case .keyUsed:
             "this message was opened before, and its key was erased"
         case .wrongRecipient:

@@ -46,10 +46,10 @@ extension CircleError: CustomStringConvertible {
         switch self {
         case .malformed(let what, let reason): "\(what) cannot be read: \(reason)"
         case .tooLong(let what, let limit, let found): "\(what) is too long: \(found), at most \(limit) are allowed"
-        case .invalidSignature: "it is not signed by the one whom it names: ask the person for a new one"
+        case .invalidSignature: "it is not signed by the person that it names: ask the person for a new one"
         case .noProfile: "you have no profile yet: set your name first"
         case .ownCard: "this is your own card: ask the other person for theirs"
-        case .unknownPerson(let id): "nobody with the id \(id) is known here: look at the list of people"
+        case .unknownPerson(let id): "no person with the id \(id) is known here: look at the list of people"
         case .unknownThought(let id): "no thought with the id \(id) is stored here: look at the history"
         case .notTrusted(let id): "there is no trust between you and \(id): invite the person, and wait for the consent"
         case .unknownStream(let id): "no stream with the id \(id) is known here: look at the list of streams"
@@ -61,7 +61,7 @@ extension CircleError: CustomStringConvertible {
         case .hasCircle:
             "this device has a circle of its own: only a device without people can be set up by another one"
         case .unknownHome(let peer):
-            "\(peer.short) is no known member of your networks and cannot hold mail: choose a member of one of them"
+            "\(peer.short) is not a member of your networks and cannot hold mail: choose a member"
         case .repeatedHome(let peer): "\(peer.short) is named twice: name each home once"
         case .wrongSafetyNumber: "the safety numbers differ: do not send anything, and compare them again in person"
         case .managerExists: "the node has a circle already; use that one, or release it first"

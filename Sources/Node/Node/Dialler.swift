@@ -21,7 +21,7 @@ struct Dialler: Sendable {
                 group.addTask { await self.dial(peer, at: address, afterTurns: position) }
             }
             var winner: (any Connection)?
-            var failure = "the connection broke at once"
+            var failure = "the connection broke immediately"
             for await result in group {
                 switch result {
                 case .success(let connection) where winner == nil:

@@ -205,7 +205,7 @@ extension NodeDriver {
             self.events.send(.joinGranted(grant.metadata))
             state.pending.endJoin(through: inviter, .success(grant))
         case .failed(let inviter, let network, let failure):
-            self.configuration.logs[.membership].info("the join through \(inviter.short) came to nothing: \(failure)")
+            self.configuration.logs[.membership].info("the join through \(inviter.short) failed: \(failure)")
             self.events.send(.joinFailed(inviter, network, reason: failure))
             state.pending.endJoin(through: inviter, .failure(failure))
         }
@@ -223,7 +223,7 @@ extension NodeDriver {
         case .closeChannel(let channel): self.endpoint.closeChannel(channel)
         case .filteringFound(let behaviour): state.pending.endFilteringTest(behaviour)
         case .record(let peer, let event):
-            self.configuration.logs[.connections].debug("on the way to peer \(peer.short): \(event)")
+            self.configuration.logs[.connections].debug("connecting to peer \(peer.short): \(event)")
             self.note(.traversal(event), of: peer, in: &state)
         }
     }
@@ -272,10 +272,10 @@ extension Refusal: CustomStringConvertible {
         switch self {
         case .noToken: "it showed no access token"
         case .token(let problem): "\(problem)"
-        case .helloTimeout: "it said nothing within the time limit"
-        case .protocolViolation(let what): "it broke the protocol: \(what)"
+        case .helloTimeout: "it sent no hello within the time limit"
+        case .protocolViolation(let what): "it violated the protocol: \(what)"
         case .invitation(let what): what
-        case .tooManyPeers: "this node holds as many connections as it may"
+        case .tooManyPeers: "this node has reached its limit of connections"
         case .parted: "a person disconnected this node from it"
         case .banned: "a person banned it"
         }

@@ -53,7 +53,7 @@ extension NodeError: CustomStringConvertible {
         switch self {
         case .noAddress(let peer): "no address of peer \(peer.short) is known: give one with its connection text"
         case .unreachable(let peer, let why): "peer \(peer.short) could not be reached: \(why)"
-        case .noSharedNetwork(let peer): "no network is known that peer \(peer.short) and this device share"
+        case .noSharedNetwork(let peer): "peer \(peer.short) and this device have no known network in common"
         case .refusedByPeer(let peer, let why): "peer \(peer.short) refused: \(why)"
         case .refused(let peer, let why): "peer \(peer.short) was refused: \(why)"
         case .interrupted(let peer, let why): "the connection to peer \(peer.short) broke before it confirmed: \(why)"
@@ -68,16 +68,16 @@ extension NodeError: CustomStringConvertible {
             "\(limit) mails wait for their delivery in network \(network.short), which is the limit: try again when some"
                 + " are delivered or expired"
         case .declined(let peer): "peer \(peer.short) declined"
-        case .damaged(let peer): "the file arrived damaged at peer \(peer.short) and was thrown away: send it again"
+        case .damaged(let peer): "the file arrived damaged at peer \(peer.short) and was discarded: send it again"
         case .file(let why): why
         case .notRunning: "the node is not running: start it first"
         case .badToken(let problem): "the token is refused: \(problem)"
         case .notAMember(let network): "this device is no member of network \(network.short): join it first"
         case .notTheOwner(let network): "this device does not hold the key of network \(network.short)"
-        case .noLocalNetwork(let why): "members cannot be looked for on the local network: \(why)"
+        case .noLocalNetwork(let why): "discovery on the local network failed: \(why)"
         case .networkIndexNeeded(let next):
-            "the root key was brought to this device and may own networks that are not known here: give the texts of all"
-                + " of them first, or an index that none of them has, \(next) or higher"
+            "the root key was restored on this device and may own networks that are not known here: give the texts of"
+                + " all of them first, or an index that none of them has, \(next) or higher"
         case .networkIndexRefused(let index, let next):
             "a new network cannot have the index \(index): \(next) is the lowest that is free, and 1023 the highest"
         }

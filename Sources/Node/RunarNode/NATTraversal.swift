@@ -63,7 +63,7 @@ public struct NATTraversal: Sendable {
     public func punchHole(localPort: UInt16, peerAddress: String) async throws {
         let driver = try self.driver(onPort: localPort)
         let address = try SocketAddress(parsing: peerAddress)
-        guard address.isDialable else { throw NATTraversalError.badAddress(peerAddress, "nobody can have it") }
+        guard address.isDialable else { throw NATTraversalError.badAddress(peerAddress, "no peer can have it") }
         _ = try await driver.punchHole(to: address)
     }
 

@@ -230,7 +230,7 @@ extension RunarNode {
     private static func path(_ topic: String) throws(TopicPathError) -> TopicPath {
         let path = try TopicPath(topic)
         guard path.network.isEmpty else {
-            throw .malformed(topic, reason: "the network is given beside it")
+            throw .malformed(topic, reason: "the topic must not name a network, which is an argument of its own")
         }
         return path
     }

@@ -24,7 +24,7 @@ package struct STUNPlace: Hashable, Sendable {
             guard let name = parts.first, !name.isEmpty, !name.contains(where: { $0.isWhitespace || $0 == "[" }) else {
                 throw Self.refusal(text, "write a name or an address, as in stun.example.org or 192.0.2.1:3478")
             }
-            guard parts.count <= 2 else { throw Self.refusal(text, "an IPv6 address with a port stands in brackets") }
+            guard parts.count <= 2 else { throw Self.refusal(text, "put an IPv6 address with a port in brackets") }
             host = String(name)
             guard parts.count == 2 else {
                 port = Self.port
@@ -33,7 +33,7 @@ package struct STUNPlace: Hashable, Sendable {
             guard let number = UInt16(parts[1]), number != 0 else {
                 throw Self.refusal(
                     text,
-                    "after the colon stands a port, from 1 to 65535; without the colon it is \(Self.port)"
+                    "the port after the colon must be from 1 to 65535; without a colon it is \(Self.port)"
                 )
             }
             port = number

@@ -116,8 +116,8 @@ package enum DatagramError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .notBound(let place, let code):
-            "cannot listen on \(place): \(SystemErrors.text(of: code)); it takes an address of this machine, and a port that"
-                + " nobody else has"
+            "cannot listen on \(place): \(SystemErrors.text(of: code)); choose an address of this machine and"
+                + " a free port"
         case .notSent(let place, let code): "cannot send to \(place): \(SystemErrors.text(of: code))"
         case .noDescriptors: "no more file descriptors; raise the limit (ulimit -n) or close something"
         case .noThread(let code): "the system refused a thread: \(SystemErrors.text(of: code))"

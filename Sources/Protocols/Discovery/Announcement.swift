@@ -122,7 +122,7 @@ struct Announcement: Equatable, Sendable {
         var addresses: [SocketAddress] = []
         for _ in 0..<count {
             let address = try SocketAddress(reading: &reader)
-            guard Self.canName(address) else { throw BytesError.invalidValue("an address that nobody can dial") }
+            guard Self.canName(address) else { throw BytesError.invalidValue("an address that cannot be dialled") }
             addresses.append(address)
         }
         self.addresses = addresses

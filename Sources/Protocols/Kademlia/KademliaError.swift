@@ -42,7 +42,7 @@ extension KademliaError: CustomStringConvertible {
         case .invalidKey(let limit, let found): "the key has \(found) bytes, it must have 1 to \(limit)"
         case .invalidLifetime(let limit): "the lifetime must be from 1 to \(limit) seconds"
         case .conflict(let current?):
-            "the newest record is version \(current.version) by \(current.writer.short); read it again and decide anew"
+            "the newest record is version \(current.version) by \(current.writer.short); read it again first"
         case .conflict(nil): "there is no record to replace; put it without a condition"
         case .overQuota: "this device has stored as much as the network allows; delete something or let it expire"
         case .clockDiffers: "the other members' clocks differ from this device's by more than an hour; set its clock"

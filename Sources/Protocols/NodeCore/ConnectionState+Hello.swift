@@ -13,7 +13,7 @@ extension ConnectionState {
             return "a network named twice"
         }
         guard hello.tokens.allSatisfy({ self.indexes.mayPeerUse($0.index, for: $0.token.networkId) }) else {
-            return "an index of the other half, or one that stands for another network"
+            return "an index of the other half, or one assigned to another network"
         }
         return nil
     }

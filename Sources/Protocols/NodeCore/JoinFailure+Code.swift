@@ -35,10 +35,10 @@ extension JoinFailure {
     /// The failure in the inviter's words about the joiner.
     var ofJoiner: String {
         switch self {
-        case .expired: "the invitation it came with has expired"
-        case .used: "the invitation it came with was used before"
-        case .burnt: "the invitation it came with had ended after five wrong proofs"
-        case .withdrawn: "the invitation it came with was taken back"
+        case .expired: "the invitation that it showed has expired"
+        case .used: "the invitation that it showed was used before"
+        case .burnt: "the invitation that it showed had ended after five wrong proofs"
+        case .withdrawn: "the invitation that it showed was withdrawn"
         case .unknown, .unreachable, .gone, .own, .underWay, .declined, .undecided, .revoked, .other:
             "its proof fits no invitation of this device"
         }

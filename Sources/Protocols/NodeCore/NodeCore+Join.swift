@@ -97,8 +97,8 @@ extension NodeCore {
             let metadata = try? NetworkMetadata(binary: metadata),  // whatever is wrong with it, it is no grant
             metadata.networkId == network, metadata.verify()
         else {
-            self.failJoin(on: id, .other("the inviter granted what is no valid token"), now, &effects)
-            return self.punish(id, "a grant that is no valid token", now, &effects)
+            self.failJoin(on: id, .other("the inviter granted an invalid token"), now, &effects)
+            return self.punish(id, "a grant with an invalid token", now, &effects)
         }
         self.endJoin(on: id, now, &effects)
         self.peers[peer]?.note(network)

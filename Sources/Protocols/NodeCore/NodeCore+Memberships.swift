@@ -315,7 +315,7 @@ extension NodeCore {
             let end = membership.own.token.expirationSeconds, (token.expirationSeconds ?? .max) > end
         else { return }
         guard token.networkId == network, self.problem(with: token, at: now) == nil else {
-            return self.punish(id, "a renewed token that is no good", now, &effects)
+            return self.punish(id, "a renewed token that is not valid", now, &effects)
         }
         effects.append(.membership(.tokenRenewed(token)))
         self.addMembership(token, obtainedSeconds: now.wallSeconds, membership.revocations.set, now, &effects)

@@ -54,17 +54,17 @@ extension ServiceFailure.Kind {
     /// The failure in plain words.
     package var explanation: String {
         switch self {
-        case .noService: "nobody in the network offers the service"
+        case .noService: "no member of the network offers the service"
         case .noAction: "the service has no such action"
         case .notRunning: "the service does not run at present"
-        case .deadline: "the time for the request was over"
-        case .cancelled: "the request was given up"
+        case .deadline: "the request timed out"
+        case .cancelled: "the request was cancelled"
         case .busy: "there is no room for another request: try again later"
         case .tooLarge: "larger than a request or a response may be"
         case .badRequest: "the body of the request could not be read"
         case .handler: "the handler failed"
         case .unreachable: "no provider of the service could be reached"
-        case .protocolViolation: "the protocol was broken: both sides may need the same version of Runar"
+        case .protocolViolation: "the protocol was violated: both sides may need the same version of Runar"
         }
     }
 

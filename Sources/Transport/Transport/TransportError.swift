@@ -18,7 +18,7 @@ public enum TransportError: Error, Hashable, Sendable {
     case reset(code: UInt64)
     /// The peer asked us to stop sending on the stream.
     case stopped(code: UInt64)
-    /// The stream is used by two readers or two writers at a time, or written after its end.
+    /// The stream is used by two readers or two concurrent writers, or written after its end.
     case misuse(String)
     /// The endpoint was closed by its own side.
     case endpointClosed
@@ -35,9 +35,9 @@ extension TransportError: CustomStringConvertible {
             "another peer answered: expected \(expected.short), found \(found.short); check the address"
         case .closed(let code, let reason):
             reason.isEmpty ? "the connection was closed (code \(code))" : "the connection was closed: \(reason)"
-        case .timedOut: "the peer fell silent; it may be offline or unreachable"
-        case .reset(let code): "the peer gave up the stream (code \(code))"
-        case .stopped(let code): "the peer wants no more of the stream (code \(code))"
+        case .timedOut: "the peer does not respond; it may be offline or unreachable"
+        case .reset(let code): "the peer reset the stream (code \(code))"
+        case .stopped(let code): "the peer stopped reading the stream (code \(code))"
         case .misuse(let what): "wrong use of a stream: \(what)"
         case .endpointClosed: "the endpoint is closed"
         }

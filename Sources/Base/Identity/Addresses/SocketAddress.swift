@@ -28,7 +28,7 @@ public struct SocketAddress: Hashable, Sendable {
         let host = text[..<colon]
         let isBracketed = host.utf8.first == UInt8(ascii: "[") && host.utf8.last == UInt8(ascii: "]")
         guard isBracketed || !host.utf8.contains(UInt8(ascii: ":")) else {
-            throw .invalidAddress(text, reason: "an IPv6 address stands in brackets, as in [2001:db8::1]:4433")
+            throw .invalidAddress(text, reason: "put an IPv6 address in brackets, as in [2001:db8::1]:4433")
         }
         guard let port = IPAddress.decimal(digits[...], limit: UInt64(UInt16.max)) else {
             throw .invalidAddress(text, reason: "the port must be a number from 0 to 65535")

@@ -21,7 +21,7 @@ extension DeviceAnswer {
         for _ in 0..<addressCount {
             let address = try reader.readAddress()
             guard address.isDialable else {
-                throw .malformed(of: Self.subject, reason: "nobody can be dialled at \(address)")
+                throw .malformed(of: Self.subject, reason: "\(address) cannot be dialled")
             }
             addresses.append(address)
         }

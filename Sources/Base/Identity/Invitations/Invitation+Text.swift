@@ -21,7 +21,7 @@ extension Invitation {
         for _ in 0..<count {
             let address = try reader.readAddress()
             guard address.isDialable else {
-                throw .malformed(of: Self.subject, reason: "nobody can be dialled at \(address)")
+                throw .malformed(of: Self.subject, reason: "\(address) cannot be dialled")
             }
             addresses.append(address)
         }

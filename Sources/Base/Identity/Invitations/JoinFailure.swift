@@ -35,25 +35,25 @@ extension JoinFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknown:
-            "the inviter does not know this invitation: it ended more than an hour ago, or the node there was started anew"
-                + " since; ask for a new one"
+            "the inviter does not know this invitation: it ended more than an hour ago, or the node there was"
+                + " restarted; ask for a new one"
         case .expired: "this invitation has expired: ask for a new one"
         case .used:
-            "this invitation was used before, and each is good once: ask for a new one; if nobody you know used it, tell"
-                + " the inviter"
+            "this invitation was used before, and each works once: ask for a new one. Tell the inviter if you do not"
+                + " know who used it"
         case .burnt:
-            "somebody showed the inviter five wrong proofs, which ended this invitation: ask for a new one"
-        case .withdrawn: "the inviter took this invitation back: ask for a new one"
-        case .declined: "the inviter declined: ask the person there, then for a new invitation"
-        case .undecided: "nobody at the inviter decided in time: ask for a new invitation when the person is there"
+            "the inviter received five wrong proofs, which ended this invitation: ask for a new one"
+        case .withdrawn: "the inviter withdrew this invitation: ask for a new one"
+        case .declined: "the inviter declined: ask the person there for a new invitation"
+        case .undecided: "the inviter did not decide in time: ask for a new invitation when a person is there"
         case .revoked:
             "the network's owner revoked this device for good: it can join only with a new key"
         case .unreachable(let why):
-            "the inviter was not reached at the addresses in the invitation\(why.isEmpty ? "" : " (\(why))"): is it still"
-                + " waiting, and on a network that this device reaches?"
-        case .gone: "the inviter went away before it decided: ask for a new invitation"
-        case .own: "this device made this invitation itself: use it on the device that shall join"
-        case .underWay: "another join by this inviter is under way: wait for its end"
+            "the inviter was not reached at the addresses in the invitation\(why.isEmpty ? "" : " (\(why))"): check"
+                + " that it is still waiting and reachable from this device"
+        case .gone: "the inviter disconnected before it decided: ask for a new invitation"
+        case .own: "this device made this invitation itself: use it on the device that is to join"
+        case .underWay: "another join through this inviter is in progress: wait until it ends"
         case .other(let why): "the join failed: \(why)"
         }
     }

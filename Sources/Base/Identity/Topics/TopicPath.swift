@@ -27,7 +27,7 @@ public struct TopicPath: Hashable, Sendable {
         let parts = text.unicodeScalars.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count <= 2 else { throw .malformed(text, reason: "it has more than one colon") }
         guard parts.count < 2 || !parts[0].isEmpty else {
-            throw .malformed(text, reason: "no network stands before the colon")
+            throw .malformed(text, reason: "the network before the colon is missing")
         }
         let path = parts.last ?? Substring.UnicodeScalarView()
         try self.init(
@@ -53,7 +53,7 @@ public struct TopicPath: Hashable, Sendable {
             }
             guard isPlain else { throw .malformed(text, reason: "it has an invisible character") }
             guard segment != ">" || place == segments.count - 1 else {
-                throw .malformed(text, reason: "\">\" may stand only in the last place")
+                throw .malformed(text, reason: "\">\" may only be the last segment")
             }
             guard segment != "{}" else { throw .malformed(text, reason: "a parameter has no name") }
         }
@@ -85,7 +85,7 @@ public struct TopicPath: Hashable, Sendable {
     /// The path with one more segment.
     public func child(_ segment: String) throws(TopicPathError) -> TopicPath {
         guard Self.isSegment(segment) else {
-            throw .malformed(segment, reason: "one segment has no slash, no colon and is not empty")
+            throw .malformed(segment, reason: "a segment is not empty and has neither slash nor colon")
         }
         return try TopicPath(segments: segments + [segment], network: network, of: description + "/" + segment)
     }

@@ -62,7 +62,7 @@ extension KeyExchangeFailure: CustomStringConvertible {
         case .invalidProof: "the peer did not prove that it is who it claims to be; no keys were taken from it"
         case .invalidShare: "the peer sent other keys than it had signed; no keys were taken from it"
         case .noCommonSuite: "the peer supports none of this device's kinds of keys; update the older program"
-        case .forgotten: "the peer was started anew meanwhile; exchange keys again"
+        case .forgotten: "the peer was restarted; exchange keys again"
         case .tooMany: "too many exchanges were begun; try again in ten minutes"
         case .refused: "the peer refused this device's proof or keys; update the older program"
         case .localFailure: "this device could not make or store its keys; see the log"

@@ -85,7 +85,7 @@ public struct SealedMessage: Sendable {
         else { throw .malformed(of: Self.subject, reason: "its resource locator names no peer and one-time key") }
         guard header.policy == .plain(Self.policy), header.cipher == .aes256GCM128, header.bindingMode == .hash,
             !header.isSigned, header.ephemeralPublicKey.curve == .secp256r1
-        else { throw .malformed(of: Self.subject, reason: "its policy, curve, cipher or binding is another one") }
+        else { throw .malformed(of: Self.subject, reason: "its policy, curve, cipher or binding differs") }
         self.init(to: recipient, keyName: name, .nanoTDF(file))
     }
 

@@ -19,13 +19,13 @@ enum PlatformPicture {
         let count = UInt(bytes.count)
         var (width, height, subsampling, colours) = (Int32(0), Int32(0), Int32(0), Int32(0))
         guard unsafe tjDecompressHeader3(decoder, bytes, count, &width, &height, &subsampling, &colours) == 0 else {
-            throw .damaged("its header is no JPEG's")
+            throw .damaged("its header is not that of a JPEG")
         }
         try PictureFile.check(width: Int(width), height: Int(height))
         var pixels = [UInt8](repeating: 255, count: Int(width) * Int(height))
         guard unsafe tjDecompress2(decoder, bytes, count, &pixels, width, 0, height, TJPF_GRAY.rawValue, flags) == 0
         else {
-            throw .damaged("its pixels are missing, wrong or of colours for print")
+            throw .damaged("its pixels are missing, damaged or in print colours")
         }
         return try PictureFile.picture(width: Int(width), height: Int(height), pixels: pixels)
     }

@@ -28,7 +28,7 @@ struct PNGFile {
             let name = String(decoding: bytes[position + 4..<position + 8], as: UTF8.self)
             guard Zlib.checksum(of: bytes[position + 4..<content.upperBound]) == Self.number(bytes, content.upperBound)
             else {
-                throw .damaged("its part \"\(name.filter(\.isLetter))\" is not what it was when it was written")
+                throw .damaged("its part \"\(name.filter(\.isLetter))\" was changed: the checksum differs")
             }
             guard header != nil || name == "IHDR" else { throw .damaged("it does not begin with its header") }
             switch name {
@@ -93,7 +93,7 @@ struct PNGFile {
                 let (a, b, c) = (abs(upper - corner), abs(left - corner), abs(left + upper - 2 * corner))
                 line[index] &+= UInt8(a <= b && a <= c ? left : b <= c ? upper : corner)
             }
-        default: throw .damaged("a row is filtered in no known way")
+        default: throw .damaged("a row has an unknown filter")
         }
     }
 

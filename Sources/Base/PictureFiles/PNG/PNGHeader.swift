@@ -52,12 +52,12 @@ struct PNGHeader {
         height = bytes[4..<8].reduce(0) { $0 << 8 | Int($1) }
         try PictureFile.check(width: width, height: height)
         guard let color = Color(rawValue: bytes[9]), color.depths.contains(Int(bytes[8])) else {
-            throw .damaged("its kind of colours does not exist")
+            throw .damaged("its colour type does not exist")
         }
         depth = Int(bytes[8])
         self.color = color
         guard bytes[10] == 0, bytes[11] == 0, bytes[12] <= 1 else {
-            throw .damaged("it is packed or interlaced in no known way")
+            throw .damaged("its compression or interlacing is unknown")
         }
         isInterlaced = bytes[12] == 1
     }

@@ -190,7 +190,7 @@ extension CircleDriver {
     func apply(_ notice: TrustNotice, from sender: PublicID) throws -> TrustChange? {
         let id = notice.card.publicID
         guard sender == ownID, id != ownID else {
-            throw CircleError.notAllowed("only an own device tells whom this person trusts")
+            throw CircleError.notAllowed("only a device of the same person may send its trust")
         }
         let before = state.withLock { $0.people[id] }
         var person = before ?? KnownPerson(key: notice.card.key, trust: Trust())

@@ -34,7 +34,7 @@ extension CircleDriver {
         // A person who joined writes at once, although the creator's devices may be offline. Other members keep a few such
         // thoughts for a day, until the creator names the person as a member.
         guard stream.policies.posting == .members || stream.creatorPublicID == ownID else {
-            throw CircleError.notAllowed("the creator alone writes in this stream")
+            throw CircleError.notAllowed("only the creator writes in this stream")
         }
         let recipients = stream.joined.filter { $0 != ownID && people[$0]?.trust.state == .trusted }
         return (stream.id, recipients)
@@ -68,7 +68,7 @@ extension CircleDriver {
         if stream.posting(by: person) { return stream.id }
         // The creator's word that the person joined may be on its way.
         if stream.policies.posting == .members { return nil }
-        throw CircleError.notAllowed("the creator alone writes in this stream")
+        throw CircleError.notAllowed("only the creator writes in this stream")
     }
 
     // MARK: The creator

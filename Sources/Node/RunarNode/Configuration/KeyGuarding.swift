@@ -28,7 +28,7 @@ struct KeyGuarding: Hashable, Sendable {
     func check(_ storage: any KeyStorage) throws(KeychainError) {
         guard !self.requiresBiometrics || storage.enforcesBiometrics else {
             throw .unsupported(
-                "asking for a finger or a face before keys are read (requireBiometric, or useTouchID without"
+                "asking for biometrics before keys are read (requireBiometric, or useTouchID without"
                     + " allowApplicationPassword)"
             )
         }

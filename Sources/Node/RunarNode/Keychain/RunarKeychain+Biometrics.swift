@@ -16,7 +16,7 @@ extension RunarKeychain {
     public func enableBiometricAuth(_ enabled: Bool) async throws {
         guard !enabled || self.keys.enforcesBiometrics else {
             throw KeychainError.unsupported(
-                "this key storage cannot ask for a finger or a face: leave it off, or keep the keys in the Keychain"
+                "this key storage cannot ask for biometrics: turn them off, or keep the keys in the Keychain"
             )
         }
         // The wish comes first: a key that is made meanwhile is guarded, too.
@@ -50,7 +50,7 @@ extension RunarKeychain {
         guard let guarded else { return false }
         guard self.keys.enforcesBiometrics else {
             throw KeychainError.unsupported(
-                "keys that need a finger or a face lie in a storage that does not ask for one"
+                "keys that need biometrics are in a storage that cannot ask for them"
             )
         }
         // Reading the key is what the system asks for; it is let go at once.

@@ -31,8 +31,8 @@ extension RunarKeychainError: CustomStringConvertible {
             "this device has a root key already, which owns networks: use it, or begin in another storage"
         case .noRootKey: "this device holds no root key: do this on the device that does, or bring the key here first"
         case .networkIndexUnknown:
-            "which networks this root key made is not known in this storage alone: ask through the node's keychain, or make"
-                + " the network with an index that surely none of them has"
+            "this storage alone does not list the networks of the root key: use the node's keychain, or make the"
+                + " network with an index that none of them has"
         case .noNetworkKey(let network): "this device does not hold the key of network \(network.short)"
         case .notForThisDevice: "this was made for another device: give it there, or ask again from this one"
         case .notAskedFor: "this device has not asked for a certificate: make a request here first"
@@ -40,7 +40,7 @@ extension RunarKeychainError: CustomStringConvertible {
             "the certificate is not from the authority of this device's root key, or of the certificate that it has: a device"
                 + " belongs to one person"
         case .notInForce:
-            "the certificate has ended, or this device's clock is wrong: check the date, or ask for a new one"
+            "the certificate has expired, or this device's clock is wrong: check the date, or ask for a new one"
         case .badCertificate(let reason): reason
         }
     }

@@ -236,7 +236,7 @@ extension RunarNode {
         let key = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
         guard PeerId(publicKey: key.publicKey) == self.peerId else {
             try Self.store(key.publicKey, of: self.config)
-            throw KeychainError.unableToRead("the key of this device was replaced: make the node anew")
+            throw KeychainError.unableToRead("the key of this device was replaced: create a new node")
         }
     }
 }

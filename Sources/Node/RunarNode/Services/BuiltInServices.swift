@@ -12,7 +12,7 @@ enum BuiltInServices {
             name: "Registry",
             path: "$registry",
             version: "1",
-            description: "What services there are, and how they stand"
+            description: "The services and their states"
         )
         registry.registerAction(
             "services/list",
@@ -28,7 +28,7 @@ enum BuiltInServices {
         }
         registry.registerAction(
             "services/{service}/state",
-            options: ActionOptions(description: "How a service stands", output: "a state, or \"unknown\"")
+            options: ActionOptions(description: "The state of a service", output: "a state, or \"unknown\"")
         ) { (_: RunarValue?, context: RunarContext) -> RunarServiceState in
             let name = context.parameters["service"]
             let infos = context.node.serviceInfos(in: context.network)
@@ -36,13 +36,13 @@ enum BuiltInServices {
         }
         registry.registerAction(
             "services/{service}/pause",
-            options: ActionOptions(description: "Has a service answer nothing for now", output: "its state")
+            options: ActionOptions(description: "Pauses a service", output: "its state")
         ) { (_: RunarValue?, context: RunarContext) -> RunarServiceState in
             try await Self.change(from: .running, to: .paused, context)
         }
         registry.registerAction(
             "services/{service}/resume",
-            options: ActionOptions(description: "Has a paused service answer again", output: "its state")
+            options: ActionOptions(description: "Resumes a paused service", output: "its state")
         ) { (_: RunarValue?, context: RunarContext) -> RunarServiceState in
             try await Self.change(from: .paused, to: .running, context)
         }
@@ -55,7 +55,7 @@ enum BuiltInServices {
             name: "Hash table",
             path: "$dht",
             version: "1",
-            description: "What this device has cached of the network's hash table"
+            description: "The device's cache of the network's hash table"
         )
         let actions = HostedService.cacheActions(
             clear: { context in

@@ -41,5 +41,5 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
         self.items.finish(discarding: true)
     }
 
-    private static var abandonment: RunarError { .failure(.cancelled, message: "nobody reads any more") }
+    private static var abandonment: RunarError { .failure(.cancelled, message: "the reader has ended") }
 }

@@ -245,7 +245,7 @@ extension RunarNode {
 
     /// Logs why a registration by a service that is already here failed.
     func report(_ error: any Error, of service: RunarService) {
-        self.logs[.services].error("the service \(service.path) does without what it registered: \(error)")
+        self.logs[.services].error("the service \(service.path) runs without its registrations: \(error)")
     }
 
     /// Subscribes a handler of a service to the events of a topic.

@@ -4,7 +4,7 @@ internal import Services
 /// The errors of requests that no handler answers, and those of handlers as callers receive them.
 enum ServiceFailures {
     static func noService(_ path: String) -> RunarError {
-        .failure(.noService, message: "nobody who can be asked offers the service", context: path)
+        .failure(.noService, message: "no reachable peer offers the service", context: path)
     }
 
     static func noAction(_ path: String) -> RunarError {

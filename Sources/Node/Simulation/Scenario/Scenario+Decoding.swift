@@ -83,7 +83,7 @@ extension Scenario.Step {
         }
         guard let action = actions.first, actions.count == 1 else {
             let names = Scenario.Action.names.joined(separator: ", ")
-            throw .invalid(path: fields.path(to: "at"), reason: "needs exactly one action beside it: \(names)")
+            throw .invalid(path: fields.path(to: "at"), reason: "needs exactly one action next to it: \(names)")
         }
         self.action = action
     }
@@ -202,6 +202,6 @@ extension Scenario.Expectation {
             return
         }
         let relations = Relation.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .invalid(path: fields.path(to: "figure"), reason: "needs one of \(relations) beside it")
+        throw .invalid(path: fields.path(to: "figure"), reason: "needs one of \(relations) next to it")
     }
 }

@@ -78,7 +78,7 @@ extension Kademlia {
     ) {
         guard let isReading = self.lookups[number].map({ $0.reading != nil }) else { return }
         guard isReading == (found != nil) else {
-            effects.append(.offence(peer, "an answer that does not fit the question"))
+            effects.append(.offence(peer, "a response that does not match the request"))
             self.lookupFailed(number, peer, now, &effects)
             return
         }

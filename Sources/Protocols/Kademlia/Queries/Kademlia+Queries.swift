@@ -80,7 +80,7 @@ extension Kademlia {
         case (.greeting, .peers(let contacts)): self.greeted(by: peer, naming: contacts, now, &effects)
         case (.greeting, .reserved): break
         case (.lookup, _), (.fetch, _), (.store, _), (.reserve, _), (.offer, _), (.replicate, _), (.greeting, _):
-            effects.append(.offence(peer, "an answer that does not fit the question"))
+            effects.append(.offence(peer, "a response that does not match the request"))
         }
     }
 

@@ -14,7 +14,7 @@ extension Kademlia {
     ) {
         switch self.peers.takeQuery(of: peer, at: now.monotonic) {
         case .granted: break
-        case .flooded: return effects.append(.offence(peer, "a flood of questions"))
+        case .flooded: return effects.append(.offence(peer, "too many requests"))
         case .dropped, nil: return
         }
         let answer = self.answer(to: question, from: peer, now, &effects)

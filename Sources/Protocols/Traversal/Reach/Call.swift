@@ -81,7 +81,7 @@ package enum CallFailure: Hashable, Sendable {
     /// The failure in words, after a colon or a semicolon.
     package var explanation: String {
         switch self {
-        case .nobodyToAsk: "no other member is connected that could help"
+        case .nobodyToAsk: "no other member that could help is connected"
         case .notConnected: "no connected member reaches it either"
         case .busy: "it is dialling this device itself"
         case .refused: "the members that could help are busy"

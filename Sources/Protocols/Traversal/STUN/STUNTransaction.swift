@@ -160,7 +160,7 @@ package enum STUNFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .refused(let code): "the server refused with \(code.code) : \(PlainText.quoted(code.reason))"
         case .notUnderstood(let types):
             "the answer has parts that are not understood here (\(types.map(String.init).joined(separator: ", ")))"
-        case .noAddress: "the answer names no address: this is no proper STUN server"
+        case .noAddress: "the answer names no address: this is not a proper STUN server"
         }
     }
 }

@@ -61,7 +61,7 @@ final class StreamCore: @unchecked Sendable {
             let taking = state.receiving.take(atMost: maximum)
             return (taking, state.markCredit(threshold: threshold), false)
         }
-        if isMisused { throw TransportError.misuse("two readers at a time") }
+        if isMisused { throw TransportError.misuse("two concurrent readers") }
         notify(notice)
         return taking
     }
@@ -70,7 +70,7 @@ final class StreamCore: @unchecked Sendable {
         let arrival = Promise<Void>()
         try await withTaskCancellationHandler {
             let mustWait = try state.withLock { state in
-                if state.receiving.reader != nil { throw TransportError.misuse("two readers at a time") }
+                if state.receiving.reader != nil { throw TransportError.misuse("two concurrent readers") }
                 if state.receiving.isReadable { return false }
                 if Task.isCancelled { throw CancellationError() }
                 state.receiving.wait(arrival)
@@ -124,7 +124,7 @@ final class StreamCore: @unchecked Sendable {
             if let failure = state.sending.failure {
                 return (failure as TransportError?, Queueing.streamIsFull, StreamState.Notice.none)
             }
-            if state.sending.writer != nil { return (.misuse("two writers at a time"), .streamIsFull, .none) }
+            if state.sending.writer != nil { return (.misuse("two concurrent writers"), .streamIsFull, .none) }
             guard state.sending.queued < budget.highWater else { return (nil, .streamIsFull, .none) }
             guard state.sending.enqueue(bytes, finish: finish, within: budget) else {
                 return (nil, .connectionIsFull, .none)
@@ -147,7 +147,7 @@ final class StreamCore: @unchecked Sendable {
         let drained = Promise<Void>()
         try await withTaskCancellationHandler {
             let mustWait = try state.withLock { state in
-                if state.sending.writer != nil { throw TransportError.misuse("two writers at a time") }
+                if state.sending.writer != nil { throw TransportError.misuse("two concurrent writers") }
                 if isTime(state.sending) || state.sending.error != nil { return false }
                 if Task.isCancelled { throw CancellationError() }
                 state.sending.wait(drained, downTo: limit)

@@ -104,7 +104,7 @@ extension IOLoop {
             }
         case .accept(let handshake, let evicted):
             if let evicted, let core = handshakes.connection(of: evicted) {
-                end(core, .silently(.connectionFailed("a handshake from elsewhere took its place")))
+                end(core, .silently(.connectionFailed("it was replaced by another handshake")))
             }
             unsafe welcome(&initial, handshake, datagram, train)
         }

@@ -23,7 +23,7 @@ extension IOLoop {
         let error = unsafe rq_route(&remote, port ?? bound.port, &local)
         guard error == 0 else {
             let why = unsafe String(cString: rq_error_text(error))
-            throw .connectionFailed("the system knows no way to that address: \(why)")
+            throw .connectionFailed("the system has no route to that address: \(why)")
         }
         if !bound.isUnspecified {
             local = rq_addr(bound)

@@ -174,7 +174,7 @@ package enum BindAdvice {
     package static func text(port: UInt16, isDenied: Bool) -> String {
         isDenied && (1..<firstOpenPort).contains(port)
             ? "ports below \(firstOpenPort) need special rights: take a higher one"
-            : "it takes an address of this machine and a free port"
+            : "choose an address of this machine and a free port"
     }
 }
 

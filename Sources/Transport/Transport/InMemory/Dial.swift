@@ -29,7 +29,7 @@ final class Dial: Sendable {
         sendHello()
         if outcome.value == nil {
             let timeout = network.agenda.schedule(at: deadline) { [weak self] in
-                self?.fail(.connectionFailed("silence; check the address and the network"))
+                self?.fail(.connectionFailed("no answer; check the address and the network"))
             }
             state.withLock { $0.timeout = timeout }
         }
@@ -49,8 +49,8 @@ final class Dial: Sendable {
 
     /// Ends the attempt for a dialler who has gone, and closes what the acceptor has of it.
     private func abandon() {
-        outcome.fulfil(.failure(.connectionFailed("the dial was given up")))
-        state.withLock { $0.wire }?.close(.closed(code: 0, reason: "the dial was given up"), at: .dialler)
+        outcome.fulfil(.failure(.connectionFailed("the dial was cancelled")))
+        state.withLock { $0.wire }?.close(.closed(code: 0, reason: "the dial was cancelled"), at: .dialler)
     }
 
     // MARK: The handshake, one flight after the other
