@@ -17,7 +17,7 @@ internal import Testing
         #expect(steps.count >= 23)
         let names = steps.compactMap { $0["name"] as? String }
         #expect(names.contains("an event to all"))
-        #expect(names.contains("meet: no address typed") && names.contains("a copy of the server finds no peer"))
+        #expect(names.contains("discovery: no address typed") && names.contains("a copy of the server finds no peer"))
         #expect(steps.allSatisfy { Set($0.keys) == ["name", "ok", "milliseconds", "detail"] })
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }

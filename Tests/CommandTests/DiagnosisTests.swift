@@ -105,10 +105,10 @@ internal import Testing
         Case("multicast-silent", .note, "firewall") {
             $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "silent")
         },
-        Case("multicast-refused", .note, "does not let") {
+        Case("multicast-refused", .note, "refused to join") {
             $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "refused")
         },
-        Case("clock-wrong", .problem, "set it") {
+        Case("clock-wrong", .problem, "set the clock") {
             $0.wallSeconds = 86_400
             $0.node?.networks[0].expiration = nil
         },
@@ -125,17 +125,17 @@ internal import Testing
         },
         Case("not-running", .problem, "runar up") { $0.node?.isRunning = false },
         Case("loopback-only", .problem, "no other device") { $0.node?.addresses = ["127.0.0.1:1", "[::1]:1"] },
-        Case("no-discovery", .note, "not looked for") { $0.node?.isDiscovering = false },
+        Case("no-discovery", .note, "is off") { $0.node?.isDiscovering = false },
         Case("no-member-connected", .note, "runar connect") { $0.node?.peers = [] },
         Case("nat-unknown", .note, "runar stun") { $0.node?.observed = [] },
         Case("no-nat", .ok, "no NAT") { $0.node?.observed = ["192.168.1.2:4433"] },
         Case("nat-hard", .note, "symmetric") { $0.node?.mapping = "endpointDependent" },
-        Case("nat-hard", .note, "a single one") {
+        Case("nat-hard", .note, "a single member") {
             $0.node?.mapping = "endpointDependent"
             $0.node?.isMappingProven = false
         },
-        Case("filter-open", .ok, "everybody can dial") { $0.node?.filtering = "endpointIndependent" },
-        Case("filter-unknown", .note, "a second member") { $0.node?.filtering = "unknown: no stranger" },
+        Case("filter-open", .ok, "every member can dial") { $0.node?.filtering = "endpointIndependent" },
+        Case("filter-unknown", .note, "a second member") { $0.node?.filtering = "unknown: no second member" },
         Case("nat-kind-unknown", .note, "two members") { $0.node?.mapping = "unknown" },
     ])
     func `each wrong fact has a finding with its advice`(wrong: Case) throws {

@@ -73,7 +73,7 @@ internal import Testing
         let address = try SocketAddress(parsing: "127.0.0.1:4433")
         let lines: [(NodeEvent, [String])] = [
             (.peerDiscovered(peer, network, [address]), [peer.text, "near", "127.0.0.1:4433"]),
-            (.peerLost(peer, network), [peer.text, "not heard"]),
+            (.peerLost(peer, network), [peer.text, "no longer nearby"]),
             (.tokenRenewed(network, expirationSeconds: 1_795_300_000), [network.text, "renewed", "2026-11-21"]),
             (.tokenRenewed(network, expirationSeconds: nil), [network.text, "without end"]),
             (.tokenExpiring(network, seconds: 3 * 86_400), [network.text, "3d", "renews it"]),
@@ -136,14 +136,14 @@ internal import Testing
     }
 
     @Test(arguments: [
-        ("no node runs: `runar up` starts it, `runar peers --all` shows the known", 2),
+        ("no node runs: `runar up` starts it, `runar peers --all` lists all", 2),
         ("there is no node in x: make one with `runar init`", 1),
         ("`runar network address` there prints one, `runar connect` here takes it", 1),
         (
             "paste the link that `runar network invite` shows there, or what `runar network show` and `runar network issue`"
                 + " print there", 0
         ),
-        ("is `runar up` running there? `runar stun HOST --classify` asks a server; a `quoted word` is none", 0),
+        ("does `runar up` run there? `runar stun HOST --classify` asks a server; a `quoted word` is none", 0),
         ("Scan this with the device that joins Home, or paste the link into `runar join` there.", 0),
     ])
     func `a hint for this device repeats the named home`(text: String, count: Int) {

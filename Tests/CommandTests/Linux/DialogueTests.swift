@@ -32,11 +32,11 @@ internal import Testing
     @Test func `a new home asks for its passphrase twice, and later commands ask once`() throws {
         let command = try TerminalCommand(["init"], home: home)
         command.answer("choose a passphrase for this device's keys: ", "a passphrase")
-        command.answer("once more: ", "another one")
+        command.answer("repeat it: ", "another one")
         command.answer("The two answers differ. choose", "seven c")
-        command.answer("once more: ", "seven c")
+        command.answer("repeat it: ", "seven c")
         command.answer("It needs at least 8 characters. choose", "three kettles")
-        let screen = command.answer("once more: ", "three kettles") + command.terminal.screen(until: "next ")
+        let screen = command.answer("repeat it: ", "three kettles") + command.terminal.screen(until: "next ")
         #expect(!screen.contains("three"))
         #expect(command.exitStatus() == 0)
 
@@ -104,7 +104,7 @@ internal import Testing
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
         let create = try TerminalCommand(["backup", "create", "--file", file], home: home)
         create.answer("choose a passphrase for the file: ", "for the backup")
-        create.answer("once more: ", "for the backup")
+        create.answer("repeat it: ", "for the backup")
         #expect(create.terminal.screen(until: "1 network").contains("wrote"))
         #expect(create.exitStatus() == 0)
         // Nothing is left beside the file.

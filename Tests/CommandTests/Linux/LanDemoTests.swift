@@ -17,7 +17,7 @@ internal import Testing
         let steps = try #require(try outcome.json["steps"] as? [[String: Any]])
         for step in steps { #expect(step["ok"] as? Bool == true, "\(step)") }
         #expect(outcome.status == 0)
-        #expect(steps.contains { $0["name"] as? String == "meet: no address typed" })
+        #expect(steps.contains { $0["name"] as? String == "discovery: no address typed" })
         #expect(steps.contains { $0["name"] as? String == "put on the phone, get on the server" })
     }
 }

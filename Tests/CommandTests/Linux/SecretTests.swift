@@ -127,7 +127,7 @@ internal import Testing
         let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
         _ = inviter.terminal.screen(until: "Type yes to go on: ")
         #expect(joiner.end(by: SIGINT) == 75)
-        #expect(inviter.terminal.screen(until: "make a new one").contains("the joiner went away"))
+        #expect(inviter.terminal.screen(until: "make a new one").contains("the joiner disconnected"))
         #expect(inviter.exitStatus() == 69)
     }
 

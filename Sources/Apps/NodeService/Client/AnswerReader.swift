@@ -19,7 +19,7 @@ struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
         CommandFailure(
             "unknown-reply",
             .software,
-            "the running node answers what this command does not know: stop it and start it with this version"
+            "this command does not understand the answer of the running node: restart the node with this version"
         )
     }
 

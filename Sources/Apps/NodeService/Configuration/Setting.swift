@@ -93,7 +93,7 @@ extension Setting {
                 }
             case .requestTimeout, .dhtTimeout:
                 guard try DurationText.parse(value) > .zero else {
-                    throw unfit(value, "it must be longer than nothing")
+                    throw unfit(value, "it must be longer than 0 s")
                 }
             case .messageLimit:
                 guard (1...(64 << 20)).contains(try ByteCountText.parse(value)) else {

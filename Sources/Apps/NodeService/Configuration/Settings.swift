@@ -87,7 +87,7 @@ package struct Settings: Sendable {
             throw CommandFailure(
                 "bad-setting",
                 .usage,
-                "\"\(texts.joined(separator: ", "))\" is not where discovery can listen: write \(standardGroup) or"
+                "\"\(texts.joined(separator: ", "))\" is not a discovery group: write \(standardGroup) or"
                     + " \(mobileGroup), or at most one IPv4 and one IPv6 multicast group with a port, as in"
                     + " 239.255.42.98:4242"
             )
@@ -107,7 +107,7 @@ package struct Settings: Sendable {
             let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard words.count == 2 else {
                 guard common == nil else {
-                    throw CommandFailure("bad-setting", .usage, "\"\(text)\" has two levels for all that is not named")
+                    throw CommandFailure("bad-setting", .usage, "\"\(text)\" has two default levels: give one")
                 }
                 common = try self.level(words[0])
                 continue
@@ -117,7 +117,7 @@ package struct Settings: Sendable {
                 throw CommandFailure(
                     "bad-setting",
                     .usage,
-                    "\"\(words[0])\" does not log by itself: name one of \(all)"
+                    "\"\(words[0])\" is not a subsystem with a log of its own: use one of \(all)"
                 )
             }
             own[subsystem] = try self.level(words[1])
@@ -143,7 +143,7 @@ package struct Settings: Sendable {
             throw CommandFailure(
                 "bad-setting",
                 .usage,
-                "\"\(text)\" is not a port: write a number from 1 to 65535, 0 for any that is free, or off"
+                "\"\(text)\" is not a port: write a number from 1 to 65535, 0 for any free port, or off"
             )
         }
         return port

@@ -4,7 +4,7 @@ internal import Identity
 extension Diagnosis {
     mutating func lookAtNode(_ node: NodeFacts) {
         guard node.isRunning else {
-            return problem("not-running", "the node does not run, so nobody can connect", "`runar up` starts it")
+            return problem("not-running", "the node does not run, so no device can connect", "`runar up` starts it")
         }
         let places = node.addresses.compactMap { SocketAddress($0) }
         if !places.isEmpty, places.allSatisfy(\.isLoopback) {
@@ -13,14 +13,14 @@ extension Diagnosis {
                 "the node listens on \(node.addresses.joined(separator: ", ")) only: no other device can connect",
                 advice(
                     "start it without --listen and RUNAR_LISTEN, or with an address of this device",
-                    inConsole: "whoever started it decided so: it is the setting “Addresses to listen at”"
+                    inConsole: "change the setting “Addresses to listen at”"
                 )
             )
         } else {
             ok("listening", "the node runs and listens on \(node.addresses.joined(separator: ", "))")
         }
         if !node.isDiscovering {
-            note("no-discovery", "members on the local network are not looked for", "the setting discovery is off")
+            note("no-discovery", "discovery on the local network is off", "turn on the setting discovery")
         }
         // Connections and mappings from before the cable was pulled are still known, and prove nothing.
         guard !isOffline else { return }
@@ -33,10 +33,10 @@ extension Diagnosis {
         guard !node.peers.isEmpty else {
             return note(
                 "no-member-connected",
-                "nobody is connected",
+                "no member is connected",
                 advice(
                     "members nearby connect by themselves while `runar up` runs there, others with `runar connect`",
-                    inConsole: "those nearby connect by themselves while Runar runs there, others under Peers, Connect"
+                    inConsole: "members nearby connect by themselves while Runar runs there, others under Connect"
                 )
             )
         }
@@ -49,18 +49,18 @@ extension Diagnosis {
     private mutating func lookAtFiltering(_ node: NodeFacts) {
         switch node.filtering {
         case "endpointIndependent":
-            ok("filter-open", "a member that this device never sent anything to reached it: everybody can dial it")
+            ok("filter-open", "a member to which this device had sent nothing reached it: every member can dial it")
         case "endpointDependent":
             ok(
                 "filter-closed",
-                "a member that this device never sent anything to did not reach it: others are let in once this device has"
-                    + " sent something there, which members see to"
+                "a member to which this device had sent nothing could not reach it: others can connect once this device"
+                    + " has sent to them, which members arrange"
             )
-        case "unknown: no stranger":
+        case "unknown: no second member":
             note(
                 "filter-unknown",
-                "whom the NAT or a firewall lets in is not known: that takes a second member, elsewhere, that this device is"
-                    + " not connected to",
+                "the filtering of the NAT or firewall is not known: the test takes a second member elsewhere that is"
+                    + " not connected to this device",
                 adviceForUnknownNAT
             )
         default: break
@@ -80,7 +80,7 @@ extension Diagnosis {
         guard !observed.isEmpty else {
             return note(
                 "nat-unknown",
-                "nobody has said yet where it sees this device, so the NAT is not known",
+                "no peer has reported the public address of this device yet, so the NAT is not known",
                 advice(
                     "connect to a member elsewhere, or ask any STUN server: `runar stun HOST --classify`",
                     inConsole: "connect to a member elsewhere"
@@ -92,18 +92,18 @@ extension Diagnosis {
             return ok("no-nat", "members see this device at its own address: there is no NAT towards them")
         }
         let place = "members see this device at \(first.ip)"
-        let guess = node.isMappingProven ? "" : ", by what a single one sees"
+        let guess = node.isMappingProven ? "" : ", as a single member reports"
         switch node.mapping {
         case "endpointIndependent":
             ok(
                 "nat-easy",
-                "\(place), behind a NAT that shows everybody the same port: direct connections mostly work\(guess)"
+                "\(place), behind a NAT that shows every peer the same port: direct connections mostly work\(guess)"
             )
         case "endpointDependent":
             note(
                 "nat-hard",
-                "\(place), behind a NAT that shows everybody another port (symmetric)\(guess)",
-                "direct connections work with devices whose NAT is not of this kind; else a member relays"
+                "\(place), behind a NAT that shows each peer another port (symmetric)\(guess)",
+                "direct connections work with devices behind other kinds of NAT; otherwise a member relays"
             )
         default:
             note(

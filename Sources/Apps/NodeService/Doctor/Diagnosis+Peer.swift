@@ -9,7 +9,7 @@ extension Diagnosis {
         if peer.networks.isEmpty {
             problem(
                 "no-shared-network",
-                "no network is known in which both this device and \(name) are",
+                "this device and \(name) have no known network in common",
                 "join one of its networks, or invite it into one of yours"
             )
         } else {
@@ -18,7 +18,7 @@ extension Diagnosis {
     }
 
     private mutating func lookAtConnection(_ peer: PeerFacts, _ name: String) {
-        let path = peer.path ?? "by an unknown way"
+        let path = peer.path ?? "over an unknown path"
         guard peer.relayed else { return ok("peer-direct", "\(name) is connected: \(path)") }
         note("peer-relayed", "\(name) is connected \(path), not directly\(reasonForRelay(peer))", adviceForRelay(peer))
     }
@@ -28,13 +28,13 @@ extension Diagnosis {
     }
 
     private func reasonForRelay(_ peer: PeerFacts) -> String {
-        if isHardPair(peer) { return ": both NATs show everybody another port" }
+        if isHardPair(peer) { return ": both NATs show each peer another port" }
         let tried = Set(peer.history.filter { $0.event == "tried" }.compactMap(\.address)).count
         return tried == 0 ? "" : ": none of \(tried) addresses that were tried answered"
     }
 
     private func adviceForRelay(_ peer: PeerFacts) -> String {
-        guard isHardPair(peer) else { return "nothing to do: a direct way is looked for again and again" }
+        guard isHardPair(peer) else { return "nothing to do: the node keeps looking for a direct path" }
         let how = advice(" (`--listen`, `runar network address`)", inConsole: "")
         return "IPv6, or a forwarded port on one of the two routers\(how), makes it direct"
     }
@@ -71,9 +71,9 @@ extension Diagnosis {
                 "peer-unreachable",
                 "\(name) does not answer" + (places.isEmpty ? "" : " at \(places.joined(separator: ", "))"),
                 advice(
-                    "is `runar up` running there? If it has another address now, `runar network address` there tells it;",
+                    "does `runar up` run there? If its address changed, `runar network address` there prints it;",
                     inConsole: "does Runar run there? If its address changed, its code under Peers, Connect has it;"
-                ) + " a third member that is always on brings the two together"
+                ) + " a third member that is always on helps the two to connect"
             )
         }
     }
@@ -85,8 +85,8 @@ extension Diagnosis {
         guard peer.addresses.isEmpty else {
             return note(
                 "not-tried",
-                "\(name) is not connected, and nothing was tried since the node started",
-                advice("`runar send \(name) hello` tries", inConsole: "write it a message: that tries")
+                "\(name) is not connected, and no attempt was made since the node started",
+                advice("try it with `runar send \(name) hello`", inConsole: "send it a message to try it")
             )
         }
         problem(
@@ -94,7 +94,7 @@ extension Diagnosis {
             "\(name) is not connected, and no address of it is known",
             advice(
                 "`runar network address` there prints one, `runar connect` here takes it;",
-                inConsole: "show its code there and take it here, both under Peers, Connect;"
+                inConsole: "show its code there and scan it here, both under Peers, Connect;"
             ) + " on the same local network it is found by itself"
         )
     }
@@ -104,18 +104,18 @@ extension Diagnosis {
             switch reason {
             case "nobodyToAsk":
                 (
-                    "nobody is connected who could bring this device and \(name) together",
+                    "no member is connected that could help this device and \(name) to connect",
                     "keep a third member of the network on and connected to both"
                 )
             case "notConnected":
                 (
                     "no member that was asked is connected to \(name)",
-                    "it is probably off, asleep or without a network: look there"
+                    "it is probably off, asleep or without a network: check it there"
                 )
-            case "busy", "refused": ("a member had too much to do to bring the two together", "try again in a minute")
+            case "busy", "refused": ("the members that could help were busy", "try again in a minute")
             default:
                 (
-                    "\(name) is there and was told, but no way led to it and nobody relays",
+                    "\(name) is online and was notified, but no path leads to it and no member relays",
                     "keep a third member of the network on and connected to both: it relays"
                 )
             }

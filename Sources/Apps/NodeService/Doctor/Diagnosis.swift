@@ -55,7 +55,7 @@ package struct Diagnosis {
             note(
                 "peer-unknown",
                 "nothing is known about \(asked) while the node does not run",
-                "`runar up`, and ask again"
+                "start it with `runar up`, and ask again"
             )
         }
     }
@@ -119,7 +119,7 @@ package struct Diagnosis {
             default:
                 note(
                     "multicast-refused",
-                    "\(place): the system does not let it be joined",
+                    "\(place): the system refused to join the group",
                     "members there are found by address only"
                 )
             }
@@ -128,13 +128,13 @@ package struct Diagnosis {
 
     private mutating func lookAtClock() {
         guard facts.wallSeconds >= Self.earliestSeconds else {
-            return problem("clock-wrong", "the clock says \(CivilTime(seconds: facts.wallSeconds))", "set it")
+            return problem("clock-wrong", "the clock says \(CivilTime(seconds: facts.wallSeconds))", "set the clock")
         }
         let latest = facts.node?.networks.compactMap(\.latestSigned).max() ?? 0
         guard latest > facts.wallSeconds + Self.clockToleranceSeconds else {
             return ok(
                 "clock",
-                "the clock says \(CivilTime(seconds: facts.wallSeconds)), nothing that is known contradicts"
+                "the clock says \(CivilTime(seconds: facts.wallSeconds)), and no known signature contradicts it"
             )
         }
         let lag = DurationText.text(of: .seconds(latest - facts.wallSeconds))
@@ -161,7 +161,7 @@ package struct Diagnosis {
         guard !network.isRevoked else {
             let advice = advice(
                 CommandFailure.adviceAfterRevocation,
-                inConsole: "only a new device can be invited again; whoever set this one up can make it one"
+                inConsole: "a new key lets it be invited again: ask the person who set up this device to make one"
             )
             return problem("revoked", "the owner of \(network.name) revoked this device", advice)
         }

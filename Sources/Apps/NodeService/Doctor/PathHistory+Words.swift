@@ -42,19 +42,19 @@ private typealias Words = (event: String, address: SocketAddress?, reason: Strin
 extension Reach.Event {
     fileprivate var words: Words {
         switch self {
-        case .asked(let member): ("asked", nil, nil, "asked \(member.short) to bring the two together")
+        case .asked(let member): ("asked", nil, nil, "asked \(member.short) to coordinate the connection")
         case .refused(let member, let refusal):
             ("declined", nil, "\(refusal)", "\(member.short) could not: \(refusal.words)")
-        case .rung(let member): ("rung", nil, nil, "the peer calls, over \(member.short)")
+        case .rung(let member): ("rung", nil, nil, "the peer sent an offer over \(member.short)")
         case .introduced(let member, let observed, let isRelayed):
             (
                 "introduced", observed, nil,
-                "\(member.short) brought the two together" + (observed.map { "; it sees the peer at \($0)" } ?? "")
-                    + (isRelayed ? "; it relays meanwhile" : "; it does not relay")
+                "\(member.short) coordinated the connection" + (observed.map { "; it sees the peer at \($0)" } ?? "")
+                    + (isRelayed ? "; it relays until then" : "; it does not relay")
             )
         case .mappings(let own, let peer):
             ("mappings", nil, "\(own)/\(peer)", "this device's NAT \(own.words); the peer's \(peer.words)")
-        case .suspected: ("suspected", nil, nil, "nothing comes from the peer any more")
+        case .suspected: ("suspected", nil, nil, "the peer no longer sends anything")
         case .failed(let failure): ("callFailed", nil, "\(failure)", "the attempt failed: \(failure.explanation)")
         default: addressWords
         }
@@ -94,8 +94,8 @@ extension Reach.Refusal {
     fileprivate var words: String {
         switch self {
         case .notConnected: "the peer is not connected to it"
-        case .busy: "the peer calls at the same time"
-        case .refused: "it has too many calls"
+        case .busy: "the peer sent an offer at the same time"
+        case .refused: "it coordinates too many connections already"
         }
     }
 }
@@ -104,8 +104,8 @@ extension MappingBehaviour {
     fileprivate var words: String {
         switch self {
         case .unknown: "is of an unknown kind"
-        case .endpointIndependent: "shows everybody the same port"
-        case .endpointDependent: "shows everybody another port"
+        case .endpointIndependent: "shows every peer the same port"
+        case .endpointDependent: "shows each peer another port"
         }
     }
 }
@@ -113,10 +113,10 @@ extension MappingBehaviour {
 extension Reach.AddressKind {
     fileprivate var words: String {
         switch self {
-        case .observed: "where others see it"
-        case .told: "as the peer says"
-        case .heard: "where it was heard from"
-        case .used: "where it was before"
+        case .observed: "as other peers see it"
+        case .told: "as the peer reports"
+        case .heard: "from its own packets"
+        case .used: "from an earlier connection"
         }
     }
 }
@@ -124,12 +124,12 @@ extension Reach.AddressKind {
 extension Reach.Implausibility {
     fileprivate var words: String {
         switch self {
-        case .junk: "nobody can be reached there"
+        case .junk: "it cannot be dialled"
         case .own: "it is this device's"
-        case .elsewhere: "it belongs to another site"
+        case .elsewhere: "it is a local address of another site"
         case .otherFamily: "this device has no address of this kind"
         case .reservedPort: "the port belongs to well-known services"
-        case .usedUp: "it was tried often enough"
+        case .usedUp: "it was tried too often"
         }
     }
 }

@@ -17,10 +17,10 @@ extension NodeError {
         case .noSharedNetwork: "join the peer's network, or dial it with `runar connect`"
         case .interrupted: "try again"
         case .timedOut: "try again, or let the node wait longer with `runar up --request-timeout`"
-        case .noListener: "`runar listen` does it there"
+        case .noListener: "run `runar listen` there"
         case .declined: "there `runar listen` asks a person, and --accept-files takes files without a question"
-        case .notRunning: "`runar up` does it"
-        case .notAMember: "`runar join` does it"
+        case .notRunning: "run `runar up`"
+        case .notAMember: "run `runar join`"
         case .badToken(.revoked): "`runar keys renew-device` on that device makes one"
         case .notTheOwner: "only a device with the root key that made the network can do this"
         case .noLocalNetwork: "`runar connect` reaches them by address"
@@ -32,10 +32,10 @@ extension NodeError {
 
     private static func indexNeeded(_ next: UInt32) -> String {
         """
-        this device's root key was brought here, and what networks it made elsewhere is not known; one with the number \
-        of an old one would be that old network again, with its members and without its revocations. Give the texts of \
-        all your networks to `runar join`, then add --index \(next) (or, if the texts are lost, a number that surely \
-        none of them has; the first was 0)
+        this device's root key was restored, and the networks that it made elsewhere are not known here; a network \
+        with the number of an old one is that network again, without its revocations. Give the texts of all your \
+        networks to `runar join`, then add --index \(next) (or, if the texts are lost, a number that none of them \
+        has; the first was 0)
         """
     }
 }

@@ -61,9 +61,9 @@ package struct PersonReport: Report, Hashable {
     private var state: String {
         switch Trust.State(rawValue: trust) {
         case .invited: "you asked, and there is no answer yet"
-        case .requested: "the person asks you: `runar circle accept` or `runar circle decline`"
+        case .requested: "the person asks for your trust: `runar circle accept` or `runar circle decline`"
         case .trusted: "you trust each other"
-        case .revoked: "you revoked it: nothing comes from there, and nothing goes there"
+        case .revoked: "you revoked trust: no thoughts are exchanged"
         case .some(.none), nil: "none"
         }
     }

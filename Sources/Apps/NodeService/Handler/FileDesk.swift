@@ -68,7 +68,7 @@ final class FileDesk: Sendable {
     /// - Throws: ``CommandFailure`` when the sender no longer waits for it.
     func answer(_ number: Int, _ directory: String?) throws(CommandFailure) {
         guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
-            throw CommandFailure("too-late", .tryAgain, "the sender does not wait for this answer any more")
+            throw CommandFailure("too-late", .tryAgain, "the sender no longer waits for this answer")
         }
         question.answer.fulfil(directory)
     }

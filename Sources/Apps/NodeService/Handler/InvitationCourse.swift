@@ -142,21 +142,21 @@ extension CommandFailure {
             self.init(
                 "invitation-expired",
                 .tryAgain,
-                "nobody came with the invitation in its ten minutes: make a new one"
+                "no device used the invitation within its ten minutes: make a new one"
             )
         case .burnt:
             self.init(
                 "invitation-burnt",
                 .notPermitted,
-                "five wrong proofs were shown to this node, which ended the invitation: make a new one, and if that happens"
-                    + " again, somebody guesses"
+                "five wrong proofs ended the invitation: make a new one. If that happens again, someone is guessing the"
+                    + " secret"
             )
         case .used:
             self.init(
                 "revoked",
                 .notPermitted,
-                "a device that was revoked came with the invitation, which is used up: revoking is final, and it comes back"
-                    + " with a new key (`runar keys renew-device` there)"
+                "a revoked device used the invitation, which cannot be used again: that device needs a new key"
+                    + " (`runar keys renew-device` there)"
             )
         default:
             self.init("invitation-withdrawn", .tryAgain, "the invitation was taken back: make a new one")
@@ -173,14 +173,14 @@ extension CommandFailure {
             self.init(
                 "join-undecided",
                 .tryAgain,
-                "nobody answered within two minutes, so the joiner was sent away; \(rest)"
+                "the question was not answered within two minutes, so the joiner was declined; \(rest)"
             )
-        case .gone: self.init("joiner-gone", .unavailable, "the joiner went away before it was admitted; \(rest)")
+        case .gone: self.init("joiner-gone", .unavailable, "the joiner disconnected before it was admitted; \(rest)")
         case .revoked:
             self.init(
                 "revoked",
                 .notPermitted,
-                "the joiner was revoked meanwhile: it comes back with a new key (`runar keys renew-device` there)"
+                "the joiner was revoked meanwhile: it can join only with a new key (`runar keys renew-device` there)"
             )
         default: self.init("invitation-withdrawn", .tryAgain, "the invitation was taken back: make a new one")
         }

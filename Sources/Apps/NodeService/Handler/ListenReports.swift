@@ -138,7 +138,7 @@ package struct EventReport: Codable, Hashable, Sendable {
         let why = reason.map { ": \($0)" } ?? ""
         switch event {
         case "peerJoined": return "+ \(peer) is connected"
-        case "pathChanged": return "~ \(peer) is reached another way now\(why)"
+        case "pathChanged": return "~ \(peer) is reached over another path now\(why)"
         case "peerLeft": return "- \(peer) is gone\(why)"
         case "refused": return "! refused \(peer)\(why)"
         case "refusedByPeer": return "! \(peer) refuses this node\(why)"
@@ -146,13 +146,13 @@ package struct EventReport: Codable, Hashable, Sendable {
         case "membershipEnded": return "! the membership in network \(network) ended\(why)"
         case "deviceKeyUsedTwice": return "! the key of \(peer) is used in two places: one of them is a copy"
         case "clockBehind": return "! \(reason ?? "this clock is behind")"
-        case "peerDiscovered": return "* \(peer) is near, at \((addresses ?? []).joined(separator: ", "))"
-        case "peerLost": return "* \(peer) is not heard nearby any more"
+        case "peerDiscovered": return "* \(peer) is nearby, at \((addresses ?? []).joined(separator: ", "))"
+        case "peerLost": return "* \(peer) is no longer nearby"
         case "tokenRenewed": return "the token of network \(network) was renewed, \(reason ?? "")"
         case "tokenExpiring": return "! the token of network \(network) is about to end\(why)"
         case "servicesChanged": return "~ \(peer) offers other services in network \(network)"
-        case "eventsIsolated": return "! nobody is there to exchange events of network \(network) with"
-        case "eventsConnected": return "+ events of network \(network) reach others"
+        case "eventsIsolated": return "! no member is connected to exchange events of network \(network)"
+        case "eventsConnected": return "+ events of network \(network) are exchanged again"
         default: return "\(event) \(peer)\(why)"
         }
     }

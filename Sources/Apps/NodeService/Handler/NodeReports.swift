@@ -78,13 +78,13 @@ package struct PeersReport: HintingReport {
 
     package var lines: [String] {
         guard running || all else {
-            return ["no node runs, so nobody is connected: `runar up` starts it, `runar peers --all` shows the known"]
+            return ["no node runs, so no peer is connected: `runar up` starts it, `runar peers --all` lists all"]
         }
         guard !peers.isEmpty else {
             return [
                 all
-                    ? "nobody is known yet: admit somebody with `runar network issue`, or dial with `runar connect TEXT`"
-                    : "nobody is connected: members nearby connect by themselves, others with `runar connect TEXT`"
+                    ? "no peer is known yet: admit one with `runar network issue`, or dial with `runar connect TEXT`"
+                    : "no peer is connected: members nearby connect by themselves, others with `runar connect TEXT`"
             ]
         }
         return peers.map { peer in

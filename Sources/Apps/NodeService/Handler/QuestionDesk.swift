@@ -30,7 +30,7 @@ final class QuestionDesk<Answer: Sendable>: Sendable {
     /// - Throws: ``CommandFailure`` when the question is no longer pending.
     func answer(_ number: Int, _ answer: Answer) throws(CommandFailure) {
         guard let question = state.withLock({ $0.questions.removeValue(forKey: number) }) else {
-            throw CommandFailure("too-late", .tryAgain, "\(asker) does not wait for this answer any more")
+            throw CommandFailure("too-late", .tryAgain, "\(asker) no longer waits for this answer")
         }
         question(answer)
     }

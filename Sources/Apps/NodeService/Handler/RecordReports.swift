@@ -19,8 +19,8 @@ package struct PutReport: Report, Hashable {
         let end = CivilTime(seconds: expiration)
         guard holders > 0 else {
             return [
-                "version \(version) is stored on this device only, until \(end): nobody else is there; a running node"
-                    + " hands it on when it meets somebody"
+                "version \(version) is stored on this device only, until \(end): no other member is connected; a"
+                    + " running node copies it to the next member that connects"
             ]
         }
         return ["version \(version) is stored with \(Self.members(holders)), until \(end)"]
@@ -41,7 +41,7 @@ package struct DeleteReport: Report, Hashable {
     package var lines: [String] {
         holders > 0
             ? ["deleted, and \(PutReport.members(holders)) know\(holders == 1 ? "s" : "") it"]
-            : ["deleted on this device only: nobody else is there; a running node tells them when it meets somebody"]
+            : ["deleted on this device only: no member is connected; a running node notifies the next one that is"]
     }
 }
 
@@ -122,12 +122,12 @@ package struct DiscoverReport: HintingReport {
         guard peers.isEmpty else { return peers.map(\.line) }
         guard discovering else {
             return [
-                "nobody was found, and this node does not listen on the local network: `runar status` shows its settings,"
+                "no member was found, and discovery on the local network is off: `runar status` shows the settings,"
                     + " `runar connect TEXT` dials by address"
             ]
         }
         return [
-            "nobody was found: `runar up` must run on the others, in the same local network and discovery group;"
+            "no member was found: `runar up` must run on the others, in the same local network and discovery group;"
                 + " `runar connect TEXT` dials by address"
         ]
     }

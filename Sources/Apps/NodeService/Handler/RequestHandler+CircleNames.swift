@@ -21,7 +21,7 @@ extension RequestHandler {
         let words: String
 
         static let person = Kind(code: "person", words: "a person in your circle")
-        static let blocked = Kind(code: "person", words: "a person whom you blocked")
+        static let blocked = Kind(code: "person", words: "a person you blocked")
         static let stream = Kind(code: "stream", words: "a stream")
         static let conversation = Kind(code: "conversation", words: "a person in your circle or of a stream")
     }

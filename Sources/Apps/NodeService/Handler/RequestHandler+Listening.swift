@@ -155,8 +155,8 @@ extension RequestHandler {
                 throw CommandFailure(
                     "no-member-connected",
                     .unavailable,
-                    "nobody is there to get the event, and this command does not stay: with `runar up` a node keeps it for"
-                        + " whoever comes within half an hour"
+                    "no member is connected to receive the event, and this command ends: with `runar up` a node keeps"
+                        + " it for half an hour for members that connect"
                 )
             }
             await waitForOthers(in: network.networkId)

@@ -310,7 +310,7 @@ extension RequestHandler {
             throw CommandFailure(
                 "no-address",
                 .unavailable,
-                "this machine has no address that another device could dial: say one with --address IP:PORT"
+                "this machine has no address that another device could dial: give one with --address IP:PORT"
             )
         }
         let course = InvitationCourse(

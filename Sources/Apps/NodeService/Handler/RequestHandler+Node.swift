@@ -207,8 +207,8 @@ extension FilteringBehaviour {
         switch self {
         case .endpointIndependent: "endpointIndependent"
         case .endpointDependent: "endpointDependent"
-        case .unknown(.nobodyToAsk): "unknown: nobody to ask"
-        case .unknown(.noStranger): "unknown: no stranger"
+        case .unknown(.nobodyToAsk): "unknown: no member to ask"
+        case .unknown(.noStranger): "unknown: no second member"
         case .unknown(.noAnswer): "unknown: no answer"
         }
     }

@@ -117,13 +117,13 @@ extension RequestHandler {
             throw CommandFailure(
                 "no-address",
                 .usage,
-                "this node listens on all its addresses: say at which the other member reaches it, --address IP:\(port)"
+                "this node listens on all its addresses: give the one for the other member with --address IP:\(port)"
             )
         } else {
             throw CommandFailure(
                 "not-running",
                 .unavailable,
-                "no node runs, so it has no port yet: start it with `runar up`, or say where it will be with --address IP:PORT"
+                "no node runs, so it has no port yet: start it with `runar up`, or give one with --address IP:PORT"
             )
         }
         let data = try node.connectionData(networkId: network, address: place.description)
@@ -167,8 +167,8 @@ extension RequestHandler {
             throw CommandFailure(
                 "no-member-connected",
                 .unavailable,
-                "nobody is connected: members nearby connect by themselves while `runar up` runs there; dial others with"
-                    + " `runar connect TEXT` first"
+                "no peer is connected: members nearby connect by themselves while `runar up` runs there; dial others"
+                    + " with `runar connect TEXT` first"
             )
         }
         guard let watch else { return try await deliver(text, to: peers) }

@@ -48,12 +48,12 @@ extension RequestHandler {
             records = found.map { [$0] } ?? []
         }
         guard !records.isEmpty else {
-            let who = options.writer == nil ? "nobody" : "this member"
+            let value = options.writer == nil ? "no value" : "no value of this member"
             throw CommandFailure(
                 "not-found",
                 .noInput,
-                "\(who) has stored anything under \"\(key.text)\" in \(network.name ?? id.short), or it has expired: check"
-                    + " the key; `runar put` stores a value"
+                "\(value) is stored under \"\(key.text)\" in \(network.name ?? id.short), or it has expired: check the"
+                    + " key; `runar put` stores a value"
             )
         }
         return RecordsReport(networkId: id.base64Encoded, key: key.text, records: records.map { RecordReport($0) })

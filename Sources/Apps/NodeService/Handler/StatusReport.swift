@@ -13,7 +13,7 @@ package struct StatusReport: HintingReport {
         let interfaces: [String]
 
         var line: String {
-            guard running else { return "members on the local network are not looked for" }
+            guard running else { return "discovery on the local network is off" }
             let place = interfaces.isEmpty ? "no interface yet" : interfaces.joined(separator: ", ")
             return "looking for members on \(place), in \(groups.joined(separator: ", "))"
         }
@@ -46,8 +46,8 @@ package struct StatusReport: HintingReport {
 
         var line: String {
             isIsolated
-                ? "\(networkName): isolated, nobody is there with whom to exchange them"
-                : "\(networkName): exchanged with others"
+                ? "\(networkName): isolated, no member is connected"
+                : "\(networkName): exchanged with other members"
         }
     }
 

@@ -63,14 +63,14 @@ package struct StreamReport: Report, Hashable {
         switch participation {
         case .invited: "you have not joined this stream: `runar circle stream join` joins it"
         case .left: "you are not in this stream any longer: ask \(creator) for an invitation"
-        case .joined: posting == .creator && !own ? "\(creator) alone writes in this stream" : nil
+        case .joined: posting == .creator && !own ? "only \(creator) writes in this stream" : nil
         }
     }
 
     /// The state of this person's participation, and who writes, in a few words.
     package var summary: String {
         let count = memberCount.map { "\($0) member\($0 == 1 ? "" : "s")" }
-        let words = count ?? "\(creator) alone writes"
+        let words = count ?? "only \(creator) writes"
         switch participation {
         case .invited: return "\(words), you are invited"
         case .left: return "\(words), you left"

@@ -75,7 +75,7 @@ package struct TopicEventReport: Codable, Hashable, Sendable {
     package var remarks: [String] {
         var remarks: [String] = []
         if dropped > 0 { remarks.append("! \(Self.events(dropped)) dropped here, because this reader was slow") }
-        if missed > 0 { remarks.append("! \(Self.events(missed)) missed, which nobody had any more") }
+        if missed > 0 { remarks.append("! \(Self.events(missed)) missed, because no member keeps them") }
         return remarks
     }
 

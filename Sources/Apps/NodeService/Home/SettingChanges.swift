@@ -37,7 +37,7 @@ final class SettingChanges: Sendable {
     ) async throws -> SettingReport {
         try (changed.withLock { $0[setting] } ?? started[setting])?.source.checkChange(of: setting)
         guard setting.isEditable, texts.count <= (setting.isList ? Self.listLimit : 1) else {
-            throw CommandFailure("bad-setting", .data, "\(setting.rawValue) cannot be changed to this here")
+            throw CommandFailure("bad-setting", .data, "\(setting.rawValue) cannot be changed to this value here")
         }
         do {
             try setting.check(texts)
@@ -77,8 +77,8 @@ extension Settings.Source {
         throw CommandFailure(
             "decided-elsewhere",
             .cannotCreate,
-            "this node was started with \(self == .flag ? setting.flag : setting.variable), which decides: start it"
-                + " without, and then change it here"
+            "this node was started with \(self == .flag ? setting.flag : setting.variable), which overrides the"
+                + " setting: restart it without that to change the setting here"
         )
     }
 }

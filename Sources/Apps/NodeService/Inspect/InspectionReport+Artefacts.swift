@@ -35,7 +35,7 @@ extension InspectionReport {
     private init(_ certificate: CertificateSummary) {
         let problem: String?
         if certificate.peerId == nil {
-            problem = "its key (\(certificate.keyKind)) is none that a node can have; nodes use Ed25519"
+            problem = "its key (\(certificate.keyKind)) cannot be the key of a node: nodes use Ed25519"
         } else {
             problem = certificate.isSelfSigned ? nil : "it is not signed by its own key"
         }

@@ -132,7 +132,8 @@ private struct NanoTDFCheck {
         case (let verified?, _): binding = verified.rawValue
         case (nil, .hash):
             binding = "unverified"
-            problem = problem ?? "its binding is no hash: a GMAC, or the policy was changed; only `runar open` can tell"
+            let doubt = "its binding is not a hash: it is a GMAC, or the policy was changed; only `runar open` can tell"
+            problem = problem ?? doubt
         case (nil, .ecdsa) where file.header.ephemeralPublicKey.curve == .secp256k1: binding = "unsupported"
         case (nil, .ecdsa):
             binding = "invalid"

@@ -20,11 +20,11 @@ package struct PartsCheck {
         let iv = part.payload.iv.reduce(0) { $0 << 8 | Int($1) }
         let reason: String? =
             if part.header != first.header {
-                "its header is another one"
+                "its header differs"
             } else if iv != count {
                 "its IV is not \(count)"
             } else if part.signature?.creator != first.signature?.creator {
-                "its creator is another one"
+                "its creator differs"
             } else if part.signature?.creator.curve != .secp256k1, part.hasValidCreatorSignature == false {
                 "its signature does not verify"
             } else {

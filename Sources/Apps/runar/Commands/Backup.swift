@@ -19,7 +19,7 @@ extension Backup {
         static let configuration = CommandConfiguration(
             abstract: "Show the recovery phrase, or write an encrypted backup file.",
             discussion: """
-                The phrase of 24 words brings back the root key, and with it every network it owns. It is shown only \
+                The phrase of 24 words restores the root key, and with it every network it owns. It is shown only \
                 on a terminal, after a question. With --file the root key and the texts of its networks go into a file \
                 that a passphrase of its own opens.
                 """
@@ -58,7 +58,7 @@ extension Backup {
                     "the recovery phrase is shown to a person at a terminal only: use --file PATH for a backup file"
                 )
             }
-            Output.note("Whoever sees the next 24 words owns your networks. Write them on paper; let nobody watch.")
+            Output.note("The next 24 words give control of your networks. Write them on paper where no one can watch.")
             guard try await Prompt.confirms("", with: "show", otherwise: "") else {
                 throw CommandFailure("not-confirmed", .notPermitted, "nothing was shown")
             }
@@ -68,14 +68,14 @@ extension Backup {
             for (position, word) in phrase.words.enumerated() {
                 Output.line("\(String(position + 1).leftPadding(to: 2))  \(word)")
             }
-            let hint = "Keep the texts of your networks too (`runar network show --text`): the words name none."
+            let hint = "Keep the texts of your networks too (`runar network show --text`): the words omit them."
             Output.note(HomeHint.repeated(in: hint))
         }
     }
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Bring back the root key from its 24 words or from a backup file.",
+            abstract: "Restore the root key from its 24 words or from a backup file.",
             discussion: """
                 The words are read only by a prompt. After restoring from words, give each network's text to \
                 `runar join` so that this device owns it again.
@@ -86,7 +86,7 @@ extension Backup {
         var file: String?
         @Option(help: ArgumentHelp("A file with the backup's passphrase.", valueName: "file"))
         var backupPassphraseFile: String?
-        @Flag(help: "Replace another root key that is there; that one is lost.")
+        @Flag(help: "Replace the root key of this device, which is lost.")
         var replace = false
         @OptionGroup var home: HomeOptions
 

@@ -8,10 +8,10 @@ internal import Platform
 /// Shows which services there are.
 struct Services: NetworkCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the services of this device and of everybody who is connected, with their actions."
+        abstract: "List the services of this device and of all connected peers, with their actions."
     )
 
-    @Argument(help: "The peer whose services are listed; everybody's without it.")
+    @Argument(help: "The peer whose services are listed; all connected peers without it.")
     var peer: String?
     @Option(help: "The network; not needed if there is one only.")
     var network: String?
@@ -26,23 +26,23 @@ struct Services: NetworkCommand {
 /// Asks a service something.
 struct Call: NetworkCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a service something, and print what it answers.",
+        abstract: "Send a request to a service and print the response.",
         discussion: """
-            `runar call math/add '{"a": 5, "b": 3}'`; with - the payload is what standard input has. The payload is \
-            JSON, so that a text stands in quotation marks of its own: '"on"'. This device answers if it offers the \
-            service, otherwise one after the other of those that do, unless --peer says whom to ask.
+            `runar call math/add '{"a": 5, "b": 3}'`; with - the payload is read from standard input. The payload is \
+            JSON, so a text needs quotation marks of its own: '"on"'. This device answers if it offers the service; \
+            otherwise the providers are asked in turn. --peer chooses the provider.
             """
     )
 
     @Argument(help: "The service and its action, as in math/add.")
     var path: String
-    @Argument(help: "What to send along, as JSON; - is standard input.")
+    @Argument(help: "The payload as JSON; - is standard input.")
     var payload: String?
-    @Option(help: "Ask this peer and nobody else.")
+    @Option(help: "Ask only this peer.")
     var peer: String?
-    @Option(help: ArgumentHelp("How long it may take, as in 30s.", valueName: "duration"))
+    @Option(help: ArgumentHelp("The time limit, as in 30s.", valueName: "duration"))
     var timeout: String?
-    @Flag(help: "Asking twice does no harm: if who was asked goes away, ask another one.")
+    @Flag(help: "The request may run twice: if the provider disconnects, another one is asked.")
     var idempotent = false
     @Option(help: "The network; not needed if there is one only.")
     var network: String?
@@ -82,7 +82,7 @@ struct Call: NetworkCommand {
             throw CommandFailure(
                 "bad-payload",
                 .usage,
-                "the payload is no JSON: numbers as they are, texts in quotation marks of their own, as in '\"on\"'"
+                "the payload is not JSON: put texts in quotation marks of their own, as in '\"on\"'"
             )
         }
         return Data(bytes)

@@ -63,7 +63,7 @@ extension Circle.Device {
 
     struct Remove: ReportingCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a lost device of yours from the circle; says what stays there and asks.",
+            abstract: "Remove a lost device of yours from the circle, after a question.",
             discussion: "Everyone in your circle learns of it, and seals nothing for the device from then on."
         )
 

@@ -8,9 +8,9 @@ extension Circle {
         static let configuration = CommandConfiguration(
             abstract: "List or choose the members that hold your mail while your devices are offline.",
             discussion: """
-                Choose up to four devices that are always on, in a network that you share with your people. A device of your \
-                own may be one of them; mail for that device itself is held by the others, or by the nearest members. Those \
-                whom you trust get your new card.
+                Choose up to four devices that are always on, in a network that you share with your people. A device \
+                of your own may be one of them; mail for that device itself is held by the others, or by the nearest \
+                members. The people you trust receive your new card.
                 """
         )
 

@@ -41,7 +41,7 @@ extension Circle.Stream {
 
     struct Invite: ReportingCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Invite a person whom you trust to a stream that you made.",
+            abstract: "Invite a person you trust to a stream that you made.",
             discussion: "The person takes part after joining, and sees what is said from then on."
         )
 
@@ -93,7 +93,7 @@ extension Circle.Stream {
 
     struct Delete: ReportingCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a stream with its thoughts; says what is lost and asks.",
+            abstract: "Delete a stream with its thoughts, after a question that lists what is lost.",
             discussion: "The members of your own stream are removed; a stream that another person made you leave."
         )
 

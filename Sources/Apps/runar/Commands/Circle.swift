@@ -5,11 +5,11 @@ internal import QRCode
 /// The people whom this device's person trusts.
 struct Circle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Trust people, and tell them things that wait for them while they are offline.",
+        abstract: "Trust people, and send them thoughts that wait while they are offline.",
         discussion: """
-            Begin with `runar circle profile NAME`, and ask somebody with `runar circle add`. Trust needs the consent of \
-            both. What you say is sealed for each device of the person, and held by members of your network until it \
-            comes. `runar chat` opens a conversation.
+            Begin with `runar circle profile NAME`, and ask a person with `runar circle add`. Trust needs the consent \
+            of both. Your thoughts are sealed for each device of the person, and members of your network hold them \
+            until the device connects. `runar chat` opens a conversation.
             """,
         subcommands: [
             List.self, Profile.self, Card.self, Add.self, Accept.self, Decline.self, Verify.self, Revoke.self,
@@ -34,7 +34,7 @@ extension Circle {
     struct Profile: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Set what other people read about you.",
-            discussion: "Those whom you trust get the new profile."
+            discussion: "The people you trust receive the new profile."
         )
 
         @Argument(help: "Your name, at most 128 bytes.")
@@ -54,7 +54,7 @@ extension Circle {
     struct Card: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print your card as a text, with which other people add you.",
-            discussion: "It is no secret: it names your devices, and is signed by you."
+            discussion: "The card is not secret: it names your devices and has your signature."
         )
 
         @Flag(name: .customLong("qr"), help: "Show it as a QR code, too.")
@@ -116,7 +116,7 @@ extension Circle {
 
     struct Accept: NetworkCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Accept the request of a person, or ask a person in whom you revoked trust again."
+            abstract: "Accept the request of a person, or ask a person again after you revoked trust."
         )
 
         @OptionGroup var person: PersonOptions
@@ -140,7 +140,7 @@ extension Circle {
     struct Verify: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Confirm the safety number that the person's screen shows.",
-            discussion: "The number has 60 digits. If it differs, somebody else may be between the two of you."
+            discussion: "The number has 60 digits. If it differs, a third person may be between the two of you."
         )
 
         @Argument(help: "The person: name, id or its beginning.")
@@ -165,7 +165,7 @@ extension Circle {
 
     struct Revoke: ReportingCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke the trust in a person; says what is lost and asks.",
+            abstract: "Revoke the trust in a person, after a question that lists what is lost.",
             discussion: "Trust returns only if you accept the person again, and the person consents again."
         )
 
@@ -209,7 +209,7 @@ extension Circle {
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the conversation with a person or the thoughts of a stream, the newest last.",
-            discussion: "What is no text stands there with its number, by which `runar circle save` keeps it as a file."
+            discussion: "Content other than text is listed with a number, for `runar circle save`."
         )
 
         @Option(help: ArgumentHelp("The most thoughts, 1 to 1000.", valueName: "count"))

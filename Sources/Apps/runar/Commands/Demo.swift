@@ -6,7 +6,7 @@ internal import NodeService
 /// Shows the whole thing with processes and homes of its own.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show it all: nodes that meet, messages, events, files, stored values, revocation, refusals.",
+        abstract: "Show the main features: discovery, messages, events, files, stored values, revocation, refusals.",
         discussion: """
             Every node and every command is a process of its own with a home of its own in a temporary folder, on \
             loopback addresses, where they find each other. A step counts when the receiving side's own output shows it. Takes some seconds and \
@@ -37,7 +37,7 @@ struct Demo: AsyncParsableCommand {
         if output.json {
             Output.json(report)
         } else {
-            Output.line(report.ok ? "everything was seen by the side that received it" : "the demo FAILED: see above")
+            Output.line(report.ok ? "every step was confirmed by its receiver" : "the demo FAILED: see above")
         }
         if !report.ok { throw ExitCode(ExitStatus.software.rawValue) }
     }

@@ -11,8 +11,8 @@ extension Device {
             abstract: "On the new device: show a request, and take the answer.",
             discussion: """
                 Makes the home if there is none, as `runar init` does. Then shows the request as a QR code and as a \
-                link, waits for the answer to be pasted, and takes it when you say that the code beside it is the one on the \
-                other screen. With --show it only shows the request, which stays the same until it is answered; give the \
+                link, waits for the answer to be pasted, and accepts it when you confirm that both screens show the \
+                same code. With --show it only shows the request, which stays the same until it is answered; give the \
                 answer later as an argument, a file, or a picture of the other screen.
                 """
         )

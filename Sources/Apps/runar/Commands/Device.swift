@@ -83,7 +83,7 @@ struct Device: AsyncParsableCommand {
             throw CommandFailure(
                 "codes-differ",
                 .notPermitted,
-                "nothing was done: if the codes really differ, somebody has put another text in the place of yours"
+                "nothing was done: if the codes differ, someone replaced your text"
             )
         }
     }

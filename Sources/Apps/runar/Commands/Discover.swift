@@ -4,10 +4,10 @@ internal import NodeService
 /// Looks for members.
 struct Discover: NetworkCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the members that are found without an address being typed, and how.",
+        abstract: "List the members that were discovered without a typed address, and how.",
         discussion: """
-            Nearby are those that are heard on the local network; the hash table knows those of whom other members \
-            told, and who answered. The node connects to both kinds by itself.
+            Members are discovered nearby, on the local network, or in the hash table, where other members named them \
+            and they answered. The node connects to both kinds by itself.
             """
     )
 

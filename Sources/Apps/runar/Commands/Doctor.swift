@@ -7,10 +7,10 @@ internal import RunarNode
 /// Says what is right and wrong with this device's ways to others.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find out why devices do not connect, and say what to do; asks nobody outside.",
+        abstract: "Find out why devices do not connect, without asking a server, and suggest what to do.",
         discussion: """
             Looks at interfaces, multicast, the clock, memberships, the node and its NAT, and with PEER at the last \
-            attempt to reach that peer. Needs no passphrase; what a running node knows is asked of it.
+            attempt to reach that peer. Needs no passphrase; it asks a running node for its state.
             """
     )
 

@@ -38,7 +38,7 @@ struct Publish: NetworkCommand {
             throw CommandFailure(
                 "bad-topic",
                 .usage,
-                "\"\(topic.path.path)\" stands for many topics: an event is published to one, without *, > and {}"
+                "\"\(topic.path.path)\" matches many topics: publish the event to one, without *, > and {}"
             )
         }
         return .publish(topic.path.path, network: topic.network, try content())
@@ -58,15 +58,15 @@ struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the events of a topic as they come, until interrupted; with --json an object on each line.",
         discussion: """
-            In the topic `*` stands for one segment and a trailing `>` for one or more, as in `runar subscribe \
-            'home/>'`. Nothing that is published after the first line is missed; what was lost all the same, because \
-            this reader was slow or because nobody had it any more, is counted.
+            In the topic `*` matches one segment and a trailing `>` one or more, as in `runar subscribe 'home/>'`. \
+            Every event after the first line is printed; those that were lost because this reader was slow, or because \
+            no member keeps them, are counted.
             """
     )
 
     @Argument(help: "The topic, or a pattern in quotation marks.")
     var topic: String
-    @Flag(help: "Begin with what was published in the last half hour, as far as it is kept.")
+    @Flag(help: "Begin with the events of the last half hour that members still keep.")
     var includePast = false
     @Option(help: ArgumentHelp("End after this many events.", valueName: "count"))
     var count: Int?

@@ -55,7 +55,7 @@ struct Join: AsyncParsableCommand {
             throw CommandFailure(
                 "cancelled",
                 .tryAgain,
-                "the join was given up; if the inviter was reached, the invitation is used up: ask for a new one"
+                "the join was cancelled; if the inviter was reached, the invitation is used up: ask for a new one"
             )
         }
         Output.report(report, asJSON: asJSON)

@@ -28,7 +28,7 @@ extension Keys {
 
         @Option(help: ArgumentHelp("The file with the seed; - is standard input.", valueName: "file"))
         var seedFile: String
-        @Option(help: ArgumentHelp("Where the key stands, as in \"m/44'/0'/0'\".", valueName: "path"))
+        @Option(help: ArgumentHelp("The derivation path, as in \"m/44'/0'/0'\".", valueName: "path"))
         var path: String
         @Flag(help: "Print the private key too.")
         var reveal = false
@@ -57,7 +57,7 @@ extension Keys {
     struct Export: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a key of this device: peer or root.",
-            discussion: "Whoever sees the private key (--reveal) is this device, or owns your networks."
+            discussion: "The private key (--reveal) gives control of this device or of your networks: keep it secret."
         )
 
         @Argument(help: "peer or root.")
@@ -83,7 +83,7 @@ extension Keys {
         var sealed = false
         @Option(help: ArgumentHelp("A file with the passphrase of the sealed file.", valueName: "file"))
         var sealedPassphraseFile: String?
-        @Flag(help: "Replace another key that is there; that one is lost.")
+        @Flag(help: "Replace the key of this device, which is lost.")
         var replace = false
         @OptionGroup var home: HomeOptions
 
@@ -116,7 +116,7 @@ extension Keys {
     struct RenewDevice: ReportingCommand {
         static let configuration = CommandConfiguration(
             commandName: "renew-device",
-            abstract: "Give this device a new key, as one needs that was revoked.",
+            abstract: "Give this device a new key, which a revoked device needs.",
             discussion: """
                 Its memberships end: join again with an invitation or a token for the new id. The root key and your own \
                 networks stay, and the old key is revoked in them. A running node goes on with the new key.

@@ -9,12 +9,12 @@ struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print messages as they arrive, until interrupted; with --json an object on each line.",
         discussion: """
-            Offered files are asked about on a terminal; elsewhere they are declined unless --accept-files names a \
+            On a terminal you are asked about offered files; elsewhere they are declined unless --accept-files names a \
             directory for them.
             """
     )
 
-    @Flag(help: "Tell who comes and goes, is refused or revoked, too.")
+    @Flag(help: "Also print which peers connect, disconnect, are refused or revoked.")
     var events = false
     @Option(help: ArgumentHelp("End after this many messages and files.", valueName: "count"))
     var count: Int?

@@ -10,9 +10,9 @@ extension Network {
         static let configuration = CommandConfiguration(
             abstract: "Invite a device: show a code that makes it a member with one scan.",
             discussion: """
-                Shows the invitation as a QR code and as a link, waits until a device comes with it, asks whether the six digits on both \
-                screens are the same, and admits it. It is good once, for ten minutes, and is a secret: give it to the \
-                other device only, where `runar join` takes it. Control-C takes it back.
+                Shows the invitation as a QR code and as a link, waits until a device uses it, asks whether the six \
+                digits on both screens are the same, and admits it. It works once, for ten minutes, and is a secret: \
+                give it only to the other device, where `runar join` takes it. Control-C withdraws it.
                 """
         )
 
@@ -31,7 +31,7 @@ extension Network {
             )
         )
         var address: [String] = []
-        @Flag(help: "Admit the first device that comes with it without a question.")
+        @Flag(help: "Admit the first device that uses it without a question.")
         var preallow = false
         @Flag(help: "Show the link alone, without the code.")
         var noQr = false
@@ -44,7 +44,7 @@ extension Network {
                     "no-terminal",
                     .notPermitted,
                     "this asks a person whether the digits are the same, and there is no terminal: use --preallow to admit"
-                        + " whoever comes first"
+                        + " the first device"
                 )
             }
             let end = try Issue.expiration(of: expires, from: 0)
@@ -59,7 +59,7 @@ extension Network {
                 throw CommandFailure(
                     "cancelled",
                     .tryAgain,
-                    "the invitation was taken back: nobody can join by it any more"
+                    "the invitation was withdrawn: no device can join with it"
                 )
             }
             Output.report(report, asJSON: home.output.json)

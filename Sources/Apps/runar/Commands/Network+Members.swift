@@ -27,7 +27,7 @@ extension Network {
         var expiresAt: UInt64?
         @Flag(help: "Show the token as a QR code, for the device to scan.")
         var qr = false
-        @Flag(help: "Let it be the last: the device gets no new token by itself before this one ends.")
+        @Flag(help: "Do not renew it: the device gets no new token by itself before this one ends.")
         var noRenewal = false
         @OptionGroup var home: HomeOptions
 

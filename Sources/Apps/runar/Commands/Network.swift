@@ -26,7 +26,7 @@ extension Network {
 
         @Argument(help: "What the network is called, 1 to 64 bytes.")
         var name: String
-        @Option(help: ArgumentHelp("Which network of the root key it is, from 0; else the next.", valueName: "number"))
+        @Option(help: ArgumentHelp("The index of the network, from 0; the next one by default.", valueName: "number"))
         var index: UInt32?
         @OptionGroup var home: HomeOptions
 
@@ -48,7 +48,7 @@ extension Network {
         var network: String?
         @Flag(help: "Print nothing but the text.")
         var text = false
-        @Flag(help: "Show the text as a QR code, for whoever joins to scan.")
+        @Flag(help: "Show the text as a QR code, for the joining device to scan.")
         var qr = false
         @OptionGroup var home: HomeOptions
 

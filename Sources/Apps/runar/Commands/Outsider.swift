@@ -14,7 +14,7 @@ internal import Transport
 /// A node of this program would refuse to show a bad token, so this speaks the protocol by hand.
 struct Outsider: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show a node a token from standard input, good or bad, and tell what it answers.",
+        abstract: "Show a node a token from standard input, valid or not, and print its answer.",
         shouldDisplay: false
     )
 
@@ -90,6 +90,6 @@ struct OutsiderReport: Report {
     let closeReason: String?
 
     var lines: [String] {
-        [admitted ? "not turned away" : "turned away with code \(closeCode ?? 0): \(closeReason ?? "")"]
+        [admitted ? "not refused" : "refused with code \(closeCode ?? 0): \(closeReason ?? "")"]
     }
 }

@@ -8,7 +8,7 @@ struct Peers: ReportingCommand {
         discussion: "Every id here may be shortened to its first characters, or named by its label, in other commands."
     )
 
-    @Flag(help: "Also those that are not connected: who got a token here, was met before, or is found now.")
+    @Flag(help: "Also list known peers that are not connected.")
     var all = false
     @OptionGroup var home: HomeOptions
 
@@ -20,15 +20,15 @@ struct Connect: NetworkCommand {
     static let configuration = CommandConfiguration(
         abstract: "Dial a member of a network; the running node keeps the connection.",
         discussion: """
-            Either with a connection text (`runar network address` on the other device), or with the peer's id and the \
-            network, with an address or without one: then other members are asked where it is, and bring the two \
-            together if neither can dial the other.
+            Give a connection text (`runar network address` on the other device), or the peer's id, the network and, \
+            if you know it, an address. Without an address other members are asked for it, and coordinate the \
+            connection if neither side can dial the other.
             """
     )
 
     @Argument(help: "A connection text, a file with one or -; or PEER NETWORK [IP:PORT].")
     var words: [String]
-    @Flag(help: "With PEER NETWORK: begin over another member, even where a direct way works; it becomes direct later.")
+    @Flag(help: "With PEER NETWORK: begin over another member, even if a direct path works; it becomes direct later.")
     var relay = false
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions

@@ -8,7 +8,7 @@ internal import QRCode
 extension QR {
     struct Read: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Read the QR codes in a picture and print what they say.",
+            abstract: "Read the QR codes in a picture and print their texts.",
             discussion: """
                 Needs no home. Reads PNG and PGM, on Apple systems also JPEG and what else they know. A text is printed \
                 as it is, with an end of line behind it; of several the highest in the picture comes first. Where a \
@@ -33,7 +33,7 @@ extension QR {
                 }
             }
             guard readings.contains(where: { $0.text != nil && $0.message.part == nil }) else {
-                throw CommandFailure("no-text", .data, "no code of the picture says a whole text that is read here")
+                throw CommandFailure("no-text", .data, "no code in the picture contains a whole text")
             }
         }
     }

@@ -9,7 +9,7 @@ internal import Storage
 /// Removes the home.
 struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove this device's node with everything it holds; says what is lost and asks."
+        abstract: "Remove this device's node with all its data, after a question that lists what is lost."
     )
 
     @Flag(help: "Do not ask.")
@@ -32,9 +32,9 @@ struct Reset: AsyncParsableCommand {
         defer { withExtendedLifetime(lock) {} }
         let losses = [
             "the key of this device: its memberships end, and it comes back only as a new device",
-            "the root key, if it is here: without its recovery phrase or backup nobody can admit or revoke members of"
-                + " the networks that it owns",
-            "what this node knows of networks and peers",
+            "the root key, if it is here: without its recovery phrase or backup no device can admit or revoke members"
+                + " of the networks that it owns",
+            "the networks and peers that this node knows",
         ]
         let owned = try Self.ownedNetworks(in: directory)
         guard owned.isEmpty || rootKey || !yes else { throw Self.needsRootKey(owned) }
@@ -44,7 +44,7 @@ struct Reset: AsyncParsableCommand {
             try await Prompt.requireConsent("", with: "reset", otherwise: "nothing was removed")
             if !owned.isEmpty, !rootKey {
                 let names = owned.joined(separator: ", ")
-                Output.note("Its root key owns \(names). Have you its recovery phrase or a backup?")
+                Output.note("Its root key owns \(names). Do you have its recovery phrase or a backup?")
                 try await Prompt.requireConsent("", with: "root key", otherwise: "nothing was removed")
             }
         }
@@ -77,8 +77,8 @@ struct Reset: AsyncParsableCommand {
         CommandFailure(
             "owns-networks",
             .notPermitted,
-            "the root key here owns \(networks.joined(separator: ", ")), and without its recovery phrase or a backup nobody"
-                + " can admit or revoke members there: make sure, then add --root-key"
+            "the root key here owns \(networks.joined(separator: ", ")), and without its recovery phrase or a backup no"
+                + " device can admit or revoke members there: make sure that you have one, then add --root-key"
         )
     }
 

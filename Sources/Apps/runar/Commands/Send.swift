@@ -22,7 +22,7 @@ struct Send: AsyncParsableCommand {
     var words: [String] = []
     @Option(help: ArgumentHelp("Send this file instead of a text.", valueName: "path"))
     var file: String?
-    @Flag(help: "Send to everybody who is connected.")
+    @Flag(help: "Send to all connected peers.")
     var all = false
     @Flag(help: "Seal the text to a one-time key of the peer: `runar keys exchange PEER` first.")
     var sealed = false

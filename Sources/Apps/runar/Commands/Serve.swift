@@ -12,10 +12,10 @@ struct Serve: AsyncParsableCommand {
         abstract: "Offer a service whose actions are commands of this machine, until interrupted.",
         discussion: """
             `runar serve thermometer read='cat /sys/class/thermal/thermal_zone0/temp'` lets every member of the \
-            network `runar call thermometer/read`. A command gets the payload on its standard input, and RUNAR_PATH \
-            and RUNAR_PEER, who asks, in its environment. What it prints is the answer, as it is if it is JSON, or as \
-            a text; when it does not end with 0, the request fails. Any member may ask: let commands check what they \
-            are given.
+            network `runar call thermometer/read`. A command gets the payload on its standard input, and the request's \
+            path and caller in RUNAR_PATH and RUNAR_PEER. Its output is the response, as JSON if it is JSON and \
+            otherwise as a text; a status other than 0 fails the request. Any member can send requests, so the \
+            commands must check their input.
             """
     )
 
@@ -26,11 +26,11 @@ struct Serve: AsyncParsableCommand {
     var path: String
     @Argument(help: ArgumentHelp("An action and its command for the shell.", valueName: "action=command"))
     var actions: [String]
-    @Option(help: "What people call the service; its path without it.")
+    @Option(help: "The name of the service for people; its path by default.")
     var name: String?
-    @Option(help: "The version that it shows.")
+    @Option(help: "The version of the service.")
     var serviceVersion = "1.0.0"
-    @Option(help: "What it is for.")
+    @Option(help: "The purpose of the service.")
     var about = ""
     @Option(help: "The network; not needed if there is one only.")
     var network: String?

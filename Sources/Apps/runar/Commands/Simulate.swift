@@ -8,20 +8,20 @@ struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Simulate a network of many nodes, the same way for the same seed.",
         discussion: """
-            A scenario says how many nodes there are, how the network treats them, what happens and what must come out; \
-            `runar simulate --list` names those that come with this program, and docs/simulation.md explains the files. \
-            Two runs with the same digest were alike in every event. Ends with exit code 70 when the scenario expects \
-            something else than what came out. Needs no home and touches no network.
+            A scenario defines the nodes, the network between them, the events and the expected results; `--list` \
+            shows the built-in ones, and docs/simulation.md explains the files. Two runs with the same digest had the \
+            same events. Ends with exit code 70 when a result is not the expected one. Needs no home and uses no \
+            network.
             """
     )
 
     @Argument(help: "The name of a scenario, or the path of a JSON file.")
     var scenario: String?
-    @Option(help: "What decides everything that the scenario leaves to chance.")
+    @Option(help: "The seed of all random choices.")
     var seed: UInt64 = 1
-    @Option(help: "How many nodes, instead of the scenario's number.")
+    @Option(help: "The number of nodes, instead of the scenario's.")
     var nodes: Int?
-    @Flag(help: "Name the scenarios instead of running one.")
+    @Flag(help: "List the scenarios instead of running one.")
     var list = false
     @OptionGroup var output: OutputOptions
 

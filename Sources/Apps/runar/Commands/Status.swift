@@ -6,10 +6,10 @@ internal import Platform
 /// Says whether a node runs.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show whether the node runs, who it is, and the settings in effect."
+        abstract: "Show whether the node runs, its identity and the settings in effect."
     )
 
-    @Flag(help: "Show this device's peer id as a QR code, for whoever issues a token to scan.")
+    @Flag(help: "Show this device's peer id as a QR code, for the device that issues a token to scan.")
     var qr = false
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions

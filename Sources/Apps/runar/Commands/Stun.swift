@@ -8,7 +8,7 @@ internal import Traversal
 /// Asks a STUN server, or is one.
 struct Stun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a STUN server which address the world sees of this device, or be such a server.",
+        abstract: "Ask a STUN server for the public address of this device, or run such a server.",
         discussion: """
             `runar stun HOST` prints the address and port that the server sees; --classify finds out what kind of NAT \
             there is as well, for which the server needs two addresses. `runar stun --serve` answers others; with two \

@@ -4,7 +4,7 @@ internal import NodeService
 // Devices, network, tokens, nodes.
 extension DemoStage {
     func makeDevices() async throws -> String {
-        for device in members + [tablet, stranger] {
+        for device in members + [tablet, outsider] {
             let report: InitReport = try await device.run(["init", "--no-passphrase"])
             note("\(device.name) id", report.peerId)
         }
@@ -16,9 +16,9 @@ extension DemoStage {
         guard let text = report.text else { throw CommandFailure("demo", .software, "the network has no text") }
         note("network id", report.networkId)
         note("network text", text)
-        let seen: Inspected = try await stranger.run(["inspect", "-"], input: text)
+        let seen: Inspected = try await outsider.run(["inspect", "-"], input: text)
         guard seen.kind == "network", seen.valid, seen.name == "Demo" else {
-            throw CommandFailure("demo", .software, "another process does not find the network's text good")
+            throw CommandFailure("demo", .software, "another process refuses the network's text")
         }
         return "\"Demo\", text of \(text.utf8.count) bytes, checked by another process"
     }
@@ -26,9 +26,9 @@ extension DemoStage {
     func issueToken() async throws -> String {
         let peer = try fact("phone id")
         let report: TokenReport = try await owner.run(["network", "issue", peer, "--expires", "30d"])
-        let seen: Inspected = try await stranger.run(["inspect", "-"], input: report.text)
+        let seen: Inspected = try await outsider.run(["inspect", "-"], input: report.text)
         guard seen.kind == "token", seen.valid, seen.peerId == peer else {
-            throw CommandFailure("demo", .software, "another process does not find the token good")
+            throw CommandFailure("demo", .software, "another process refuses the token")
         }
         note("phone token", report.text)
         return "for 30 days, checked by another process"
@@ -85,7 +85,7 @@ extension DemoStage {
                 try await device.meets(other, id: try fact("\(other.name) id"))
             }
         }
-        return "each heard both others on the loopback interface, and was admitted by them"
+        return "each discovered both others on the loopback interface and was admitted by them"
     }
 
     func waitForListeners() async throws -> String {
@@ -102,7 +102,7 @@ extension DemoStage {
 extension DemoDevice {
     /// Waits until this device's node has said that it heard another one nearby, and that both are admitted.
     func meets(_ other: DemoDevice, id: String) async throws {
-        _ = try await node.first("that it hears \(other.name)") {
+        _ = try await node.first("that it discovers \(other.name)") {
             $0.event == "peerDiscovered" && $0.peerId == id ? true : nil
         }
         try await joins(other, id: id)

@@ -11,7 +11,7 @@ extension DemoStage {
     func refuseExpired() async throws -> String {
         let hourAgo = SystemProcess.wallSeconds - 3600
         let report: TokenReport = try await owner.run(
-            ["network", "issue", try fact("stranger id"), "--expires-at", String(hourAgo)])
+            ["network", "issue", try fact("outsider id"), "--expires-at", String(hourAgo)])
         return try await refuse(token: report.text, because: "expired")
     }
 
@@ -20,14 +20,14 @@ extension DemoStage {
     }
 
     func refuseOtherNetwork() async throws -> String {
-        let _: NetworkReport = try await stranger.run(["network", "create", "Elsewhere"])
-        let report: TokenReport = try await stranger.run(["network", "issue", try fact("stranger id")])
+        let _: NetworkReport = try await outsider.run(["network", "create", "Elsewhere"])
+        let report: TokenReport = try await outsider.run(["network", "issue", try fact("outsider id")])
         return try await refuse(token: report.text, because: "network")
     }
 
-    /// Lets a stranger show `token` to the owner's node, and takes the reason from that node's own output.
+    /// Lets an outsider show `token` to the owner's node, and takes the reason from that node's own output.
     private func refuse(token: String, by outsider: DemoDevice? = nil, because words: String) async throws -> String {
-        let outsider = outsider ?? stranger
+        let outsider = outsider ?? self.outsider
         let id = try fact("\(outsider.name) id")
         let position = owner.node.position
         let report: OutsiderReport = try await outsider.run(
@@ -38,10 +38,10 @@ extension DemoStage {
             $0.event == "refused" && $0.peerId == id ? $0.reason ?? "" : nil
         }
         guard reason.contains(words) else {
-            throw CommandFailure("demo", .software, "the reason is another one: \(reason)")
+            throw CommandFailure("demo", .software, "the reason differs: \(reason)")
         }
         guard !report.admitted, let code = report.closeCode else {
-            throw CommandFailure("demo", .software, "the stranger was not turned away")
+            throw CommandFailure("demo", .software, "the outsider was not refused")
         }
         return "\(reason) [told: \(code)]"
     }
@@ -66,7 +66,7 @@ extension DemoStage {
         _ = try await phone.node.first("that the server is gone", after: positions[1]) {
             $0.event == "peerLeft" && $0.peerId == id ? true : nil
         }
-        return "the server says \"\(reason)\" after \(cut) ms, the phone knows and has cut it off too"
+        return "the server says \"\(reason)\" after \(cut) ms, the phone was notified and disconnected it too"
     }
 
     func refuseRevoked() async throws -> String {
@@ -115,7 +115,7 @@ extension DemoStage {
         return "with all that the server had before it was revoked"
     }
 
-    /// The tablet starts after the copy and meets everybody, so the copy has had its chance.
+    /// The tablet starts after the copy and connects to all of them, so the copy has had its chance.
     func meetTabletOnly() async throws -> String {
         for device in [owner, phone] {
             try await tablet.joins(device, id: try fact("\(device.name) id"))
@@ -124,6 +124,6 @@ extension DemoStage {
         guard !thief.node.contains(["peerDiscovered", "peerJoined"]) else {
             throw CommandFailure("demo", .software, "the copy of the server has found a member")
         }
-        return "the tablet, started after it, has met laptop and phone; the copy has heard nobody"
+        return "the tablet, started after it, is connected to laptop and phone; the copy has discovered no member"
     }
 }

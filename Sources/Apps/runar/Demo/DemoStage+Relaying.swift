@@ -10,7 +10,7 @@ extension DemoStage {
         let token: TokenReport = try await owner.run(["network", "issue", made.peerId, "--label", "watch"])
         let joined: JoinReport = try await watch.run(["join", try fact("network text"), token.text])
         guard joined.isMember else { throw CommandFailure("demo", .software, "the watch is no member") }
-        return "by text and token; it looks for nobody, and is in no hash table"
+        return "by text and token; it uses neither discovery nor a hash table"
     }
 
     /// The phone knows no address of the watch: the laptop, to which both are connected, brings them together.
@@ -26,7 +26,7 @@ extension DemoStage {
             let way = report.relay ?? report.address ?? "an unknown member"
             throw CommandFailure("demo", .software, "the phone reached the watch over \(way), not over the laptop")
         }
-        return "the laptop passes on what the phone and the watch send each other, and cannot read it"
+        return "the laptop relays between the phone and the watch, and cannot read the messages"
     }
 
     /// Waits until the same connection runs without the laptop between.
@@ -35,6 +35,6 @@ extension DemoStage {
         let address = try await phone.node.first("that the watch is reached directly") {
             $0.event == "pathChanged" && $0.peerId == id && $0.relayed == false ? $0.addresses?.first : nil
         }
-        return "the phone reaches it at \(address); no connection was made anew"
+        return "the phone reaches it at \(address), over the same connection"
     }
 }

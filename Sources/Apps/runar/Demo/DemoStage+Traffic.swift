@@ -35,7 +35,7 @@ extension DemoStage {
     }
 
     func broadcast() async throws -> String {
-        let text = "to everybody"
+        let text = "to all"
         let receivers = [phone, server]
         let positions = receivers.map(\.listener.position)
         let _: SentReport = try await owner.run(["send", "--all", text])
@@ -57,7 +57,7 @@ extension DemoStage {
                 throw CommandFailure("demo", .software, "the \(device.name) printed another event first: \(event)")
             }
         }
-        return "the phone published home/door \"open\"; all three printed it, and not what it published elsewhere"
+        return "the phone published home/door \"open\"; all three printed it, and none of its other events"
     }
 
     /// Calls the server's thermometer from two members, one of which must get the failure of an action.
@@ -65,7 +65,7 @@ extension DemoStage {
         _ = try await server.service.first("the service") { $0.event == "serving" ? true : nil }
         let degrees: CalledReport = try await owner.run(["call", "thermometer/read"])
         guard degrees.result?.doubleValue == 21.5 else {
-            throw CommandFailure("demo", .software, "the thermometer said \(degrees.text ?? "nothing")")
+            throw CommandFailure("demo", .software, "the thermometer answered \(degrees.text ?? "nothing")")
         }
         let echo: CalledReport = try await phone.run(["call", "thermometer/where", "\"kitchen\""])
         guard echo.result?.stringValue == "kitchen" else {
@@ -98,7 +98,7 @@ extension DemoStage {
 
     func putAndGet() async throws -> String {
         let stored: PutReport = try await phone.run(["put", "door/code", "4711"])
-        guard stored.holders > 0 else { throw CommandFailure("demo", .software, "nobody else has the value") }
+        guard stored.holders > 0 else { throw CommandFailure("demo", .software, "no other member has the value") }
         note("version", String(stored.version))
         try await expect("4711", under: "door/code", on: server)
         return "the server prints \"4711\"; \(PutReport.members(stored.holders)) hold it for the phone"
@@ -112,9 +112,9 @@ extension DemoStage {
             let _: PutReport = try await phone.run(["put", "door/code", "4713"] + condition)
         } catch let failure as CommandFailure where failure.code == "conflict" {
             try await expect("4712", under: "door/code", on: server)
-            return "the phone is told that the laptop was quicker, and the server prints the laptop's \"4712\""
+            return "the phone's update is refused, and the server prints the laptop's \"4712\""
         }
-        throw CommandFailure("demo", .software, "the phone overwrote what the laptop had written meanwhile")
+        throw CommandFailure("demo", .software, "the phone overwrote the newer value of the laptop")
     }
 
     private func expect(_ value: String, under key: String, on device: DemoDevice) async throws {

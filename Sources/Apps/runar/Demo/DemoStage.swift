@@ -7,7 +7,7 @@ final class DemoStage: Sendable {
     let owner: DemoDevice
     let phone: DemoDevice
     let server: DemoDevice
-    let stranger: DemoDevice
+    let outsider: DemoDevice
     /// The device that becomes a member after the server was revoked.
     let tablet: DemoDevice
     /// The device that only the laptop knows: it does not announce itself, and uses no hash table.
@@ -30,7 +30,7 @@ final class DemoStage: Sendable {
         owner = try DemoDevice("laptop", in: folder, group: group)
         phone = try DemoDevice("phone", in: folder, group: group)
         server = try DemoDevice("server", in: folder, group: group)
-        stranger = try DemoDevice("stranger", in: folder, group: group)
+        outsider = try DemoDevice("outsider", in: folder, group: group)
         tablet = try DemoDevice("tablet", in: folder, group: group)
         watch = try DemoDevice("watch", in: folder, group: group)
         thief = try DemoDevice("thief", in: folder, group: group)
@@ -38,13 +38,13 @@ final class DemoStage: Sendable {
 
     var members: [DemoDevice] { [owner, phone, server] }
 
-    /// Everybody who ever has a process.
-    private var devices: [DemoDevice] { members + [stranger, tablet, watch, thief] }
+    /// All devices that ever have a process.
+    private var devices: [DemoDevice] { members + [outsider, tablet, watch, thief] }
 
     /// A fact of an earlier step.
     func fact(_ name: String) throws -> String {
         guard let value = facts.withLock({ $0[name] }) else {
-            throw CommandFailure("demo", .software, "an earlier step did not find out: \(name)")
+            throw CommandFailure("demo", .software, "an earlier step did not record: \(name)")
         }
         return value
     }
@@ -63,8 +63,8 @@ final class DemoStage: Sendable {
     }
 
     private func performSteps(_ group: inout DiscardingTaskGroup) async -> Bool {
-        screen.headline("devices and a stranger, each a process with a home of its own, in \(folder)")
-        guard await step("make four devices and a stranger", makeDevices),
+        screen.headline("devices and an outsider, each a process with a home of its own, in \(folder)")
+        guard await step("make four devices and an outsider", makeDevices),
             await step("create a network", createNetwork), await step("issue a token for the phone", issueToken),
             await step("join with text and token", join), await performInvitation(&group)
         else { return false }
@@ -89,7 +89,7 @@ final class DemoStage: Sendable {
         let started = ContinuousClock.now
         let name = "start three nodes"
         guard start(members, for: name, &group), await step(name, since: started, waitForNodes),
-            await step("meet: no address typed", since: started, meet)
+            await step("discovery: no address typed", since: started, meet)
         else { return false }
         do {
             for device in members {

@@ -57,7 +57,7 @@ final class LineLog: Sendable {
             defer { group.cancelAll() }
             guard let found = try await group.next() ?? nil else {
                 let patience = "\(Self.patience.seconds) s"
-                throw CommandFailure("not-seen", .software, "\(name) did not say within \(patience): \(what)")
+                throw CommandFailure("not-seen", .software, "\(name) did not report within \(patience): \(what)")
             }
             return found
         }
@@ -75,7 +75,7 @@ final class LineLog: Sendable {
                 position += 1
                 if let found = EventLine(line).flatMap(match) { return found }
             }
-            if isOver { throw CommandFailure("not-seen", .software, "\(name) ended before it said: \(what)") }
+            if isOver { throw CommandFailure("not-seen", .software, "\(name) ended before it reported: \(what)") }
             return nil
         }
     }

@@ -10,8 +10,8 @@ enum SecretArgument {
             "secret-argument",
             .usage,
             "an invitation is a secret, and every program on this machine can read the arguments of another: nothing was"
-                + " done. Run the command without it and paste it when asked, or give it on standard input; have a new one"
-                + " made, since this one was seen"
+                + " done. Ask for a new invitation, run the command without it, and paste it when asked or give it on"
+                + " standard input"
         )
     }
 }

@@ -29,7 +29,7 @@ enum Prompt {
         do {
             var prefix = ""
             while true {
-                let secret = try terminal.newSecret("\(prefix)\(Terminal.escaped(question)): ", again: "once more: ")
+                let secret = try terminal.newSecret("\(prefix)\(Terminal.escaped(question)): ", again: "repeat it: ")
                 if NewPassphrase.isLongEnough(secret) { return secret }
                 prefix = "It needs at least \(NewPassphrase.fewestCharacters) characters. "
             }

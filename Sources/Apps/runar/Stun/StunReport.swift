@@ -64,7 +64,7 @@ extension NATDoubt {
     /// Why, for people.
     var words: String {
         switch self {
-        case .notAsked: "it was not asked for"
+        case .notAsked: "the test was not requested"
         case .noSecondAddress: "the server has no second address; `runar stun --serve` with two --listen has"
         case .secondAddressSilent: "the server's second address does not answer"
         case .changeRefused: "the server does not answer from its second address"
@@ -76,21 +76,21 @@ extension NATReport {
     /// The kind, with the name of old, and what it means for connections.
     var kind: String {
         switch (mapping, filtering) {
-        case (.notTranslated, .endpointIndependent): "open: no NAT and no firewall, everybody can connect"
+        case (.notTranslated, .endpointIndependent): "open: no NAT and no firewall, every peer can connect"
         case (.notTranslated, .unknown(let doubt)):
             "no NAT; whether there is a firewall is not known: \(doubt.words)"
-        case (.notTranslated, _): "firewall: no NAT, but only those come in to whom this device has sent before"
-        case (.endpointIndependent, .endpointIndependent): "full cone NAT: everybody can connect to the public address"
+        case (.notTranslated, _): "firewall: no NAT, but only peers to which this device has sent can connect"
+        case (.endpointIndependent, .endpointIndependent): "full cone NAT: every peer can connect to the public address"
         case (.endpointIndependent, .addressDependent):
             "address-restricted cone NAT: direct connections work when both sides begin at the same time"
         case (.endpointIndependent, .addressAndPortDependent):
             "port-restricted cone NAT: direct connections work when both sides begin at the same time, unless the other"
-                + " side's NAT is symmetric; then with luck"
+                + " side's NAT is symmetric; then they sometimes work"
         case (.endpointIndependent, .unknown(let doubt)):
-            "cone NAT: everybody sees the same address; whom it lets in is not known: \(doubt.words)"
+            "cone NAT: every peer sees the same address; its filtering is not known: \(doubt.words)"
         case (.addressDependent, _), (.addressAndPortDependent, _):
-            "symmetric NAT: everybody sees another port; direct connections work with the easier kinds, else through a"
-                + " member"
+            "symmetric NAT: each peer sees another port; direct connections work with other kinds of NAT, otherwise a"
+                + " member relays"
         case (.unknown(let doubt), _): "not known: \(doubt.words)"
         }
     }

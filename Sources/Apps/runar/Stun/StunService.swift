@@ -149,8 +149,8 @@ struct StunServiceReport: Codable {
     var line: String {
         guard event == "ended" else {
             let kinds = canClassify ? "; others can find out the kind of their NAT" : ""
-            return "answers STUN questions on \(addresses.joined(separator: ", "))\(kinds)"
+            return "answers STUN requests on \(addresses.joined(separator: ", "))\(kinds)"
         }
-        return "\(answered) questions answered, \(ignored) datagrams ignored"
+        return "\(answered) requests answered, \(ignored) datagrams ignored"
     }
 }
