@@ -71,7 +71,7 @@ internal import Testing
             let failure = await #expect(throws: CommandFailure.self) { try await withConsoles(["4280"]) { _, _ in } }
             #expect(failure?.code == "no-console" && failure?.status == .cannotCreate)
             #expect(failure?.message.contains("cannot listen on 127.0.0.1:4280") == true)
-            #expect(failure?.message.contains("choose another port, or 0 for any that is free") == true)
+            #expect(failure?.message.contains("choose another port, or 0 for any free port") == true)
         }
     }
 

@@ -77,7 +77,7 @@ internal import Testing
             try Data(text.utf8).write(to: URL(filePath: path))
             let error = #expect(throws: ConsoleCertificateError.self) { try load() }
             #expect(error?.description.contains(path) == true)
-            #expect(error?.description.contains("remove the file") == true)
+            #expect(error?.description.contains("Remove the file") == true)
             #expect(try Data(contentsOf: URL(filePath: path)) == Data(text.utf8))
         }
     }

@@ -180,7 +180,7 @@ package enum ConsoleError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .cannotListen(let place, let reason) where place.hasPrefix("/"): "cannot listen on \(place): \(reason)"
         case .cannotListen(let place, let reason):
-            "cannot listen on \(place): \(reason); choose another port, or 0 for any that is free"
+            "cannot listen on \(place): \(reason); choose another port, or 0 for any free port"
         }
     }
 }

@@ -53,8 +53,8 @@ package enum ConsoleCertificateError: Error, Hashable, Sendable, CustomStringCon
     package var description: String {
         switch self {
         case .damaged(let path, let reason):
-            "the certificate in \(path) cannot be used: \(reason); remove the file, and a new one is made: every"
-                + " device that was paired must then compare its fingerprint again"
+            "the certificate in \(path) cannot be used: \(reason). Remove the file to have a new one made;"
+                + " paired devices must then compare its fingerprint again"
         }
     }
 }

@@ -27,7 +27,7 @@ final class ConsoleResponder: Sendable {
             },
             ConsoleRoute(.delete, "\(RouteAnswerer.exchangePath)/all") { _ in
                 guard let key = configuration.replaceKey() else {
-                    return .failure(ConsoleFailure(507, "not-kept", "the new key cannot be kept: look at the disk"))
+                    return .failure(ConsoleFailure(507, "not-kept", "the new key could not be stored: check the disk"))
                 }
                 sessions.replaceKey(key)
                 return .json(Array("{}".utf8))
@@ -84,17 +84,17 @@ final class ConsoleResponder: Sendable {
         case .allowed: return
         case .foreignHost:
             let name =
-                configuration.place.origin == .thisMachine ? "localhost or 127.0.0.1" : "by its address in numbers"
-            throw ConsoleFailure(421, "foreign-host", "call this server \(name), with its port")
+                configuration.place.origin == .thisMachine ? "localhost or 127.0.0.1" : "its IP address"
+            throw ConsoleFailure(421, "foreign-host", "open this server as \(name), with its port")
         case .foreignOrigin:
-            throw ConsoleFailure(403, "foreign-origin", "pages of other origins get nothing here")
+            throw ConsoleFailure(403, "foreign-origin", "requests from pages of other origins are refused")
         }
     }
 
     private func page(_ path: String, _ request: Request) throws(ConsoleFailure) -> Response {
         guard let page = pages[path] else { throw ConsoleFailure(404, "no-such-page", "there is no such page") }
         guard request.method == .get else {
-            throw ConsoleFailure(405, "wrong-method", "a page can only be read", context: ["allow": "GET"])
+            throw ConsoleFailure(405, "wrong-method", "pages can only be read: use GET", context: ["allow": "GET"])
         }
         let answer = pages.answer(page, accepting: request.headers[.acceptEncoding])
         return ConsoleResponse.page(page, answer, isKnown: answer.isKnown(by: request.headers[.ifNoneMatch]))

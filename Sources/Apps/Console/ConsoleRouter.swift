@@ -30,7 +30,7 @@ struct ConsoleRouter: Sendable {
                     throw ConsoleFailure(
                         405,
                         "wrong-method",
-                        "this path is asked with \(allowed)",
+                        "this path allows only \(allowed)",
                         context: ["allow": allowed]
                     )
                 }

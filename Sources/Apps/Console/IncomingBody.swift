@@ -122,7 +122,7 @@ final class IncomingBody: @unchecked Sendable {
     }
 
     private static func notKept(_ error: FileError) -> ConsoleFailure {
-        ConsoleFailure(507, "not-kept", "the node cannot keep what you send: \(error)")
+        ConsoleFailure(507, "not-kept", "the node could not store the body of the request: \(error)")
     }
 
     private static var brokenOff: ConsoleFailure {
@@ -130,6 +130,6 @@ final class IncomingBody: @unchecked Sendable {
     }
 
     private static func tooLarge(_ limit: UInt64) -> ConsoleFailure {
-        ConsoleFailure(413, "too-large", "at most \(limit) bytes are taken here")
+        ConsoleFailure(413, "too-large", "the body is too large: at most \(limit) bytes are allowed")
     }
 }

@@ -85,7 +85,7 @@ enum OutgoingBody {
         do throws(FileError) {
             file = OpenFile(try files.open(path, for: .reading), files)
         } catch {
-            throw ConsoleFailure(404, "no-file", "the file is not there any more: \(error)")
+            throw ConsoleFailure(404, "no-file", "the file no longer exists: \(error)")
         }
         return ResponseBody { writer in
             while true {

@@ -72,7 +72,7 @@ struct RouteAnswerer: Sendable {
     private static func query(of request: Request) throws(ConsoleFailure) -> [String: String] {
         let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let query = PercentText.query(parts.count == 2 ? parts[1] : "") else {
-            throw ConsoleFailure(400, "bad-query", "what stands behind the question mark is broken")
+            throw ConsoleFailure(400, "bad-query", "the query of the address is malformed")
         }
         return query
     }

@@ -25,10 +25,10 @@ extension ConsoleRequest {
         case .keyNotFound(let key, _): badField(key.stringValue, "is missing")
         case .typeMismatch(_, let context) where !context.codingPath.isEmpty,
             .valueNotFound(_, let context) where !context.codingPath.isEmpty:
-            badField(name(of: context), "is of another type than the description of this API says")
+            badField(name(of: context), "does not have the type that /openapi.json describes")
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:
-            badField(name(of: context), choices(of: name(of: context), in: form) ?? "has a value that is not taken")
-        default: ConsoleFailure(400, "bad-json", "the body is no JSON object: send one, as /openapi.json describes it")
+            badField(name(of: context), choices(of: name(of: context), in: form) ?? "has a value that is not allowed")
+        default: ConsoleFailure(400, "bad-json", "the body is not a JSON object: send one as in /openapi.json")
         }
     }
 
@@ -142,14 +142,14 @@ extension ContentForm {
         switch (text, base64) {
         case (let text?, nil): return Data(text.utf8)
         case (nil, let base64?): return try Self.decode(base64, "base64")
-        default: throw ConsoleRequest.badField("text", "or \"base64\" must say the content, and not both")
+        default: throw ConsoleRequest.badField("text", "or \"base64\" must give the content, but not both")
         }
     }
 
     /// - Throws: ``ConsoleFailure``.
     static func decode(_ text: String, _ field: String) throws -> Data {
         guard let bytes = try? Base64.decode(text) else {  // broken: said below
-            throw ConsoleRequest.badField(field, "is no base64: send the bytes in base64, with padding (RFC 4648)")
+            throw ConsoleRequest.badField(field, "is not base64: send the bytes in base64, with padding (RFC 4648)")
         }
         return Data(bytes)
     }

@@ -117,7 +117,7 @@ package final class FileShelf: Sendable {
         for place in [directory, standing].compactMap(\.self) {
             if let path = try Self.paths(in: place).first(where: { Self.id(of: $0) == id }) { return path }
         }
-        throw CommandFailure("no-such-file", .noInput, "there is no such file any more: load the list anew")
+        throw CommandFailure("no-such-file", .noInput, "the file no longer exists: reload the list")
     }
 
     /// - Throws: ``CommandFailure``, ``FileError``.

@@ -96,10 +96,10 @@ extension ThoughtForm {
     fileprivate func attachment() throws -> Attachment? {
         guard mediaType != nil || base64 != nil else { return nil }
         guard text == nil else {
-            throw ConsoleRequest.badField("text", "or \"base64\" must say the content, and not both")
+            throw ConsoleRequest.badField("text", "or \"base64\" must give the content, but not both")
         }
         guard let kind = mediaType else {
-            throw ConsoleRequest.badField("mediaType", "is missing: it is image, audio or video")
+            throw ConsoleRequest.badField("mediaType", "is missing: use image, audio or video")
         }
         guard let base64, !base64.isEmpty else {
             throw ConsoleRequest.badField("base64", "is missing: send the content in base64")
@@ -119,7 +119,7 @@ extension ThoughtForm {
         guard 1...Attachment.nameByteLimit ~= name.utf8.count, name.unicodeScalars.allSatisfy(PlainText.isPlain) else {
             throw ConsoleRequest.badField(
                 field,
-                "must have 1 to \(Attachment.nameByteLimit) bytes, all of characters that show"
+                "must have 1 to \(Attachment.nameByteLimit) bytes, all of them visible characters"
             )
         }
     }

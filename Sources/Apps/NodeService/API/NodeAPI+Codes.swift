@@ -55,7 +55,7 @@ extension NodeAPI {
                 let sides = 1...GreyPicture.longestSide
                 guard let width = try ConsoleRequest.number(question.width, "width", in: sides),
                     let height = try ConsoleRequest.number(question.height, "height", in: sides)
-                else { throw ConsoleRequest.badField("width", "and \"height\" must say how large the picture is") }
+                else { throw ConsoleRequest.badField("width", "and \"height\" must give the size of the picture") }
                 guard request.body.count == width * height else {
                     throw ConsoleFailure(
                         422,

@@ -59,7 +59,7 @@ extension NodeAPI {
                 case (let result?, nil): answer = .result(try ContentForm.decode(result, "result"))
                 case (nil, let why?): answer = .failure(why)
                 case (nil, nil), (_?, _?):
-                    throw ConsoleRequest.badField("result", "or \"failure\" says how it went, and not both")
+                    throw ConsoleRequest.badField("result", "or \"failure\" must give the outcome, but not both")
                 }
                 try handler.calls.answer(Self.number(request["number"]), answer)
                 return DoneReport(done: true)
@@ -86,7 +86,7 @@ extension ConsoleRequest {
     /// - Throws: ``ConsoleFailure`` for requests that did not come by the socket in the home.
     func checkUser() throws(ConsoleFailure) {
         guard origin == .socket else {
-            throw ConsoleFailure(403, "only-user", "a path is named over the socket in the node's home only")
+            throw ConsoleFailure(403, "only-user", "a path may be given only over the socket in the node's home")
         }
     }
 }

@@ -125,7 +125,7 @@ extension NodeAPI {
         case .ifAbsent: return .ifAbsent
         case .ifVersion:
             guard let version = form.version else {
-                throw ConsoleRequest.badField("version", "is missing: the condition is that the value has one")
+                throw ConsoleRequest.badField("version", "is missing: the condition ifVersion needs it")
             }
             return .ifVersion(version)
         }
@@ -134,7 +134,7 @@ extension NodeAPI {
     private static func topic(_ topic: String) throws -> String {
         let path = try TopicPath(topic)
         guard path.network.isEmpty else {
-            throw ConsoleRequest.badField("topic", "names a network: the address of this request names it already")
+            throw ConsoleRequest.badField("topic", "must not name a network: the address of this request already does")
         }
         return topic
     }
@@ -149,7 +149,7 @@ extension NodeAPI {
         case (let value?, nil): payload = Data(JSONText.bytes(value))
         case (nil, let text?): payload = try ContentForm.decode(text, "base64")
         case (nil, nil): payload = Data()
-        case (_?, _?): throw ConsoleRequest.badField("payload", "or \"base64\" says what is asked, and not both")
+        case (_?, _?): throw ConsoleRequest.badField("payload", "or \"base64\" may give the payload, but not both")
         }
         return ServiceCall(
             path: path.path.path,

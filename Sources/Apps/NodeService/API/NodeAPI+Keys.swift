@@ -229,10 +229,10 @@ extension NodeAPI {
         case .wrongPassphrase:
             ConsoleFailure(403, "wrong-file-passphrase", "this passphrase does not open the file: try again")
         case .wrongKindOfSecret:
-            ConsoleFailure(422, "no-passphrase", "no passphrase opens this file, but a key file: choose another file")
+            ConsoleFailure(422, "no-passphrase", "a key file opens this file, not a passphrase: choose another file")
         case .newerVersion:
             ConsoleFailure(422, "newer-version", "a newer version wrote this file: use that version")
-        default: ConsoleFailure(422, "bad-file", "this file is damaged, or no backup and no key: choose another")
+        default: ConsoleFailure(422, "bad-file", "this file is damaged, or neither a backup nor a key: choose another")
         }
     }
 
@@ -242,7 +242,7 @@ extension NodeAPI {
         return handler.home.file(".vault-\(Hex.encode(random.bytes(count: 8)))")
     }
 
-    private static let placeOfKeys = "secret keys pass on the node's own machine only: open the console there"
+    private static let placeOfKeys = "secret keys are available only on the node's own machine: open the console there"
     private static let vaultByteLimit = 1 << 20
 
     private func store(_ key: SecretBytes, as name: String, replacing: Bool) throws -> KeyReport {
@@ -303,7 +303,7 @@ final class PassphraseDesk: Sendable {
             return !isBusy
         }
         guard isFree else {
-            throw ConsoleFailure(503, "busy", "another passphrase is being tried: wait a moment")
+            throw ConsoleFailure(503, "busy", "another passphrase is being checked: try again in a moment")
         }
         defer { isBusy.withLock { $0 = false } }
         return try body()

@@ -148,7 +148,7 @@ extension NodeAPI {
     private static func expiration(_ end: UInt64?, _ life: UInt64?, mayBePast: Bool) throws -> UInt64? {
         let now = SystemProcess.wallSeconds
         guard end == nil || life == nil else {
-            throw ConsoleRequest.badField("expiration", "and \"lifeSeconds\" say the same: give one of them")
+            throw ConsoleRequest.badField("expiration", "and \"lifeSeconds\" both set the end: give one of them")
         }
         guard let end else { return try Self.life(life).map { now + $0 } }
         guard end > now || mayBePast, end <= now + longestLife else {

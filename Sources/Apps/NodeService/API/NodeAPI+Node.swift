@@ -49,13 +49,13 @@ extension NodeAPI {
                 switch (form.level, form.subsystem) {
                 case (let level?, let subsystem): watch.logs.set(level, in: subsystem)
                 case (nil, let subsystem?): watch.logs.unset(subsystem)
-                case (nil, nil): throw ConsoleRequest.badField("level", "can be left to the common one by a part alone")
+                case (nil, nil): throw ConsoleRequest.badField("level", "may be null only together with \"subsystem\"")
                 }
                 watch.activity.tell(ActivityChanged(what: [.logLevel]))
                 return watch.logs.levels
             },
             route(.put, "/settings/{key}", .json(SettingForm.self)) { request, form in
-                try request.checkPlace("settings are changed at the device itself: open the console there")
+                try request.checkPlace("settings can be changed only at the device itself: open the console there")
                 guard let setting = Setting(rawValue: request["key"]) else {
                     throw ConsoleFailure(404, "no-such-setting", "there is no setting \"\(request["key"])\"")
                 }
@@ -137,14 +137,14 @@ extension NodeAPI {
         [
             route(.get, "/lan") { request in try lanView(request) },
             route(.put, "/lan", .json(LanForm.self), changes: [.settings]) { request, form in
-                try request.checkPlace("who may open the console is decided at the device itself: open it there")
+                try request.checkPlace("access to the console can be changed only at the device itself: open it there")
                 if form.port == 0 { throw ConsoleRequest.badField("port", "must be a number from 1 to 65535") }
                 let lan = try lan()
                 try await lan.change(to: form.on ? form.port ?? lan.usualPort : nil)
                 return try lanView(request)
             },
             course(.post, "/lan/pairing", .json(PairingForm.self), updates: [.pairing]) { request, form in
-                try request.checkPlace("a device is paired at the device itself: open the console there")
+                try request.checkPlace("devices can be paired only at this device itself: open the console there")
                 return { tell in try await handler.pairConsole(at: form.address, tell) }
             },
         ]
@@ -199,6 +199,6 @@ package struct PairingEnd: Report {
     let used: Bool
 
     package var lines: [String] {
-        [used ? "paired" : "nobody came within a minute: run the command again for a new code"]
+        [used ? "paired" : "no device used the code within a minute: run the command again for a new one"]
     }
 }
