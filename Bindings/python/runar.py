@@ -10,7 +10,7 @@ Values travel as JSON. Calls wait for their end; those that end in `_soon` retur
 which asyncio.wrap_future() makes awaitable. Handlers of actions run on threads of their own, several at a time; those of a
 subscription one after the other.
 
-The library is the file that RUNAR_LIBRARY in the environment names, or librunar beside this file, or the system's.
+The library is the file that RUNAR_LIBRARY in the environment names, or librunar next to this file, or the system's.
 """
 
 import atexit
@@ -304,7 +304,7 @@ class Event(collections.namedtuple("Event", "topic data publisher network_id pub
 
 
 class Request(collections.namedtuple("Request", "path parameters network_id peer_id payload encoding time_left")):
-    """What somebody asks of a service. `peer_id` is None for this device, `time_left` is in seconds."""
+    """A request to a service. `peer_id` is None for this device, `time_left` is in seconds."""
 
     def decode(self):
         """The payload as a value; None for no payload."""
@@ -386,7 +386,7 @@ class _CircleSubscription(Subscription):
 
 
 class Circle:
-    """The people whom this device's person trusts, and the thoughts that they exchange; see Node.open_circle().
+    """The people that this device's person trusts, and the thoughts that they exchange; see Node.open_circle().
 
     People and thoughts are named by their public ids. Trust needs the consent of both people.
     """
@@ -545,7 +545,7 @@ class Node:
     """One device in its owner's networks.
 
     Its keys are in a vault in `home`, or in memory and gone with it. What opens the vault is `passphrase` (a text, bytes or a
-    function that returns one), or the key file at `key_file`, or else one beside the vault, made by itself.
+    function that returns one), or the key file at `key_file`, or else one next to the vault, made if missing.
     """
 
     def __init__(
@@ -613,7 +613,7 @@ class Node:
         return _owned(_now(_library.runar_node_create_network, self._handle, _text(name)))
 
     def issue_token(self, network_id, peer_id, expiration=0):
-        """Returns a token's text that makes a peer a member, until a time in seconds since 1970 or for ever."""
+        """Returns a token's text that makes a peer a member, until a time in seconds since 1970 or without end."""
         return _owned(
             _now(_library.runar_node_issue_token, self._handle, _text(network_id), _text(peer_id), int(expiration))
         )
@@ -648,7 +648,7 @@ class Node:
         return future
 
     def publish(self, topic, data=None):
-        """Publishes a value to whoever subscribed to the topic."""
+        """Publishes a value to the subscribers of the topic."""
         self.publish_raw(topic, b"" if data is None else json.dumps(data).encode())
 
     def publish_raw(self, topic, data):

@@ -20,7 +20,7 @@ enum Arguments {
 
     static func data(_ pointer: UnsafePointer<UInt8>?, _ length: Int, _ name: String) throws(RunarError) -> Data {
         guard length > 0 else {
-            guard length == 0 else { throw self.refused("\(name) is longer than any memory", name) }
+            guard length == 0 else { throw self.refused("\(name) is longer than the memory of any machine", name) }
             return Data()
         }
         guard let pointer = unsafe pointer else { throw self.missing(name) }

@@ -39,7 +39,7 @@ private func nodeConfig(_ config: runar_node_config) throws -> RunarNodeConfig {
     )
     made.homePath = try unsafe Arguments.optionalText(config.home, "home")
     guard unsafe config.in_memory != (made.homePath != nil) else {
-        throw Arguments.refused("say where the keys of this device are: set either home or in_memory", "home")
+        throw Arguments.refused("the place of the keys of this device is missing: set either home or in_memory", "home")
     }
     if unsafe config.in_memory { made.keyStorage = InMemoryKeyStorage() }
     made.homeSecret = try unsafe homeSecret(config)

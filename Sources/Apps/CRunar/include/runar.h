@@ -1,17 +1,17 @@
 /*
- * runar.h: private networks of your own devices, for programs in C and whatever can call C. Sealed files and messages are in
- * runar_sealed.h, people and conversations in runar_circle.h.
+ * runar.h: private networks of your own devices, for programs in C and languages that can call C. Sealed files and
+ * messages are in runar_sealed.h, people and conversations in runar_circle.h.
  *
  * A node is one device in its owner's networks. It asks services of other devices and offers its own, publishes events
- * and follows those of others. Everything that takes time is begun by a function and ended by a callback.
+ * and follows those of others. Every call that takes time is started by a function and ended by a callback.
  *
  *   Handles     runar_node, runar_service and runar_request are numbers in the shape of pointers, with nothing behind
  *               them. One that was freed, never made or of another kind is refused with RUNAR_ERROR_NULL_ARGUMENT;
  *               freeing it again or freeing NULL does nothing. No number is used twice in a process.
  *   Threads     Every function may be called on any thread at any time, in callbacks too. Callbacks come on threads of
- *               the library, never inside the call that asked for them, perhaps before it returned, and several at
- *               a time. They must not wait for long: hand what takes time to a thread of yours, because while all
- *               the library's threads (one for each processor) wait in callbacks, nothing else goes on.
+ *               the library, never inside the call that asked for them, perhaps before it returned, and several
+ *               concurrently. They must not wait for long: pass long work to a thread of yours, because while all the
+ *               library's threads (one for each processor) wait in callbacks, nothing else goes on.
  *   Callbacks   Each takes the context pointer that it was registered with, which the library never looks at. One
  *               of type runar_callback or runar_data_callback is called exactly once, whatever happens. After
  *               runar_node_free() returned to a caller that was not in a callback itself, no callback of that node is
@@ -57,7 +57,7 @@ enum runar_error_code {
     RUNAR_ERROR_UNSUPPORTED = 2003,         /**< this system cannot guard keys as was asked */
     RUNAR_ERROR_IN_USE = 2004,              /**< another process uses the keys */
     RUNAR_ERROR_DAMAGED = 2005,             /**< the stored keys are damaged */
-    RUNAR_ERROR_NO_ONE_TIME_KEYS = 2006,    /**< no one-time keys of the peer are there: exchange keys */
+    RUNAR_ERROR_NO_ONE_TIME_KEYS = 2006,    /**< this device has no one-time keys of the peer: exchange keys */
     RUNAR_ERROR_ONE_TIME_KEY_USED = 2007,   /**< the key of the message was used, and erased */
     RUNAR_ERROR_ONE_TIME_KEY_NOT_FOUND = 2008, /**< the key of the message is in no pool of this device */
     RUNAR_ERROR_NOT_AUTHENTIC = 2009,       /**< sealed bytes were changed, or are for another key */
@@ -67,19 +67,19 @@ enum runar_error_code {
     RUNAR_ERROR_NO_ADDRESS = 3001,          /**< no address of the peer is known */
     RUNAR_ERROR_UNREACHABLE = 3002,         /**< the peer could not be reached */
     RUNAR_ERROR_NOT_A_MEMBER = 3003,        /**< this device is no member of the network */
-    RUNAR_ERROR_REFUSED = 3004,             /**< a peer said no */
+    RUNAR_ERROR_REFUSED = 3004,             /**< a peer refused */
     RUNAR_ERROR_TIMED_OUT = 3005,           /**< a peer did not answer in time */
     RUNAR_ERROR_INTERRUPTED = 3006,         /**< the connection broke */
     RUNAR_ERROR_NOT_RUNNING = 3007,         /**< the node is not running */
-    RUNAR_ERROR_BAD_TOKEN = 3008,           /**< an access token is no good */
-    RUNAR_ERROR_TOO_MANY_PEERS = 3009,      /**< as many peers as may be are connected */
-    RUNAR_ERROR_NO_SERVICE = 4001,          /**< nobody who can be asked offers the service */
+    RUNAR_ERROR_BAD_TOKEN = 3008,           /**< an access token is not valid */
+    RUNAR_ERROR_TOO_MANY_PEERS = 3009,      /**< the limit of connected peers is reached */
+    RUNAR_ERROR_NO_SERVICE = 4001,          /**< no reachable peer offers the service */
     RUNAR_ERROR_NO_ACTION = 4002,           /**< the service has no such action */
     RUNAR_ERROR_SERVICE_NOT_RUNNING = 4003, /**< the service is paused or stopped */
-    RUNAR_ERROR_DEADLINE = 4004,            /**< the request took longer than it might */
+    RUNAR_ERROR_DEADLINE = 4004,            /**< the request exceeded its time limit */
     RUNAR_ERROR_CANCELLED = 4005,           /**< the request was cancelled */
     RUNAR_ERROR_HANDLER_FAILED = 4006,      /**< the handler failed with an error of its own */
-    RUNAR_ERROR_BUSY = 4007,                /**< whoever was asked has too many requests under way */
+    RUNAR_ERROR_BUSY = 4007,                /**< the provider has too many requests in progress */
     RUNAR_ERROR_TOO_LARGE = 4008,           /**< the request or the answer is too large */
     RUNAR_ERROR_BAD_PAYLOAD = 4009,         /**< the handler could not read the payload */
     RUNAR_ERROR_ENCODING = 5001,            /**< a value could not be encoded */
@@ -92,11 +92,11 @@ enum runar_error_code {
     RUNAR_ERROR_OWN_CARD = 6002,            /**< the card is that of this device's person */
     RUNAR_ERROR_UNKNOWN_PERSON = 6003,      /**< the circle does not contain the person */
     RUNAR_ERROR_NOT_TRUSTED = 6004,         /**< the two people do not trust each other */
-    RUNAR_ERROR_UNKNOWN = 9999              /**< nobody knows */
+    RUNAR_ERROR_UNKNOWN = 9999              /**< the cause is unknown */
 };
 
-/** Why something failed. message says it in words, context what it was about (a path, a peer, a file) or nothing;
- * neither is NULL. */
+/** A failure. message describes it, context names its subject (a path, a peer, a file) or is empty; neither is
+ * NULL. */
 typedef struct runar_error {
     int32_t code;                   /**< enum runar_error_code, or a service's own number from 10 000 */
     const char *message;            /**< the failure in words */
@@ -118,8 +118,8 @@ typedef struct runar_service runar_service;
 /** The handle of a request to a service, from the call of its runar_action_callback until it is answered. */
 typedef struct runar_request runar_request;
 
-/** The end of something. error is NULL if it went well; value is what the function's documentation says, or NULL. Both
- * live until the callback returns. */
+/** The end of a call. error is NULL on success; value is what the function's documentation says, or NULL. Both live
+ * until the callback returns. */
 typedef void (*runar_callback)(void *context, const char *value, const runar_error *error);
 
 /** How a payload is written. */
@@ -145,7 +145,7 @@ typedef void (*runar_data_callback)(void *context, runar_data_result *result);
 /** Frees a result and all that is in it. NULL: nothing. */
 void runar_data_result_free(runar_data_result *result);
 
-/** Something that was published. It lives until the callback returns. */
+/** A published event. It lives until the callback returns. */
 typedef struct runar_event {
     size_t size;                    /**< bytes of this struct in the library; fields beyond it are absent */
     const char *topic;              /**< to which it was published, never a pattern */
@@ -156,7 +156,7 @@ typedef struct runar_event {
     int64_t published_at;           /**< seconds since 1970 by the publisher's clock */
     uint64_t number;                /**< counts the publisher's events from 1; 0 for one that never left this device */
     uint64_t dropped_before;        /**< events that were dropped before it because this callback was slow */
-    uint64_t missed_before;         /**< events before it that nobody had any more */
+    uint64_t missed_before;         /**< events before it that no member keeps */
 } runar_event;
 
 /** Receives an event of a subscription. event lives until the callback returns. */
@@ -166,13 +166,13 @@ typedef void (*runar_event_callback)(void *context, const runar_event *event);
 typedef struct runar_request_info {
     size_t size;                    /**< bytes of this struct in the library; fields beyond it are absent */
     const char *path;               /**< service/action */
-    const char *parameters;         /**< a JSON object: what stands in the path for each {name} of the action */
+    const char *parameters;         /**< a JSON object: the part of the path for each {name} of the action */
     const char *network_id;         /**< NULL for a name that is no network yet */
-    const char *peer_id;            /**< who asks; NULL for this device */
+    const char *peer_id;            /**< the caller; NULL for this device */
     const uint8_t *payload;         /**< the payload */
     size_t payload_length;          /**< bytes at payload */
     int32_t encoding;               /**< how the payload is written, and the answer must be: enum runar_encoding */
-    int64_t time_left_ms;           /**< until whoever asks stops waiting */
+    int64_t time_left_ms;           /**< until the caller stops waiting */
 } runar_request_info;
 
 /** A request for an action. It is answered by exactly one of runar_request_respond() and runar_request_fail(), in the
@@ -196,10 +196,10 @@ enum runar_log_level {
  * wipes the buffer. */
 typedef size_t (*runar_passphrase_callback)(void *context, uint8_t *buffer, size_t capacity);
 
-/** How a node is set up. Begin with RUNAR_NODE_CONFIG_INIT; 0 and NULL stand for the default of a field. */
+/** How a node is set up. Begin with RUNAR_NODE_CONFIG_INIT; 0 and NULL are the default of a field. */
 typedef struct runar_node_config {
     size_t size;                    /**< set by RUNAR_NODE_CONFIG_INIT: bytes of this struct in the program */
-    const char *node_id;            /**< what the device's person calls it; NULL: "runar-node" */
+    const char *node_id;            /**< the name of the device for people; NULL: "runar-node" */
     const char *default_network_id; /**< the network, by id or name, of what names none; NULL: the one membership */
     const char *home;               /**< the directory of the device's keys and database, made if missing */
     bool in_memory;                 /**< instead of home: a device that is gone with the node, for tests */
@@ -209,17 +209,18 @@ typedef struct runar_node_config {
     int32_t log_level;              /**< enum runar_log_level */
     bool disable_discovery;         /**< look for no members on the local network */
     uint32_t max_peers;             /**< 0: as many as the protocol keeps */
-    const char *key_file;           /**< what opens the vault in home, made if missing; NULL: vault.key in home */
+    const char *key_file;           /**< the key file of the vault in home, made if missing; NULL: vault.key in home */
     runar_passphrase_callback passphrase; /**< instead of key_file: a passphrase opens the vault; NULL: none does */
-    void *passphrase_context;       /**< what passphrase gets */
+    void *passphrase_context;       /**< the argument of passphrase */
 } runar_node_config;
 
 /** The initializer of a runar_node_config: its size, and the default of every other field. */
 #define RUNAR_NODE_CONFIG_INIT {sizeof(runar_node_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-/** Opens the device's keys and database. NULL, and an error, if that fails: 5003 for a configuration that cannot be,
- * 5004 for a text that is not UTF-8, 5005 for no configuration, 1000 to 2005 for home: 2001 if no passphrase was given,
- * 2002 if it is another one. Blocks for as long as the disk does, and with a passphrase some tenths of a second. Free the node with runar_node_free(). */
+/** Opens the device's keys and database. NULL, and an error, if that fails: 5003 for an invalid configuration, 5004 for
+ * a text that is not UTF-8, 5005 for no configuration, 1000 to 2005 for home: 2001 if no passphrase was given, 2002 if
+ * it is wrong. Blocks for as long as the disk does, and with a passphrase some tenths of a second. Free the node with
+ * runar_node_free(). */
 runar_node *runar_node_create(const runar_node_config *config, runar_error **error);
 
 /** Stops the node, ends what is under way with RUNAR_ERROR_CANCELLED and releases the node. Waits until no callback of
@@ -227,14 +228,13 @@ runar_node *runar_node_create(const runar_node_config *config, runar_error **err
  * requests to its services are gone with it; its services are not, and can be added to another node. */
 void runar_node_free(runar_node *node);
 
-/** Goes on the network; the callback's value is the peer id. Starting twice does no harm. */
+/** Connects to the networks; the callback's value is the peer id. Starting twice does nothing. */
 void runar_node_start(runar_node *node, runar_callback callback, void *context);
 
-/** Says goodbye and leaves the network. Services and subscriptions stay for another start. Stopping twice does no
- * harm. */
+/** Closes all connections gracefully. Services and subscriptions stay for another start. Stopping twice does nothing. */
 void runar_node_stop(runar_node *node, runar_callback callback, void *context);
 
-/** The device's peer id, to be freed with runar_string_free(); NULL and an error for what is no node. */
+/** The device's peer id, to be freed with runar_string_free(); NULL and an error if the handle is not a node's. */
 char *runar_node_peer_id(runar_node *node, runar_error **error);
 
 /** The callback's value is a JSON object of nodeId, peerId, defaultNetworkId, networkIds, isRunning, addresses and
@@ -250,31 +250,31 @@ void runar_node_get_known_peers(runar_node *node, runar_callback callback, void 
  * runar_string_free(); NULL and an error. */
 char *runar_node_create_network(runar_node *node, const char *name, runar_error **error);
 
-/** On the owner's device: signs a token that makes the peer a member until expiration, in seconds since 1970, or for
- * ever if that is 0. Returns the token's text, to be freed with runar_string_free(); NULL and an error. */
+/** On the owner's device: signs a token that makes the peer a member until expiration, in seconds since 1970, or without
+ * end if that is 0. Returns the token's text, to be freed with runar_string_free(); NULL and an error. */
 char *runar_node_issue_token(
     runar_node *node, const char *network_id, const char *peer_id, uint64_t expiration, runar_error **error);
 
 /** Takes the text of a token for this device, and looks for members if the node runs. The value is the network's id. */
 void runar_node_join_network(runar_node *node, const char *token, runar_callback callback, void *context);
 
-/** Connects to a member and keeps the connection. address is "ip:port", or NULL to reach it wherever it is, as far as
- * other members know. The value is the peer id. */
+/** Connects to a member and keeps the connection. address is "ip:port", or NULL to use the addresses that other members
+ * know. The value is the peer id. */
 void runar_node_connect(
     runar_node *node, const char *peer_id, const char *network_id, const char *address, runar_callback callback,
     void *context);
 
-/** The UDP port that the node listens on; 0 while it is stopped and for what is no node. */
+/** The UDP port that the node listens on; 0 while it is stopped and for other handles. */
 uint16_t runar_node_listening_port(runar_node *node);
 
 /* ------------------------------------------------------------------------------------------------ requests */
 
-/** How a request is made. Begin with RUNAR_REQUEST_OPTIONS_INIT; 0 and NULL stand for the default of a field. */
+/** How a request is made. Begin with RUNAR_REQUEST_OPTIONS_INIT; 0 and NULL are the default of a field. */
 typedef struct runar_request_options {
     size_t size;                    /**< set by RUNAR_REQUEST_OPTIONS_INIT: bytes of this struct in the program */
     uint64_t timeout_ms;            /**< 0: the node's request_timeout_ms */
-    bool is_idempotent;             /**< asking twice does no harm: another provider may be asked when one goes away */
-    const char *peer_id;            /**< whom to ask; NULL: this device if it offers the service, or any that does */
+    bool is_idempotent;             /**< the request may run twice: another provider is asked when one disconnects */
+    const char *peer_id;            /**< the provider; NULL: this device if it offers the service, or any that does */
     int32_t encoding;               /**< how the payload is written: enum runar_encoding */
 } runar_request_options;
 
@@ -300,7 +300,7 @@ void runar_node_publish(
     runar_node *node, const char *topic, const uint8_t *data, size_t length, runar_callback callback, void *context);
 
 /** Has the callback called with each event of a topic, or with "*", "{name}" and a trailing ">" of many, one after the
- * other; includes_past begins with what was published lately. The subscription is there when this returns, outlives a
+ * other; includes_past begins with recent events. The subscription is there when this returns, outlives a
  * stop and a start and ends with runar_node_unsubscribe() or runar_node_free(). Returns its id, to be freed with
  * runar_string_free() at any time; NULL and an error. */
 char *runar_node_subscribe(
@@ -334,8 +334,8 @@ bool runar_service_register_action(
 bool runar_service_register_event(
     runar_service *service, const char *topic, runar_event_callback callback, void *context, runar_error **error);
 
-/** Offers a service: it answers whenever the node runs. The value is the service's path. A service can be on one node at
- * a time. */
+/** Offers a service: it answers whenever the node runs. The value is the service's path. A service is on at most one
+ * node. */
 void runar_node_add_service(runar_node *node, runar_service *service, runar_callback callback, void *context);
 
 /** Removes a service. Requests in flight run to completion. The value is the path. */
@@ -350,24 +350,24 @@ bool runar_request_respond(runar_request *request, const uint8_t *data, size_t l
 bool runar_request_fail(
     runar_request *request, int32_t code, const char *message, const char *context, runar_error **error);
 
-/** Whether the answer is no longer awaited; true for what is no request. */
+/** Whether the answer is no longer awaited; true for other handles. */
 bool runar_request_is_cancelled(runar_request *request);
 
 /* ------------------------------------------------------------------------------------------------ lifecycle */
 
-/* What the system told the app. None of these waits, and none does anything for what is no node. */
+/* What the system told the app. None of these waits, and none does anything for other handles. */
 
-/** The system may end this program for want of memory: all that can be had again is given back, caches included. */
+/** The system may end this program for lack of memory: releases all memory that can be restored, caches included. */
 void runar_node_handle_memory_warning(runar_node *node);
-/** The system would like some memory: what is hardly used is given back. */
+/** The system needs some memory: releases memory that is rarely used. */
 void runar_node_optimize_memory_usage(runar_node *node);
-/** The app is in the background: the node does only what is asked for, and keeps its connections. */
+/** The app is in the background: the node serves only requests, and keeps its connections. */
 void runar_node_reduce_operations(runar_node *node);
-/** The app is in the foreground: the node does everything again. */
+/** The app is in the foreground: the node resumes all its work. */
 void runar_node_resume_operations(runar_node *node);
 /** There is a network, again or another one: peers are dialled at once. */
 void runar_node_network_available(runar_node *node);
-/** There is no network: only peers that are asked for are dialled. */
+/** There is no network: only peers of pending requests are dialled. */
 void runar_node_network_unavailable(runar_node *node);
 
 #ifdef __cplusplus
