@@ -47,7 +47,7 @@ lint: ## Check the house format; every finding is an error.
 	@./scripts/stage.sh "lint" swift format lint --strict --recursive --parallel --configuration .swift-format \
 		$(wildcard $(FORMATTED))
 
-api-description: ## Write openapi.json anew from the routes and types of the API; the words in it stay.
+api-description: ## Write openapi.json from the routes and types of the API, keeping its descriptions.
 	@./scripts/debug-build.sh --product runarPackageTests
 	@RUNAR_API_DESCRIPTION=$(abspath Sources/Apps/ConsolePages/web/openapi.json) \
 		.build/debug/runarPackageTests.xctest --testing-library swift-testing --filter 'every route is described'
@@ -87,7 +87,7 @@ check-ngtcp2-1x: ## On Debian 12: run the QUIC suites with ngtcp2 1.x, and let i
 check-posix-udp: ## Run the QUIC suites over the sockets that Apple systems use, on Linux.
 	@./scripts/check-posix-udp.sh
 
-bench: ## Measure beside iroh, the raw ceilings of this machine and published figures; prints three tables.
+bench: ## Measure next to iroh, the raw ceilings of this machine and published figures; prints three tables.
 	@./Benchmarks/run.sh
 
 bench-long: ## Run the big simulations: churn, 10 000 nodes, 36 hours of records, hostile members. Takes hours.

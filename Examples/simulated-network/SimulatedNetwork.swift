@@ -55,7 +55,7 @@ struct SimulatedNetwork {
             for await (peer, bytes) in notes {
                 let note = try Bincode.deserialize(String.self, from: [UInt8](bytes))
                 let minutes = cut.duration(to: clock.now) / .seconds(60)
-                print("\(peer == phone.peerId ? "the phone" : "a stranger") says: \(note)")
+                print("\(peer == phone.peerId ? "the phone" : "another peer") says: \(note)")
                 print("after \(Int(minutes)) virtual minutes, \(attempts > 1 ? "at a later attempt" : "at once")")
                 break
             }

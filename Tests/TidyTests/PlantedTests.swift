@@ -158,6 +158,9 @@ internal import Testing
         ("a.swift", "/// " + "What a peer asked."), ("a.swift", "    /// The " + "same of another."),
         ("a.swift", "@Test func `no" + "body is asked twice`() {"),
         ("web/texts.js", "close: \"No" + "body is there\","),
+        ("web/openapi.json", "{\"description\": \"Where no" + "body is\"}"),
+        ("Sources/Apps/CRunar/include/a.h", "int a; /**< who" + "ever asks */"),
+        ("Sources/Base/a.swift", "let a = \"every peer stands " + "for \\(b) peers\""),
     ])
     func `words outside plain English are found`(path: String, text: String) throws {
         #expect(try Rules.englishFindings(path: path, text: "\n" + text).map(\.line) == [2])
@@ -166,5 +169,7 @@ internal import Testing
     @Test func `plain English and words in code are no findings`() throws {
         let text = "/// The whatever of a peer.\nlet nobody = \"whoever\"\n/// Whether it is kept.\n"
         #expect(try Rules.englishFindings(path: "a.swift", text: text).isEmpty)
+        let code = "let a = \"\\(whom(no" + "body))\"  // a peer gave " + "up\n"
+        #expect(try Rules.englishFindings(path: "Sources/Base/a.swift", text: code).isEmpty)
     }
 }

@@ -1,6 +1,9 @@
 extension Rules {
     /// The endings of the files whose language is looked at.
-    static let proseSuffixes = [".swift", ".c", ".h", ".js", ".py", ".sh", ".md"]
+    static let proseSuffixes = [".swift", ".c", ".h", ".js", ".py", ".sh", ".md", "/openapi.json", "Makefile"]
+
+    /// The endings of the files of which every line is prose.
+    private static let documentSuffixes = [".md", "/texts.js", "/openapi.json", "Makefile"]
 
     /// The words that plain technical English does without.
     private static let bannedProse = [
@@ -8,6 +11,14 @@ extension Rules {
         "com(es?|ing) to nothing",
         "com(es?|ing) to (its|their|an) end", "of no use", "so many", "so much", "hears? of", "(is|are) told",
         "let(s|ting)? go of", "beforehand", "all the same", "as it were", "thereof", "wherefore",
+    ]
+
+    /// The further words that no text of the command, the node or the libraries uses.
+    ///
+    /// The texts of the console may use them for people.
+    private static let bannedInLiterals = [
+        "whom", "everybody", "(gives?|given|gave) up", "knows? of", "beside", "stands? for", "at a time",
+        "came to nothing",
     ]
 
     /// The words with which no documentation comment begins: its subject is a noun, or it begins with a verb.
@@ -20,18 +31,30 @@ extension Rules {
         path.contains("Vectors/") || path.hasSuffix("/RecoveryPhrase+Words.swift")
     }
 
-    /// Returns the lines of a comment, a document, the name of a test or a text of the console that are not in plain English.
+    /// Whether every line of a file is prose, as in documents, texts of the console and descriptions of interfaces.
+    private static func isDocument(_ path: String) -> Bool {
+        documentSuffixes.contains { path.hasSuffix($0) } || path.hasPrefix("Sources/Apps/CRunar/include/")
+    }
+
+    /// Returns the lines of comments, documents, names of tests and texts of programs that are not in plain English.
     static func englishFindings(path: String, text: String) throws -> [Finding] {
         let banned = try pattern("(?i)\\b(" + bannedProse.joined(separator: "|") + ")\\b")
-        let isDocument = path.hasSuffix(".md") || path.hasSuffix("/texts.js")
+        let bannedInText = try pattern("(?i)\\b(" + (bannedProse + bannedInLiterals).joined(separator: "|") + ")\\b")
+        let isProse = isDocument(path)
+        let source =
+            path.hasPrefix("Sources/") && path.hasSuffix(".swift") ? SourceText(path: path, text: text) : nil
         var findings: [Finding] = []
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let start = line.drop { $0 == " " }
             let isComment = ["//", "*", "#", "<!--"].contains { start.hasPrefix($0) }
-            if isDocument || isComment || line.contains("@Test") || line.contains("func `"),
+            if isProse || isComment || line.contains("@Test") || line.contains("func `"),
                 let found = line.firstMatch(of: banned)
             {
                 let rule = "\"\(line[found.range])\" is no plain English"
+                findings.append(Finding(path: path, line: index + 1, rule: rule))
+            }
+            if let literals = source?.literals(line: index), let found = literals.firstMatch(of: bannedInText) {
+                let rule = "\"\(literals[found.range])\" is no plain English for a text of the program"
                 findings.append(Finding(path: path, line: index + 1, rule: rule))
             }
             guard start.hasPrefix("/// ") else { continue }

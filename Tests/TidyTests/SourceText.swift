@@ -27,6 +27,17 @@ struct SourceText {
         let rest = lines[index].utf8.dropFirst(codeEnd).drop { $0 == space }
         return rest.starts(with: "//".utf8) && rest.count > 6
     }
+
+    /// Returns the contents of the string literals in a line, with spaces in place of its code.
+    func literals(line index: Int) -> String {
+        let space = UInt8(ascii: " ")
+        let (bytes, kept) = (Array(lines[index].utf8), Array(code[index].utf8))
+        let codeEnd = (kept.lastIndex { $0 != space } ?? -1) + 1
+        let isComment = bytes.dropFirst(codeEnd).drop { $0 == space }.starts(with: "//".utf8)
+        let end = isComment ? codeEnd : bytes.count
+        let text = zip(bytes, kept).prefix(end).map { byte, code in code == space ? byte : space }
+        return String(decoding: text, as: UTF8.self)
+    }
 }
 
 /// One pass over the bytes that replaces what is not code with spaces.
