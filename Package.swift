@@ -122,7 +122,12 @@ let package = Package(
         module("PictureFiles", in: "Base", ["QRCode", "CZlib", turboJPEG], settings: computing),
         module("Identity", in: "Base", ["Essentials", "Bytes", algorithms, crypto], settings: computing),
         module("NanoTDF", in: "Base", ["Essentials", "Bytes", crypto, cryptoExtras], settings: computing),
-        module("OneTimeKeys", in: "Base", ["Essentials", "Bytes", "Identity", "NanoTDF", algorithms, crypto], settings: computing),
+        module(
+            "OneTimeKeys",
+            in: "Base",
+            ["Essentials", "Bytes", "Identity", "NanoTDF", algorithms, crypto],
+            settings: computing
+        ),
         module("Certificates", in: "Base", ["Essentials", "Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
