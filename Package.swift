@@ -119,7 +119,7 @@ let package = Package(
             pkgConfig: "libturbojpeg",
             providers: [.apt(["libturbojpeg0-dev"])]
         ),
-        module("PictureFiles", in: "Base", ["QRCode", "CZlib", turboJPEG], settings: computing),
+        module("ImageFiles", in: "Base", ["QRCode", "CZlib", turboJPEG], settings: computing),
         module("Identity", in: "Base", ["Essentials", "Bytes", algorithms, crypto], settings: computing),
         module("NanoTDF", in: "Base", ["Essentials", "Bytes", crypto, cryptoExtras], settings: computing),
         module(
@@ -283,7 +283,7 @@ let package = Package(
                 "Console", "MetricsText", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Libc",
                 "Bytes", "Identity",
                 "Certificates", "Concurrency",
-                "Kademlia", "QRCode", "PictureFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging,
+                "Kademlia", "QRCode", "ImageFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging,
                 metrics,
                 deque,
                 nio, nioPosix, nioHTTP1,
@@ -294,7 +294,7 @@ let package = Package(
             dependencies: [
                 "NodeService", "Console", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes", "Identity",
                 "Concurrency", "NodeCore",
-                "QRCode", "PictureFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", logging, arguments,
+                "QRCode", "ImageFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -348,7 +348,7 @@ let package = Package(
             swiftSettings: computing
         ),
         tests(of: "QRCode", ["QRCode", "QRCorpus", "TestSupport"]),
-        tests(of: "PictureFiles", ["PictureFiles", "QRCode", "TestSupport"]),
+        tests(of: "ImageFiles", ["ImageFiles", "QRCode", "TestSupport"]),
         .target(
             name: "TransportConformance",
             dependencies: ["Bytes", "Identity", "Concurrency", "Transport"],

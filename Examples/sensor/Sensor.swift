@@ -14,7 +14,7 @@ struct Sensor {
     }
 
     /// The request of a dashboard.
-    struct Wish: Codable, Sendable {
+    struct ReadingRequest: Codable, Sendable {
         var everyMilliseconds: Int
     }
 
@@ -34,8 +34,8 @@ struct Sensor {
         try await node.start()
         let network = try node.networks().first?.networkId ?? node.createNetwork(name: "Sensors").networkId
         let service = RunarService(name: "Climate", path: "climate", version: "1.0.0", description: "Temperatures")
-        service.registerStream("readings") { (wish: Wish?, writer: RunarStreamWriter<Reading>) in
-            let pause = Duration.milliseconds(max(10, wish?.everyMilliseconds ?? 1_000))
+        service.registerStream("readings") { (request: ReadingRequest?, writer: RunarStreamWriter<Reading>) in
+            let pause = Duration.milliseconds(max(10, request?.everyMilliseconds ?? 1_000))
             while true {
                 // Waits while the dashboard is slow, and ends when it goes away.
                 try await writer.send(Reading(celsius: temperature(), at: Date()))
@@ -57,7 +57,7 @@ struct Sensor {
             do {
                 let readings: RunarStream<Reading> = try await node.stream(
                     "climate/readings",
-                    payload: Wish(everyMilliseconds: 100)
+                    payload: ReadingRequest(everyMilliseconds: 100)
                 )
                 for try await reading in readings {
                     say("\(reading.at.formatted(.iso8601)) \(reading.celsius) °C")

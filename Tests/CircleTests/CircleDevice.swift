@@ -149,7 +149,7 @@ func withCircles(
     outgoingMailLimit: Int? = nil,
     _ body: ([CircleDevice], NetworkId) async throws -> Void
 ) async throws {
-    let home = try TemporaryHome()
+    let home = try TemporaryDataDirectory()
     try SystemFileSystem().makeDirectory(home.path, mode: 0o700)
     let memory = InMemoryNetwork(seed: 5)
     let makeNode = { (config: RunarNodeConfig) in

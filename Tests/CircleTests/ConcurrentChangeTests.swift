@@ -67,7 +67,7 @@ internal import Testing
             // The device with the lower PeerId wins where both change a group, but not where one deleted it.
             let lowest = try PeerId(rawRepresentation: [UInt8](repeating: 0, count: PeerId.byteCount))
             let person = try laptop.personID
-            let change = try await driver.turns.withLock { try driver.apply(description, from: person, lowest) }
+            let change = try await driver.mutex.withLock { try driver.apply(description, from: person, lowest) }
             #expect(change == nil)
             #expect(throws: CircleError.unknownStream(group)) { try laptop.circle.stream(group) }
         }
@@ -81,8 +81,8 @@ internal import Testing
             let earlier = try #require(phone.circle.card)
             let (one, other) = (phone.circle.driver, laptop.circle.driver)
             // Neither device takes a letter before both have signed.
-            let (first, second) = try await one.turns.withLock {
-                try await other.turns.withLock {
+            let (first, second) = try await one.mutex.withLock {
+                try await other.mutex.withLock {
                     (
                         try rename("Ada at the phone", after: earlier, on: one),
                         try rename("Ada at the laptop", after: earlier, on: other)
@@ -126,7 +126,7 @@ internal import Testing
             let stream = try await devices[0].circle.makeStream(name: "Friends")
             let (id, lowest, highest) = (stream.publicID, try peer(0), try peer(255))
             let renamed = try description("Renamed", of: stream)
-            try await driver.turns.withLock {
+            try await driver.mutex.withLock {
                 #expect(try driver.apply(renamed, from: driver.ownID, highest)?.stream == nil)
                 #expect(try driver.stream(id) == stream)
                 #expect(try driver.apply(renamed, from: driver.ownID, lowest)?.stream.revision == stream.revision)
@@ -158,7 +158,7 @@ internal import Testing
             let other = laptop.circle.driver
             let invited = Circle.Stream.Member(person: cleoID, hasJoined: false)
             // The laptop takes the letter of the phone after this change of its own, which has an equal revision.
-            let change = try await other.turns.withLock {
+            let change = try await other.mutex.withLock {
                 let removed = try await phone.circle.remove(benID, from: group)
                 let change = try other.change(group, telling: [cleoID]) { $0.members.append(invited) }
                 #expect(change?.stream.revision == removed.revision && removed.revision == before.revision + 1)

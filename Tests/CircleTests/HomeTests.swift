@@ -58,18 +58,18 @@ internal import Testing
         try await withCircles("Ada", "Ben") { devices, _ in
             let (ada, friend) = (devices[0], devices[1].peerId)
             let card = ada.circle.card
-            let strangers = (0...ProfileCard.homeLimit).map { _ in PeerId(publicKey: generatePeerKey().publicKey) }
+            let unknownPeers = (0...ProfileCard.homeLimit).map { _ in PeerId(publicKey: generatePeerKey().publicKey) }
             let tooLong = CircleError.tooLong(
                 "the list of homes",
                 limit: ProfileCard.homeLimit,
-                found: strangers.count
+                found: unknownPeers.count
             )
-            await #expect(throws: tooLong) { try await ada.circle.setHomes(strangers) }
+            await #expect(throws: tooLong) { try await ada.circle.setHomes(unknownPeers) }
             await #expect(throws: CircleError.repeatedHome(friend)) {
                 try await ada.circle.setHomes([friend, friend])
             }
-            await #expect(throws: CircleError.unknownHome(strangers[0])) {
-                try await ada.circle.setHomes([friend, strangers[0]])
+            await #expect(throws: CircleError.unknownHome(unknownPeers[0])) {
+                try await ada.circle.setHomes([friend, unknownPeers[0]])
             }
             #expect(ada.circle.card == card)
             let homes = [friend, ada.peerId]

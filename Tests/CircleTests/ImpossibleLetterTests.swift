@@ -30,7 +30,7 @@ internal import Testing
         let count = ThoughtServiceModel.contentByteLimit / first.bytes.count + 1
         #expect(count < Circle.Stream.memberLimit)
         let cards = try [first] + (1..<count).map { _ in try makeLargeCard() }
-        try await driver.turns.withLock {
+        try await driver.mutex.withLock {
             for card in cards {
                 let person = CircleDriver.KnownPerson(key: card.key, card: card, trust: Trust(.trusted))
                 try driver.save(card.publicID, person)
@@ -51,7 +51,7 @@ internal import Testing
             let group = try await circle.makeStream(name: "Friends").publicID
             let last = try #require(people.last)
             let invited = members(people.dropLast(), hasJoined: false)
-            try await driver.turns.withLock { _ = try driver.change(group) { $0.members = invited } }
+            try await driver.mutex.withLock { _ = try driver.change(group) { $0.members = invited } }
             let before = try circle.stream(group)
             #expect(before.members.count == people.count - 1)
             let error = await #expect(throws: CircleError.self) { try await circle.invite(last, to: group) }
@@ -82,14 +82,14 @@ internal import Testing
             // The cards of members may grow after they joined.
             let (joined, invited) = (members(people, hasJoined: true), members([benID], hasJoined: false))
             let unknown = PublicID(hash: [1])
-            try await driver.turns.withLock {
+            try await driver.mutex.withLock {
                 _ = try driver.change(group, telling: [benID]) { $0.members = joined + invited }
                 try driver.store.owe([StoredOwedLetter(.participation, unknown.bytes)], to: [ben.peerId])
             }
             await driver.sendOwed(to: ben.peerId)
             #expect(try driver.store.owedLetters(to: ben.peerId).isEmpty)
 
-            let change = try await driver.turns.withLock {
+            let change = try await driver.mutex.withLock {
                 try driver.change(group, telling: [benID]) { $0.members = invited }
             }
             let shorter = try #require(change)

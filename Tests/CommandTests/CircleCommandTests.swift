@@ -14,7 +14,7 @@ internal import Testing
         #expect(try accepted.text("trust") == "trusted")
     }
 
-    private static func person(_ home: TemporaryHome) throws -> [String: Any] {
+    private static func person(_ home: TemporaryDataDirectory) throws -> [String: Any] {
         let people = try home.answer(["circle", "list"]).json["people"] as? [[String: Any]]
         return try #require(people?.first)
     }
@@ -89,7 +89,7 @@ internal import Testing
     }
 
     @Test func `a file that no thought carries is refused before it is sent`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let large = try home.file("large.png", String(repeating: "x", count: 196_609))
         let empty = try home.file("empty.wav", "")
@@ -175,12 +175,12 @@ internal import Testing
         #expect(try own.failure["code"] as? String == "own-card")
         let damaged = try pair.owner.runar(["circle", "add", String(card.dropLast(4)), "--json"])
         #expect(try damaged.failure["code"] as? String == "bad-card")
-        let picture = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).png")
-        _ = try pair.owner.answer(["qr", "show", card, "--output", picture.path])
-        let invited = try pair.owner.answer(["circle", "add", "--picture", picture.path])
+        let image = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).png")
+        _ = try pair.owner.answer(["qr", "show", card, "--output", image.path])
+        let invited = try pair.owner.answer(["circle", "add", "--picture", image.path])
         #expect(try invited.text("name") == "Bob")
         #expect(try invited.text("trust") == "invited")
-        try FileManager.default.removeItem(at: picture)
+        try FileManager.default.removeItem(at: image)
         #expect(try pair.member.answer(["circle", "accept", "Ada"]).text("trust") == "trusted")
         let unknown = try pair.owner.runar(["circle", "say", "Carol", "hello", "--json"])
         #expect(try unknown.failure["code"] as? String == "no-such-conversation")
@@ -213,7 +213,7 @@ internal import Testing
         try pair.end()
     }
 
-    private static func streams(_ home: TemporaryHome, named name: String) throws -> [[String: Any]] {
+    private static func streams(_ home: TemporaryDataDirectory, named name: String) throws -> [[String: Any]] {
         let streams = try home.answer(["circle", "list"]).json["streams"] as? [[String: Any]]
         return try #require(streams).filter { $0["name"] as? String == name }
     }

@@ -86,7 +86,7 @@ internal import Testing
 
     @Test func `what commands print with --json is what the manual says`() throws {
         let fields = try documentedFields()
-        let (home, other) = (try TemporaryHome(), try TemporaryHome())
+        let (home, other) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try other.makeNode()
         let peer = try other.answer(["status"]).text("peerId")
         let backup = home.path + "-backup"
@@ -145,7 +145,7 @@ internal import Testing
         let fields = try documentedFields()
         let server = try RunningCommand(
             ["stun", "--serve", "--listen", "127.0.0.1:0", "--json"],
-            home: TemporaryHome()
+            home: TemporaryDataDirectory()
         )
         let start = try server.next("listening")
         let address = try #require((start["addresses"] as? [String])?.first)

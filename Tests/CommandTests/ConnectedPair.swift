@@ -4,14 +4,14 @@ internal import Testing
 
 /// Two members whose nodes run and are connected.
 struct ConnectedPair {
-    let owner: TemporaryHome
-    let member: TemporaryHome
+    let owner: TemporaryDataDirectory
+    let member: TemporaryDataDirectory
     let ownerId: String
     let memberId: String
     let nodes: [RunningCommand]
 
     init() throws {
-        let (owner, member) = (try TemporaryHome(), try TemporaryHome())
+        let (owner, member) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         (self.owner, self.member) = (owner, member)
         ownerId = try owner.makeNode()
         memberId = try member.makeNode()

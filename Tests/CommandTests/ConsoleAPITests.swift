@@ -13,8 +13,8 @@ internal import Testing
 /// The API behind the console, by its parts and from outside.
 @Suite("The console's API", .aside, .timeLimit(.minutes(15))) struct ConsoleAPITests {
     /// An API whose node is never started.
-    private func makeAPI(in home: TemporaryHome) throws -> NodeAPI {
-        let directory = try HomeDirectory(at: home.path)
+    private func makeAPI(in home: TemporaryDataDirectory) throws -> NodeAPI {
+        let directory = try DataDirectory(at: home.path)
         let settings = try Settings(flags: [.console: ["0"]], environment: { _ in nil }, file: [:])
         let console = try #require(try NodeConsole(settings: settings, home: directory))
         let keys = InMemoryKeyStorage()
@@ -26,7 +26,7 @@ internal import Testing
 
     @Test func `every route is described, as its types say`() throws {
         let page = try #require(PageTable()["/openapi.json"])
-        let api = try makeAPI(in: TemporaryHome())
+        let api = try makeAPI(in: TemporaryDataDirectory())
         let shapes = try APIDescription.shapes(of: api)
         let names = Set(shapes.map { "\($0.method.rawValue) \($0.template)" })
         #expect(names.count == shapes.count && names.count > 50)
@@ -73,12 +73,12 @@ internal import Testing
     }
 
     @Test func `nothing is changed by a request that reads`() throws {
-        let routes = try makeAPI(in: TemporaryHome()).routes
+        let routes = try makeAPI(in: TemporaryDataDirectory()).routes
         #expect(routes.filter { $0.method == .get && $0.body != .none }.isEmpty)
     }
 
     @Test func `paths of this machine are taken over the socket in the home alone`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let api = try makeAPI(in: home)
         let answer = try #require(api.routes.first { $0.template == "/api/v1/offers/{number}" })
         var request = ConsoleRequest()
@@ -96,7 +96,7 @@ internal import Testing
     }
 
     @Test func `a token of another network than the one being joined is refused`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let api = try makeAPI(in: home)
         let owner = try RunarNode(config: RunarNodeConfig(keyStorage: InMemoryKeyStorage(), statePath: nil))
         let (wanted, other) = (try owner.createNetwork(name: "Home"), try owner.createNetwork(name: "Cabin"))
@@ -120,7 +120,7 @@ internal import Testing
     }
 
     @Test func `the status lists a network that revoked this device, with the next step`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let api = try makeAPI(in: home)
         let owner = try RunarNode(config: RunarNodeConfig(keyStorage: InMemoryKeyStorage(), statePath: nil))
         let network = try owner.createNetwork(name: "Home")
@@ -135,7 +135,7 @@ internal import Testing
     }
 
     @Test func `a setting is changed in the file, at once where that is possible`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let api = try makeAPI(in: home)
         let change = try #require(api.routes.first { $0.method == .put && $0.template == "/api/v1/settings/{key}" })
         func ask(_ key: String, _ values: [String], isHere: Bool = true) async throws -> Int {
@@ -170,7 +170,7 @@ internal import Testing
 
     @Test(.enabled(if: APIVisitor.missing.isEmpty, Comment(rawValue: APIVisitor.missing)))
     func `two nodes do everything that the description promises, and answer as it says`() async throws {
-        let homes = [try TemporaryHome(), try TemporaryHome()]
+        let homes = [try TemporaryDataDirectory(), try TemporaryDataDirectory()]
         var nodes: [RunningCommand] = []
         var places: [String] = []
         for home in homes {
@@ -184,7 +184,9 @@ internal import Testing
         let (claims, left) = try await APIVisitor.go(places)
         for claim in claims where claim.failure != nil { Issue.record("\(claim.claim): \(claim.failure ?? "")") }
         #expect(claims.count > 200)
-        let ofCommands = try makeAPI(in: TemporaryHome()).commandRoutes.map { "\($0.method.rawValue) \($0.template)" }
+        let ofCommands = try makeAPI(in: TemporaryDataDirectory()).commandRoutes.map {
+            "\($0.method.rawValue) \($0.template)"
+        }
         let own = ["POST /api/v1/session/renew", "DELETE /api/v1/session/all"]
         #expect(Set(left) == Set(own + ofCommands))
         let running = nodes
@@ -207,16 +209,16 @@ internal import Testing
             (["offset": "x"], "offset"),
         ] {
             request.query = query
-            let failure = #expect(throws: ConsoleFailure.self) { try request.queryForm(PageQuestion.self).page() }
+            let failure = #expect(throws: ConsoleFailure.self) { try request.queryForm(PageQuery.self).page() }
             #expect(failure?.status == 400 && failure?.context["field"] == field, "\(query)")
         }
         request.query = ["offset": "7", "limit": "", "search": ""]
-        #expect(try request.queryForm(PageQuestion.self).page() == Page(offset: 7))
+        #expect(try request.queryForm(PageQuery.self).page() == Page(offset: 7))
         request.query = ["all": "1", "find": "false"]
-        let question = try request.queryForm(PeersQuestion.self)
+        let question = try request.queryForm(PeersQuery.self)
         #expect(question.all == true && question.find == false)
         request.query = ["whose": "mine"]
-        let failure = #expect(throws: ConsoleFailure.self) { try request.queryForm(RecordsQuestion.self) }
+        let failure = #expect(throws: ConsoleFailure.self) { try request.queryForm(RecordsQuery.self) }
         #expect(failure?.message == "\"whose\" must be one of own, held")
     }
 

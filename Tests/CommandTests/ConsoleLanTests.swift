@@ -22,7 +22,7 @@ struct ConsoleLanTests {
         let token: String
         let port: UInt16
 
-        init(_ home: TemporaryHome, _ arguments: [String] = []) async throws {
+        init(_ home: TemporaryDataDirectory, _ arguments: [String] = []) async throws {
             node = try RunningCommand(["up", "--console", "0", "--json"] + arguments, home: home)
             let ready = try node.next("ready")
             lan = try ready["consoleLan"].map {
@@ -34,12 +34,12 @@ struct ConsoleLanTests {
         }
 
         /// Asks on this machine.
-        func ask(_ method: String, _ path: String, body: String? = nil) async throws -> (Int, [String: Any]) {
+        func fetch(_ method: String, _ path: String, body: String? = nil) async throws -> (Int, [String: Any]) {
             let fields = [
                 ["Host", "localhost:\(port)"], ["Authorization", "Bearer \(token)"],
                 ["Content-Type", "application/json"],
             ]
-            let answers = try await ConsoleVisitor.ask(port, [.init(method, "/api/v1" + path, fields, body: body)])
+            let answers = try await ConsoleVisitor.fetch(port, [.init(method, "/api/v1" + path, fields, body: body)])
             let answer = try #require(answers.first)
             // A file is no object.
             return (answer.status, answer.body.hasPrefix("{") ? try Self.object(answer.body) : [:])
@@ -59,7 +59,7 @@ struct ConsoleLanTests {
         return try NetworkVisitor(port, at: host.trimmingCharacters(in: ["[", "]"]), token: token)
     }
 
-    private static func ask(
+    private static func fetch(
         _ visitor: NetworkVisitor,
         _ method: String,
         _ path: String,
@@ -69,7 +69,7 @@ struct ConsoleLanTests {
         let fields = [
             ["Host", visitor.authority], ["Authorization", "Bearer \(token)"], ["Content-Type", "application/json"],
         ]
-        let answer = try await visitor.ask(.init(method, "/api/v1" + path, fields, body: body))
+        let answer = try await visitor.fetch(.init(method, "/api/v1" + path, fields, body: body))
         return (answer.status, try Running.object(answer.body))
     }
 
@@ -78,7 +78,7 @@ struct ConsoleLanTests {
     }
 
     @Test func `over the network the person may do everything but what belongs to the device itself`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let running = try await Running(home, ["--console-lan", "0"])
         let lan = try #require(running.lan)
@@ -87,21 +87,21 @@ struct ConsoleLanTests {
         let file = home.path + "/" + ConsoleCertificate.name
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
         #expect(try await visitor.status("/api/v1/networks") == 200)
-        let view = try await Self.ask(visitor, "GET", "/lan", token: running.token).object
+        let view = try await Self.fetch(visitor, "GET", "/lan", token: running.token).object
         #expect(view["on"] as? Bool == true && view["here"] as? Bool == false)
         for (method, path, body) in [
             ("POST", "/recovery-phrase", #"{"passphrase":"show"}"#), ("PUT", "/lan", #"{"on":false}"#),
             ("POST", "/recovery-phrase/restore", #"{"words":"x"}"#), ("POST", "/lan/pairing", "{}"),
         ] {
-            let answer = try await Self.ask(visitor, method, path, token: running.token, body: body)
+            let answer = try await Self.fetch(visitor, method, path, token: running.token, body: body)
             #expect(answer.status == 403, "\(path)")
             #expect(Self.code(answer.object) == "only-here", "\(path)")
         }
         #expect(try await visitor.status("/api/v1/networks") == 200)
         // A flag decides, so the page does not.
-        let (status, refusal) = try await running.ask("PUT", "/lan", body: #"{"on":false}"#)
+        let (status, refusal) = try await running.fetch("PUT", "/lan", body: #"{"on":false}"#)
         #expect(status == 409 && Self.code(refusal) == "decided-elsewhere")
-        #expect(try await running.ask("GET", "/lan").1["source"] as? String == "flag")
+        #expect(try await running.fetch("GET", "/lan").1["source"] as? String == "flag")
         let node = running.node
         #expect(try await aside { node.end(by: SIGTERM) } == 0)
         // Compared once, the fingerprint holds after a restart.
@@ -111,15 +111,16 @@ struct ConsoleLanTests {
 
     @Test func `secret keys pass at the device itself only, and only for who knows what opens its vault`() async throws
     {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let unlocking = ["--passphrase-file", try home.file("passphrase", Self.passphrase)]
         #expect(try await aside { try home.runar(["init"] + unlocking) }.status == 0)
         let running = try await Running(home, ["--console-lan", "0"] + unlocking)
-        #expect(try await running.ask("POST", "/networks", body: #"{"name":"Home"}"#).0 == 201)
+        #expect(try await running.fetch("POST", "/networks", body: #"{"name":"Home"}"#).0 == 201)
         let asked = try await aside {
-            try TemporaryHome().answer(["device", "setup", "--show", "--no-passphrase"]).text("link")
+            try TemporaryDataDirectory().answer(["device", "setup", "--show", "--no-passphrase"]).text("link")
         }
-        let phrase = try await running.ask("POST", "/recovery-phrase", body: #"{"passphrase":"\#(Self.passphrase)"}"#).1
+        let phrase = try await running.fetch("POST", "/recovery-phrase", body: #"{"passphrase":"\#(Self.passphrase)"}"#)
+            .1
         let words = try #require(phrase["words"] as? [String]).joined(separator: " ")
         let requests = [
             ("/keys/export", #"{"key":"peer","passphrase":"eight or more""#),
@@ -130,17 +131,17 @@ struct ConsoleLanTests {
         let visitor = try Self.visitor(running.lan?.addresses, token: running.token)
         for (path, fields) in requests {
             let right = fields + #","confirmation":"\#(Self.passphrase)"}"#
-            let away = try await Self.ask(visitor, "POST", path, token: running.token, body: right)
+            let away = try await Self.fetch(visitor, "POST", path, token: running.token, body: right)
             #expect(away.status == 403 && Self.code(away.object) == "only-here", "\(path)")
-            let (missing, field) = try await running.ask("POST", path, body: fields + "}")
+            let (missing, field) = try await running.fetch("POST", path, body: fields + "}")
             #expect(missing == 400 && Self.code(field) == "bad-field", "\(path)")
             let wrong = fields + #","confirmation":"show"}"#
-            let (status, refusal) = try await running.ask("POST", path, body: wrong)
+            let (status, refusal) = try await running.fetch("POST", path, body: wrong)
             #expect(status == 403 && Self.code(refusal) == "wrong-passphrase", "\(path)")
-            #expect(try await running.ask("POST", path, body: right).0 == 200, "\(path)")
+            #expect(try await running.fetch("POST", path, body: right).0 == 200, "\(path)")
         }
         // A device without the keys is added from another screen, too.
-        let plain = try await Self.ask(
+        let plain = try await Self.fetch(
             visitor,
             "POST",
             "/device/add",
@@ -150,19 +151,19 @@ struct ConsoleLanTests {
         #expect(plain.status == 200)
         let file = #"{"key":"root","file":"","passphrase":"x","confirmation":"\#(Self.passphrase)"}"#
         for path in ["/keys/import", "/backup/restore"] {
-            let away = try await Self.ask(visitor, "POST", path, token: running.token, body: file)
+            let away = try await Self.fetch(visitor, "POST", path, token: running.token, body: file)
             #expect(away.status == 403 && Self.code(away.object) == "only-here", "\(path)")
-            #expect(try await running.ask("POST", path, body: #"{"key":"root","file":"","passphrase":"x"}"#).0 == 400)
+            #expect(try await running.fetch("POST", path, body: #"{"key":"root","file":"","passphrase":"x"}"#).0 == 400)
         }
         let renewal = #"{"confirmation":"\#(Self.passphrase)"}"#
-        let away = try await Self.ask(visitor, "POST", "/device/renew", token: running.token, body: renewal)
+        let away = try await Self.fetch(visitor, "POST", "/device/renew", token: running.token, body: renewal)
         #expect(away.status == 403 && Self.code(away.object) == "only-here")
     }
 
     @Test func `switched on in the page it stays on over a restart, and switched off the port is closed`()
         async throws
     {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let config = home.path + "/" + ConfigurationFile.name
         try Self.write(#"{"requestTimeout":"7s","listen":["127.0.0.1:0"]}"#, to: config)
@@ -170,10 +171,10 @@ struct ConsoleLanTests {
         #expect(running.lan == nil)
         #expect(!FileManager.default.fileExists(atPath: home.path + "/" + ConsoleCertificate.name))
         let port = try await Self.freePort()
-        let (taken, refusal) = try await running.ask("PUT", "/lan", body: #"{"on":true,"port":\#(running.port)}"#)
+        let (taken, refusal) = try await running.fetch("PUT", "/lan", body: #"{"on":true,"port":\#(running.port)}"#)
         #expect(taken == 409 && Self.code(refusal) == "no-console-lan")
         #expect(try String(contentsOfFile: config, encoding: .utf8).contains("consoleLan") == false)
-        let (status, view) = try await running.ask("PUT", "/lan", body: #"{"on":true,"port":\#(port)}"#)
+        let (status, view) = try await running.fetch("PUT", "/lan", body: #"{"on":true,"port":\#(port)}"#)
         #expect(status == 200 && view["source"] as? String == "file")
         let kept = try Running.object(String(contentsOfFile: config, encoding: .utf8))
         #expect(kept["consoleLan"] as? String == "\(port)" && kept["requestTimeout"] as? String == "7s")
@@ -185,10 +186,10 @@ struct ConsoleLanTests {
         #expect(try await visitor.status("/api/v1/networks") == 200)
         let fields = "Host: \(visitor.authority)\r\nAuthorization: Bearer \(again.token)\r\n"
         try await visitor.hold(Array("GET /api/v1/activity HTTP/1.1\r\n\(fields)\r\n".utf8), "tls")
-        #expect(try await again.ask("PUT", "/lan", body: #"{"on":true,"port":\#(port)}"#).0 == 200)
-        let (other, isOn) = try await again.ask("PUT", "/lan", body: #"{"on":true,"port":1}"#)
+        #expect(try await again.fetch("PUT", "/lan", body: #"{"on":true,"port":\#(port)}"#).0 == 200)
+        let (other, isOn) = try await again.fetch("PUT", "/lan", body: #"{"on":true,"port":1}"#)
         #expect(other == 409 && Self.code(isOn) == "is-on")
-        #expect(try await again.ask("PUT", "/lan", body: #"{"on":false}"#).1["on"] as? Bool == false)
+        #expect(try await again.fetch("PUT", "/lan", body: #"{"on":false}"#).1["on"] as? Bool == false)
         // The first byte is read before.
         #expect(try await visitor.end().hasPrefix("TTP/1.1 200"))
         #expect(try await visitor.spoken("1.3") == nil)
@@ -196,7 +197,7 @@ struct ConsoleLanTests {
     }
 
     @Test func `a code on the terminal signs in one device of the network`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let running = try await Running(home, ["--console-lan", "0"])
         let pairing = try RunningCommand(["console", "--lan", "--json"], home: home)
@@ -210,18 +211,18 @@ struct ConsoleLanTests {
         #expect(parts.first == lan.addresses.first && parts.count == 2)
         let visitor = try Self.visitor(parts, token: "")
         let body = #"{"secret":"\#(parts[1])"}"#
-        let session = try await Self.ask(visitor, "POST", "/session", token: "", body: body)
+        let session = try await Self.fetch(visitor, "POST", "/session", token: "", body: body)
         #expect(session.status == 200)
         let token = try #require(session.object["token"] as? String)
-        #expect(try await Self.ask(visitor, "GET", "/status", token: token).status == 200)
+        #expect(try await Self.fetch(visitor, "GET", "/status", token: token).status == 200)
         let outcome = try await aside { try pairing.outcome() }
         #expect(outcome.status == 0)
         #expect(try outcome.json["used"] as? Bool == true)
-        #expect(try await Self.ask(visitor, "POST", "/session", token: "", body: body).status == 401)
+        #expect(try await Self.fetch(visitor, "POST", "/session", token: "", body: body).status == 401)
     }
 
     @Test func `what cannot be is said with what to do`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let both = try await aside { try home.runar(["up", "--console", "off", "--console-lan", "0", "--json"]) }
         #expect(both.status == ExitStatus.configuration.rawValue)

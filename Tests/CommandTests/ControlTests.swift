@@ -140,7 +140,7 @@ internal import Testing
         answer: String,
         code: String
     ) async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
         let arguments = ["python3", "-c", Self.answering, "\(home.path)/\(NodeSocket.name)", answer]
         let node = try ChildProcess(path: "/usr/bin/env", arguments: arguments)

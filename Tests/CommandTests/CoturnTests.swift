@@ -51,7 +51,7 @@ struct CoturnTests {
     /// Runs `body` with the ports of a turnserver.
     private func withServer(_ addresses: [String], _ body: (UInt16) throws -> Void) throws {
         let (port, other) = try freePorts(addresses[0])
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let files = (home.path + "-turn.db", home.path + "-turn.pid")
         defer {
             for file in [files.0, files.1] { try? FileManager.default.removeItem(atPath: file) }  // temporary anyway
@@ -91,7 +91,7 @@ struct CoturnTests {
     /// Our server on these addresses, and the ports that it got.
     private func server(_ places: [String]) throws -> (command: RunningCommand, ports: [String]) {
         let arguments = ["stun", "--serve", "--json"] + places.flatMap { ["--listen", $0] }
-        let server = try RunningCommand(arguments, home: TemporaryHome())
+        let server = try RunningCommand(arguments, home: TemporaryDataDirectory())
         let addresses = try #require(try server.next("listening")["addresses"] as? [String])
         return (server, try addresses.map { String(try SocketAddress(parsing: $0).port) })
     }

@@ -6,18 +6,18 @@ internal import Testing
 
 /// A device with a root key and a new one, each with a place for a home.
 @Suite("Devices of one person", .aside) struct DeviceTests {
-    private let laptop: TemporaryHome
-    private let phone: TemporaryHome
+    private let laptop: TemporaryDataDirectory
+    private let phone: TemporaryDataDirectory
 
     init() throws {
-        (laptop, phone) = (try TemporaryHome(), try TemporaryHome())
+        (laptop, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try laptop.makeNode()
         _ = try laptop.answer(["network", "create", "Home"])
         _ = try laptop.answer(["network", "create", "Cabin"])
     }
 
     /// The request of a device, whose home is made by the way.
-    private func request(of home: TemporaryHome) throws -> Outcome {
+    private func request(of home: TemporaryDataDirectory) throws -> Outcome {
         try home.answer(["device", "setup", "--show", "--no-passphrase"])
     }
 
@@ -58,7 +58,7 @@ internal import Testing
         #expect(try networks(added) == ["Home": true])
         _ = try phone.answer(["device", "setup", "--yes", "-"], input: added.text("text"))
         #expect(try phone.answer(["network", "show", "Home"]).text("role") == "admin")
-        let guest = try TemporaryHome()
+        let guest = try TemporaryDataDirectory()
         let peer = try guest.makeNode()
         let token = try phone.answer(["network", "issue", peer, "--network", "Home"]).text("text")
         #expect(try guest.answer(["join"], input: token).json["isMember"] as? Bool == true)
@@ -84,7 +84,7 @@ internal import Testing
     }
 
     @Test func `images of the two screens are accepted in place of the texts`() throws {
-        func picture(of text: String, on home: TemporaryHome) throws -> String {
+        func image(of text: String, on home: TemporaryDataDirectory) throws -> String {
             let path = home.path + "-screen.png"
             let drawn = try runar(["qr", "show", "-", "--output", path], input: text)
             #expect(drawn.status == 0, "\(drawn.errors)")
@@ -95,9 +95,9 @@ internal import Testing
                 try? FileManager.default.removeItem(atPath: home.path + "-screen.png")  // the system empties the folder
             }
         }
-        let screen = try picture(of: request(of: phone).text("link").uppercased(), on: phone)
+        let screen = try image(of: request(of: phone).text("link").uppercased(), on: phone)
         let added = try laptop.answer(["device", "add", "--yes", "--network", "Home", "--picture", screen])
-        let answer = try picture(of: added.text("text"), on: laptop)
+        let answer = try image(of: added.text("text"), on: laptop)
         let set = try phone.answer(["device", "setup", "--yes", "--picture", answer])
         #expect(try networks(set) == ["Home": false])
         let blank = try laptop.runar(["device", "add", "--yes", "--picture", answer, "--json"])
@@ -131,13 +131,13 @@ internal import Testing
     @Test func `wrong, altered and foreign texts are refused with a reason`() throws {
         let link = try request(of: phone).text("link")
         let text = try laptop.answer(["device", "add", "--yes"], input: link).text("text")
-        let other = try TemporaryHome()
+        let other = try TemporaryDataDirectory()
         _ = try request(of: other)
-        let fresh = try TemporaryHome()
+        let fresh = try TemporaryDataDirectory()
         try fresh.makeNode()
         var changed = Array(text)
         changed[200] = changed[200] == "A" ? "B" : "A"
-        let mistakes: [(TemporaryHome, [String], String, String, Int32)] = [
+        let mistakes: [(TemporaryDataDirectory, [String], String, String, Int32)] = [
             (laptop, ["device", "add", "--yes"], text, "bad-request", 65),
             (laptop, ["device", "add", "--yes"], "hello", "bad-request", 65),
             (laptop, ["device", "add", "--yes"], String(link.dropLast(9)), "bad-data", 65),
@@ -165,10 +165,10 @@ internal import Testing
         let text = try laptop.answer(["device", "add", "--yes", "--no-network"], input: link).text("text")
         let taken = try phone.runar(["device", "setup", "--yes", "-"], input: text)
         #expect(taken.output.contains("your certificate, and no network"), "\(taken.output)\(taken.errors)")
-        let stranger = try TemporaryHome()
-        try stranger.makeNode()
-        _ = try stranger.answer(["network", "create", "Trap"])
-        let trap = try stranger.answer(["device", "add", "--yes"], input: request(of: phone).text("link")).text("text")
+        let nonMember = try TemporaryDataDirectory()
+        try nonMember.makeNode()
+        _ = try nonMember.answer(["network", "create", "Trap"])
+        let trap = try nonMember.answer(["device", "add", "--yes"], input: request(of: phone).text("link")).text("text")
         let refused = try phone.runar(["device", "setup", "--yes", "--json", "-"], input: trap)
         #expect(try refused.failure["code"] as? String == "foreign-authority")
         #expect(try phone.answer(["network", "list"]).json["networks"] as? [String] == [])

@@ -9,7 +9,7 @@ internal import Testing
     }
 
     /// Asks the doctor, whose exit status says whether there is a problem.
-    private func ask(_ home: TemporaryHome, _ peer: String...) throws -> Outcome {
+    private func ask(_ home: TemporaryDataDirectory, _ peer: String...) throws -> Outcome {
         let outcome = try home.runar(["doctor"] + peer + ["--json"])
         let isHealthy = try outcome.json["healthy"] as? Bool == true
         #expect(outcome.status == (isHealthy ? 0 : 69))
@@ -17,7 +17,7 @@ internal import Testing
     }
 
     @Test func `each step from an empty device to a running node is named`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let empty = try ask(home)
         #expect(try codes(empty).contains("no-home") && empty.status == 69)
         try home.makeNode()
@@ -34,7 +34,7 @@ internal import Testing
     }
 
     @Test func `the history lists a silent address and one that answers`() throws {
-        let (home, other) = (try TemporaryHome(), try TemporaryHome())
+        let (home, other) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try home.makeNode()
         let peer = try home.text(of: other.makeNode())
         let text = try home.answer(["network", "create", "Home"]).text("text")
@@ -62,7 +62,7 @@ internal import Testing
     }
 
     @Test func `an unknown peer is an error`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         _ = try home.answer(["network", "create", "Home"])
         let node = try RunningCommand(["up", "--json"], home: home)

@@ -4,15 +4,15 @@ internal import Testing
 
 /// Events that one member publishes and another prints, with nodes that find each other on loopback.
 @Suite("Events", .aside, .timeLimit(.minutes(15))) struct EventTests {
-    private let pair: MeetingPair
+    private let pair: DiscoveringPair
 
     init() throws {
-        pair = try MeetingPair()
+        pair = try DiscoveringPair()
     }
 
     private func subscriber(
         _ options: [String],
-        home: TemporaryHome,
+        home: TemporaryDataDirectory,
         environment: [String: String] = [:]
     ) throws -> RunningCommand {
         try RunningCommand(["subscribe", "--json"] + options, home: home, environment: environment)
@@ -134,11 +134,11 @@ internal import Testing
     }
 
     @Test func `a device without a membership is refused as not a member`() throws {
-        let stranger = try TemporaryHome()
-        try stranger.makeNode()
-        _ = try stranger.answer(["join"], input: try pair.owner.answer(["network", "show"]).text("text"))
+        let nonMember = try TemporaryDataDirectory()
+        try nonMember.makeNode()
+        _ = try nonMember.answer(["join"], input: try pair.owner.answer(["network", "show"]).text("text"))
         for command in [["publish", "a", "b", "--json"], ["subscribe", "a", "--json"]] {
-            let refused = try stranger.runar(command)
+            let refused = try nonMember.runar(command)
             #expect(refused.status == 77, "\(refused.output)")
             #expect(try refused.failure["code"] as? String == "not-a-member")
         }

@@ -6,12 +6,12 @@ internal import Testing
 
 /// An owner of a network and a device that is no member, each with a home.
 struct InvitedPair {
-    let owner: TemporaryHome
-    let phone: TemporaryHome
+    let owner: TemporaryDataDirectory
+    let phone: TemporaryDataDirectory
     let phoneId: String
 
     init() throws {
-        (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        (owner, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try owner.makeNode()
         phoneId = try phone.makeNode()
         _ = try owner.answer(["network", "create", "Home"])
@@ -113,7 +113,7 @@ extension Outcome {
         let (invitation, link) = try pair.invite()
         #expect(try pair.phone.runar(["join", "--json"], input: link).status == 0)
         #expect(invitation.end() == 0)
-        let other = try TemporaryHome()
+        let other = try TemporaryDataDirectory()
         try other.makeNode()
         let again = try other.runar(["join", "--json"], input: link)
         #expect(again.status == 65)
@@ -184,7 +184,7 @@ extension Outcome {
         let links = [try NetworkMetadata.fromQRString(text).link, try AccessToken.fromQRString(token).link]
         let joined = try pair.phone.answer(["join"], input: links.joined(separator: "\n"))
         #expect(try joined.json["isMember"] as? Bool == true)
-        let other = try TemporaryHome()
+        let other = try TemporaryDataDirectory()
         try other.makeNode()
         #expect(try other.answer(["join", links[0].uppercased()]).text("name") == "Home")
     }

@@ -4,13 +4,13 @@ internal import Testing
 
 /// `runar keys renew-device` with real homes.
 @Suite("A renewed key", .aside, .timeLimit(.minutes(15))) struct KeyRenewalTests {
-    private let (laptop, phone): (TemporaryHome, TemporaryHome)
+    private let (laptop, phone): (TemporaryDataDirectory, TemporaryDataDirectory)
     private let home: String
     private let old: String
 
     /// A phone that owns a network itself, and is a member of the laptop's.
     init() throws {
-        (laptop, phone) = (try TemporaryHome(), try TemporaryHome())
+        (laptop, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try laptop.makeNode()
         old = try phone.makeNode()
         home = try laptop.answer(["network", "create", "Home"]).text("networkId")

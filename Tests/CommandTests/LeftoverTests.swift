@@ -20,7 +20,7 @@ internal import Testing
     }
 
     @Test func `a start removes what killed writers left, and nothing of the person's`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let (files, inbox) = (home.path + "/files", home.path + "-inbox")
         defer { try? FileManager.default.removeItem(atPath: inbox) }  // the test is over anyway

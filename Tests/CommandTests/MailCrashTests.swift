@@ -12,13 +12,13 @@ internal import Testing
 
     /// A device whose node is started and killed, always at the same address.
     private final class Device {
-        let home: TemporaryHome
+        let home: TemporaryDataDirectory
         let peerId: String
         private(set) var node: RunningCommand?
         private(set) var address = "127.0.0.1:0"
 
         init() throws {
-            home = try TemporaryHome()
+            home = try TemporaryDataDirectory()
             peerId = try home.makeNode()
         }
 

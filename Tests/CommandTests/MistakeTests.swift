@@ -100,7 +100,7 @@ internal import Testing
         Mistake(["pears", "--home", "X"], 64, "runar peers"),
     ])
     func `a mistake is answered with advice and the documented exit code`(mistake: Mistake) throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let plain = try home.runar(mistake.arguments, input: "garbage")
         #expect(plain.status == mistake.status, "\(plain.output)\(plain.errors)")
@@ -115,14 +115,14 @@ internal import Testing
         "network list", "status", "stop", "peers", "up", "reset --yes", "keys export peer", "up --detach",
     ])
     func `every command without a home names the first step`(command: String) throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let outcome = try home.runar(command.split(separator: " ").map(String.init) + ["--json"])
         #expect(outcome.status == 78, "\(outcome.output)\(outcome.errors)")
         #expect(try (outcome.failure["message"] as? String)?.contains("runar init") == true)
     }
 
     @Test func `a member that acts as an owner, and a device without a network, are refused`() throws {
-        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        let (owner, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try owner.makeNode()
         try phone.makeNode()
         _ = try phone.answer(["join", owner.answer(["network", "create", "Home"]).text("text")])
@@ -152,7 +152,7 @@ internal import Testing
         status: Int32,
         advice: String
     ) throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let path = URL(filePath: home.path + "/" + file)
         if let content {
@@ -167,7 +167,7 @@ internal import Testing
     }
 
     @Test func `an unknown key in the configuration file is reported with the nearest known key`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let path = home.path + "/config.json"
         try Data(#"{"requestTimeOut":"5s"}"#.utf8).write(to: URL(filePath: path))
@@ -178,7 +178,7 @@ internal import Testing
     }
 
     @Test func `the settings in effect and their sources are shown`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let outcome = try home.runar(
             ["status", "--json", "--request-timeout", "3s"],

@@ -12,7 +12,7 @@ internal import Testing
 @Suite("The console of a node", .aside, .serialized, .timeLimit(.minutes(15))) struct NodeConsoleTests {
     @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))
     func `up serves metrics to a client with the home's token, which a restart keeps`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         var tokens: Set<String> = []
         for _ in 0..<2 {
@@ -31,7 +31,7 @@ internal import Testing
             let families = try await ConsoleVisitor.metrics(port, token: token)
             #expect(families["runar_active_networks"]?.values("runar_active_networks") == [0])
             #expect(families["runar_connections"]?.help.isEmpty == false)
-            let refused = try await ConsoleVisitor.ask(port, [("GET", "/metrics", [["Host", "localhost:\(port)"]])])
+            let refused = try await ConsoleVisitor.fetch(port, [("GET", "/metrics", [["Host", "localhost:\(port)"]])])
             #expect(refused.map(\.status) == [401])
             #expect(try await aside { node.end(by: SIGINT) } == 0)
         }
@@ -39,7 +39,7 @@ internal import Testing
     }
 
     @Test func `a console that is off opens no port and makes no token`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let node = try await aside { try RunningCommand(["up", "--json"], home: home) }
         #expect(try await aside { try node.next("ready")["console"] == nil })
@@ -48,7 +48,7 @@ internal import Testing
     }
 
     @Test func `a taken port ends the start with its reason`() async throws {
-        let (home, other) = (try TemporaryHome(), try TemporaryHome())
+        let (home, other) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try home.makeNode()
         try other.makeNode()
         let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
@@ -85,11 +85,11 @@ internal import Testing
     private func withConsoles(_ ports: [String?], _ body: (Place, Place) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var places: [Place] = []
-            var homes: [TemporaryHome] = []
+            var homes: [TemporaryDataDirectory] = []
             for port in ports {
-                let home = try TemporaryHome()
+                let home = try TemporaryDataDirectory()
                 homes.append(home)
-                let directory = try HomeDirectory(at: home.path)
+                let directory = try DataDirectory(at: home.path)
                 let flags: [Setting: [String]] = port.map { [.console: [$0]] } ?? [:]
                 let settings = try Settings(flags: flags, environment: { _ in nil }, file: [:])
                 let console = try #require(try NodeConsole(settings: settings, home: directory))
@@ -117,7 +117,7 @@ internal import Testing
 
     @Test(.enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing)))
     func `a printed address signs in one browser, whose token outlives a restart`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
         let address = try await aside { try #require(try node.next("ready")["console"] as? String) }
@@ -138,7 +138,7 @@ internal import Testing
     func `a browser is started with a private file, not the secret, and the file is removed`()
         async throws
     {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
         try await aside { _ = try node.next("ready") }
@@ -172,7 +172,7 @@ internal import Testing
     }
 
     @Test func `a missing console, browser or node is reported with advice`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let idle = try await aside { try home.runar(["console", "--json"]) }
         #expect(idle.status == ExitStatus.unavailable.rawValue)
@@ -195,10 +195,10 @@ internal import Testing
         let url = try #require(URL(string: address))
         let port = try #require(url.port.flatMap { UInt16(exactly: $0) })
         let secret = try #require(url.fragment?.split(separator: "=").last)
-        let answers = try await ConsoleVisitor.ask(
+        let answers = try await ConsoleVisitor.fetch(
             port,
             [
-                ConsoleVisitor.Question(
+                ConsoleVisitor.Request(
                     "POST",
                     "/api/v1/session",
                     [["Host", "localhost:\(port)"], ["Content-Type", "application/json"]],

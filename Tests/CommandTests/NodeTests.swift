@@ -4,7 +4,7 @@ internal import Testing
 
 @Suite("A running node", .aside) struct NodeTests {
     @Test func `a node serves commands, refuses a second node and stops on request`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let peer = try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
         let ready = try node.next("ready")
@@ -29,7 +29,7 @@ internal import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM]) func `a signal ends a node in order`(signal: Int32) throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
         _ = try node.next("ready")
@@ -38,7 +38,7 @@ internal import Testing
     }
 
     @Test func `a killed node does not block the next one`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let first = try RunningCommand(["up", "--json"], home: home)
         _ = try first.next("ready")
@@ -49,7 +49,7 @@ internal import Testing
     }
 
     @Test func `a background node is ready when the command returns`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let started = try home.answer(["up", "--detach"])
         #expect(try started.json["running"] as? Bool == true)
@@ -58,7 +58,7 @@ internal import Testing
     }
 
     @Test func `several clients are served concurrently, and one that leaves is released`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
         _ = try node.next("ready")
@@ -71,7 +71,7 @@ internal import Testing
     }
 
     @Test func `a listener without a node serves other commands until it ends`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let listener = try RunningCommand(["listen", "--json"], home: home)
         _ = try listener.next("listening")
@@ -86,7 +86,7 @@ internal import Testing
     }
 
     @Test func `settings that a running node does not apply are named`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
         _ = try node.next("ready")
@@ -95,7 +95,7 @@ internal import Testing
     }
 
     @Test func `the settings of a background node keep their sources`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let options = ["up", "--detach", "--request-timeout", "3s", "--json"]
         let started = try home.runar(options, environment: ["RUNAR_LOG_LEVEL": "info"])
@@ -108,7 +108,7 @@ internal import Testing
     }
 
     @Test func `the socket and the home are closed to others`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
         _ = try node.next("ready")
@@ -120,15 +120,15 @@ internal import Testing
     }
 
     @Test func `a message to all peers reports the peers that received it and those that did not`() throws {
-        let owner = try TemporaryHome()
+        let owner = try TemporaryDataDirectory()
         try owner.makeNode()
         let text = try owner.answer(["network", "create", "Three"]).text("text")
         let node = try RunningCommand(["up", "--json"], home: owner)
         _ = try node.next("ready")
         let address = try owner.answer(["network", "address"]).text("text")
-        var members: [(home: TemporaryHome, peerId: String, node: RunningCommand)] = []
+        var members: [(home: TemporaryDataDirectory, peerId: String, node: RunningCommand)] = []
         for _ in 0..<2 {
-            let home = try TemporaryHome()
+            let home = try TemporaryDataDirectory()
             let peerId = try home.makeNode()
             _ = try home.answer(["join", text, owner.answer(["network", "issue", peerId]).text("text")])
             let node = try RunningCommand(["up", "--json"], home: home)
@@ -169,7 +169,7 @@ internal import Testing
     }
 
     @Test func `a message is printed by the receiver's listener`() throws {
-        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        let (owner, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         let (ownerId, phoneId) = (try owner.makeNode(), try phone.makeNode())
         let text = try owner.answer(["network", "create", "Pair"]).text("text")
         let token = try owner.answer(["network", "issue", phoneId]).text("text")

@@ -98,28 +98,28 @@ internal import Testing
     }
 
     @Test func `messages are kept in order, bounded by number and by bytes`() async throws {
-        let desk = MessageDesk(activity: Activity())
+        let history = MessageHistory(activity: Activity())
         let peer = try PeerId(rawRepresentation: Array(repeating: 7, count: 32))
-        let result = try await desk.whileSending("hi", to: peer, in: nil, label: "Phone") { 5 }
-        #expect(result.result == 5 && desk.messages(with: peer, since: 0).map(\.state) == [.delivered])
+        let result = try await history.whileSending("hi", to: peer, in: nil, label: "Phone") { 5 }
+        #expect(result.result == 5 && history.messages(with: peer, since: 0).map(\.state) == [.delivered])
         await #expect(throws: CancellationError.self) {
-            _ = try await desk.whileSending("no", to: peer, in: nil, label: nil) { throw CancellationError() }
+            _ = try await history.whileSending("no", to: peer, in: nil, label: nil) { throw CancellationError() }
         }
-        #expect(desk.messages(with: nil, since: 1).map(\.state) == [.failed])
-        #expect(desk.messages(with: nil, since: 1).first?.failure?.isEmpty == false)
-        for _ in 0..<MessageDesk.limit { desk.keep(MessageReport(peer: peer, payload: [1, 2, 3]), label: nil) }
-        let kept = desk.messages(with: nil, since: 0)
-        #expect(kept.count == MessageDesk.limit && kept.first?.number == 3 && kept.first?.base64 == "AQID")
+        #expect(history.messages(with: nil, since: 1).map(\.state) == [.failed])
+        #expect(history.messages(with: nil, since: 1).first?.failure?.isEmpty == false)
+        for _ in 0..<MessageHistory.limit { history.keep(MessageReport(peer: peer, payload: [1, 2, 3]), label: nil) }
+        let kept = history.messages(with: nil, since: 0)
+        #expect(kept.count == MessageHistory.limit && kept.first?.number == 3 && kept.first?.base64 == "AQID")
         let large = MessageReport(peer: peer, payload: Array(repeating: 255, count: 1 << 20))
-        for _ in 0..<20 { desk.keep(large, label: nil) }
-        #expect(desk.messages(with: nil, since: 0).reduce(0) { $0 + $1.bytes } <= MessageDesk.byteLimit)
+        for _ in 0..<20 { history.keep(large, label: nil) }
+        #expect(history.messages(with: nil, since: 0).reduce(0) { $0 + $1.bytes } <= MessageHistory.byteLimit)
         // No peer displaces what another one said.
         let other = PeerId(publicKey: generatePeerKey().publicKey)
-        desk.keep(MessageReport(peer: other, payload: [4]), label: nil)
-        for _ in 0..<20 { desk.keep(large, label: nil) }
-        for _ in 0..<MessageDesk.limit { desk.keep(MessageReport(peer: peer, payload: [5]), label: nil) }
-        #expect(desk.messages(with: other, since: 0).count == 1)
-        #expect(desk.messages(with: nil, since: 0).count == MessageDesk.limit)
+        history.keep(MessageReport(peer: other, payload: [4]), label: nil)
+        for _ in 0..<20 { history.keep(large, label: nil) }
+        for _ in 0..<MessageHistory.limit { history.keep(MessageReport(peer: peer, payload: [5]), label: nil) }
+        #expect(history.messages(with: other, since: 0).count == 1)
+        #expect(history.messages(with: nil, since: 0).count == MessageHistory.limit)
     }
 
     @Test func `log lines are kept, found and counted, and a level applies immediately`() {
@@ -130,12 +130,12 @@ internal import Testing
         ring.set(.info, in: .storage)
         logger.info("Heard", metadata: ["peer": "x"])
         logger.critical("loud")
-        let lines = ring.lines(LogRing.Question()).lines
+        let lines = ring.lines(LogRing.Query()).lines
         #expect(lines.map(\.message) == ["Heard", "loud"] && lines.first?.metadata == ["peer": "x"])
         #expect(lines.first?.subsystem == "storage")
-        #expect(ring.lines(LogRing.Question(level: .error)).lines.map(\.message) == ["loud"])
-        #expect(ring.lines(LogRing.Question(search: "heard")).lines.map(\.message) == ["Heard"])
-        #expect(ring.lines(LogRing.Question(subsystem: "discovery")).lines.isEmpty)
+        #expect(ring.lines(LogRing.Query(level: .error)).lines.map(\.message) == ["loud"])
+        #expect(ring.lines(LogRing.Query(search: "heard")).lines.map(\.message) == ["Heard"])
+        #expect(ring.lines(LogRing.Query(subsystem: "discovery")).lines.isEmpty)
         let event = LogEvent(
             level: .critical,
             message: "more",
@@ -146,9 +146,9 @@ internal import Testing
             line: #line
         )
         for _ in 0..<LogRing.limit { ring.keep(event, [:]) }
-        let late = ring.lines(LogRing.Question(since: 1, limit: 3))
+        let late = ring.lines(LogRing.Query(since: 1, limit: 3))
         #expect(late.lines.count == 3 && late.missed && late.next == 2002)
-        let beyond = ring.lines(LogRing.Question(since: .max))
+        let beyond = ring.lines(LogRing.Query(since: .max))
         #expect(beyond.lines.isEmpty && !beyond.missed)
         ring.set(.error, in: nil)
         #expect(ring.levels == LogRing.Levels(level: .error, subsystems: [:]))

@@ -4,7 +4,7 @@ internal import Testing
 
 @Suite("Commands without a network", .aside) struct OfflineTests {
     @Test func `a person makes a network, admits a second device, and that device joins and leaves`() throws {
-        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        let (owner, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try owner.makeNode()
         let peer = try phone.makeNode()
         let network = try owner.answer(["network", "create", "Family"])
@@ -24,7 +24,7 @@ internal import Testing
     }
 
     @Test func `the texts may come as arguments, as files and one after the other`() throws {
-        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        let (owner, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try owner.makeNode()
         let peer = try phone.makeNode()
         let text = try owner.answer(["network", "create", "Home"]).text("text")
@@ -37,7 +37,7 @@ internal import Testing
     }
 
     @Test func `a network that was left can be joined again, by its owner too`() throws {
-        let (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        let (owner, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try owner.makeNode()
         let peer = try phone.makeNode()
         let text = try owner.answer(["network", "create", "Home"]).text("text")
@@ -55,7 +55,7 @@ internal import Testing
     }
 
     @Test func `a file that a person names may be a link`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let text = try home.file("text", try home.answer(["network", "create", "Home"]).text("text"))
         defer { for file in [text, text + "-link"] { try? FileManager.default.removeItem(atPath: file) } }  // as below
@@ -65,7 +65,7 @@ internal import Testing
     }
 
     @Test func `a renamed network has the next version and the same id`() throws {
-        let owner = try TemporaryHome()
+        let owner = try TemporaryDataDirectory()
         try owner.makeNode()
         let before = try owner.answer(["network", "create", "Old"])
         let after = try owner.answer(["network", "rename", "Old", "New"])
@@ -74,7 +74,7 @@ internal import Testing
     }
 
     @Test func `a passphrase opens the vault and another does not`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         let right = try home.file("right", "correct horse\n")
         let wrong = try home.file("wrong", "battery staple\n")
         defer {
@@ -91,7 +91,7 @@ internal import Testing
     }
 
     @Test func `a backup file brings the root key and its networks to a new device`() throws {
-        let (old, new) = (try TemporaryHome(), try TemporaryHome())
+        let (old, new) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try old.makeNode()
         try new.makeNode()
         let network = try old.answer(["network", "create", "Mine"]).text("networkId")
@@ -109,7 +109,7 @@ internal import Testing
     }
 
     @Test func `a restored root key makes no network in the place of an unknown one`() throws {
-        let (old, new) = (try TemporaryHome(), try TemporaryHome())
+        let (old, new) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         try old.makeNode()
         try new.makeNode()
         let texts = try ["One", "Two"].map { try old.answer(["network", "create", $0]) }
@@ -131,7 +131,7 @@ internal import Testing
     }
 
     @Test func `an exported key goes into another vault only where it replaces nothing`() throws {
-        let (one, other) = (try TemporaryHome(), try TemporaryHome())
+        let (one, other) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         let peer = try one.makeNode()
         try other.makeNode()
         let exported = try one.answer(["keys", "export", "peer", "--reveal"])
@@ -143,7 +143,7 @@ internal import Testing
     }
 
     @Test func `a reset removes the node and nothing else`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let mine = home.path + "/notes"
         try Data("mine".utf8).write(to: URL(filePath: mine))
@@ -154,7 +154,7 @@ internal import Testing
     }
 
     @Test func `a reset takes the console's files, and the root key of networks if that is said`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         _ = try home.answer(["network", "create", "Home"])
         for name in ["console.token", "console.tls.pem"] {

@@ -5,13 +5,13 @@ internal import Testing
 
 /// Peers by the beginnings of their ids and by their labels.
 @Suite("Names of peers", .aside) struct PeerNameTests {
-    private let owner: TemporaryHome
+    private let owner: TemporaryDataDirectory
     /// Two ids that share their first eight characters, and one of its own.
     private let twins: [PeerId]
     private let other: PeerId
 
     init() throws {
-        owner = try TemporaryHome()
+        owner = try TemporaryDataDirectory()
         try owner.makeNode()
         twins = try [1, 2].map { try PeerId(rawRepresentation: [UInt8](repeating: 0x5A, count: 31) + [$0]) }
         other = try PeerId(rawRepresentation: [UInt8](repeating: 0xC3, count: 32))

@@ -17,9 +17,9 @@ internal import Testing
         ).link
     }
 
-    private func expectRead(_ picture: IndependentReaders.Picture, _ text: String) throws {
+    private func expectRead(_ image: IndependentReaders.Image, _ text: String) throws {
         guard IndependentReaders.missing.isEmpty else { return }
-        let reading = try #require(try IndependentReaders.read([picture]).first)
+        let reading = try #require(try IndependentReaders.read([image]).first)
         #expect(reading.agrees(on: Array(text.utf8)), "\(reading)")
     }
 

@@ -4,10 +4,10 @@ internal import Testing
 
 /// Values that one member stores and another reads, with nodes that find each other on loopback.
 @Suite("Stored values", .aside, .timeLimit(.minutes(15))) struct RecordTests {
-    private let pair: MeetingPair
+    private let pair: DiscoveringPair
 
     init() throws {
-        pair = try MeetingPair()
+        pair = try DiscoveringPair()
     }
 
     @Test func `a stored record is read by the other node byte for byte`() throws {
@@ -151,11 +151,11 @@ internal import Testing
 }
 
 /// An owner and a phone of its network on loopback, in a discovery group that no other test uses.
-final class MeetingPair {
+final class DiscoveringPair {
     enum Side { case owner, phone }
 
-    let owner: TemporaryHome
-    let phone: TemporaryHome
+    let owner: TemporaryDataDirectory
+    let phone: TemporaryDataDirectory
     let ownerId: String
     let phoneId: String
     /// Below the ports that the system gives to sockets by itself.
@@ -164,7 +164,7 @@ final class MeetingPair {
     private(set) var phoneNode: RunningCommand?
 
     init() throws {
-        (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        (owner, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         (ownerId, phoneId) = (try owner.makeNode(), try phone.makeNode())
         let text = try owner.answer(["network", "create", "Pair"]).text("text")
         let token = try owner.answer(["network", "issue", phoneId, "--label", "phone"]).text("text")

@@ -9,20 +9,20 @@ internal import Testing
 @testable internal import runar
 
 @Suite("A revoked device") struct RevokedTests {
-    private let folder: TemporaryHome
+    private let folder: TemporaryDataDirectory
     private let handler: RequestHandler
     private let network: NetworkId
 
     /// A node that is never started, in a network from which its device was removed and in one from which it was not.
     init() throws {
-        folder = try TemporaryHome()
+        folder = try TemporaryDataDirectory()
         let keys = InMemoryKeyStorage()
         let node = try RunarNode(config: RunarNodeConfig(keyStorage: keys, statePath: nil))
         network = try node.createNetwork(name: "Home").networkId
         _ = try node.createNetwork(name: "Office")
         try node.revoke(node.peerId, in: network)
         let settings = try Settings(flags: [:], environment: { _ in nil }, file: [:])
-        let home = try HomeDirectory(at: folder.path)
+        let home = try DataDirectory(at: folder.path)
         handler = RequestHandler(node: node, keys: keys, home: home, settings: settings)
     }
 

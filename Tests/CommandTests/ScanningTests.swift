@@ -9,7 +9,7 @@ internal import Testing
     .enabled(if: IndependentReaders.missing.isEmpty, "zbar or zxing-cpp is missing")
 ) struct ScanningTests {
     /// Returns the text that a camera reads from a code that a command shows.
-    private func scan(_ home: TemporaryHome, _ arguments: [String]) throws -> String {
+    private func scan(_ home: TemporaryDataDirectory, _ arguments: [String]) throws -> String {
         let shown = try home.runar(arguments + ["--qr"])
         try #require(shown.status == 0, "\(shown.errors)")
         return try text(of: shown.output, isDark: true)

@@ -256,7 +256,7 @@ extension Outcome {
         let place = try Workplace()
         let before = try FileManager.default.contentsOfDirectory(atPath: place.folder.path)
         let arguments = ["seal", "--to", place.path("public.pem"), "--output", place.path("sealed")]
-        let command = try RunningCommand(arguments, home: TemporaryHome(), keepsInput: true)
+        let command = try RunningCommand(arguments, home: TemporaryDataDirectory(), keepsInput: true)
         // It waits for the input, with its output begun.
         while try FileManager.default.contentsOfDirectory(atPath: place.folder.path).count == before.count {
             await Task.yield()
@@ -327,7 +327,7 @@ extension Outcome {
     func `otdf-python opens what the command seals, and the command what otdf-python seals`() throws {
         let place = try Workplace()
         _ = try place.seal(["--binding", "hash"])
-        let answers = try NanoTDFPeer.ask([
+        let answers = try NanoTDFPeer.perform([
             .init(key: place.recipient.recipient_pem, nanotdf: Hex.encode([UInt8](place.bytes("sealed")))),
             .init(curve: "secp256r1", public: place.recipient.publicPEM(), plaintext: Hex.encode([1, 2, 3])),
         ])

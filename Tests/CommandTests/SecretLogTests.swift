@@ -20,7 +20,7 @@ internal import Testing
 
     @Test(.enabled(if: APIVisitor.missing.isEmpty, Comment(rawValue: APIVisitor.missing)))
     func `no token, passphrase, phrase, key or invitation is in a log, however much is logged`() async throws {
-        let homes = [try TemporaryHome(), try TemporaryHome()]
+        let homes = [try TemporaryDataDirectory(), try TemporaryDataDirectory()]
         var nodes: [RunningCommand] = []
         var places: [[String]] = []
         for home in homes {

@@ -4,10 +4,10 @@ internal import Testing
 
 /// Services that one member offers as commands and another one asks, with nodes that find each other on loopback.
 @Suite("Services", .aside, .timeLimit(.minutes(15))) struct ServiceTests {
-    private let pair: MeetingPair
+    private let pair: DiscoveringPair
 
     init() throws {
-        pair = try MeetingPair()
+        pair = try DiscoveringPair()
     }
 
     @Test func `a service ends with a failure when the node stops`() throws {
@@ -19,7 +19,7 @@ internal import Testing
         #expect(try outcome.lastFailureCode == "node-gone")
     }
 
-    private func server(_ words: [String], home: TemporaryHome) throws -> RunningCommand {
+    private func server(_ words: [String], home: TemporaryDataDirectory) throws -> RunningCommand {
         let server = try RunningCommand(["serve", "--json"] + words, home: home)
         _ = try server.next("serving")
         return server

@@ -8,7 +8,7 @@ internal import Testing
 @Suite("runar stun", .aside) struct StunTests {
     private func server(_ places: [String]) throws -> (command: RunningCommand, address: String, hears: [String]) {
         let arguments = ["stun", "--serve", "--json"] + places.flatMap { ["--listen", $0] }
-        let command = try RunningCommand(arguments, home: TemporaryHome())
+        let command = try RunningCommand(arguments, home: TemporaryDataDirectory())
         let addresses = try #require(try command.next("listening")["addresses"] as? [String])
         return (command, try #require(addresses.first), addresses)
     }
@@ -29,7 +29,7 @@ internal import Testing
 
     @Test func `a running node prints its connection text with the address that a server sees`() throws {
         let server = try server(["127.0.0.1:0"])
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         _ = try home.answer(["network", "create", "Home"])
         let node = try RunningCommand(["up", "--json", "--stun-servers", server.address], home: home)

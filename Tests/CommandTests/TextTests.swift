@@ -121,7 +121,7 @@ internal import Testing
 
     @Test func `a directory of another user is refused as a home, whatever it holds`() {
         let denied = FileError(operation: "look at", path: "/srv/x/vault", code: SystemErrors.accessDenied)
-        let failure = NodeHome.failure(denied, at: "/srv/x")
+        let failure = NodeDirectory.failure(denied, at: "/srv/x")
         #expect(failure.status == .notPermitted)
         #expect(failure.message.contains("/srv/x:") && failure.message.contains("--home"))
         #expect(!failure.message.contains("vault"))

@@ -9,7 +9,7 @@ enum BrowserScenario {
     private static let script = "../Browser/run.py"
 
     /// The folder of the screenshots, without those of failures of earlier runs.
-    private static let pictures = {
+    private static let images = {
         let folder = packageRoot.appending(path: ".build/console-screenshots")
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)  // there is none before the first
         for name in names ?? [] where name.hasPrefix("failed-") {
@@ -20,7 +20,7 @@ enum BrowserScenario {
 
     private static let environment = [
         "RUNAR": ChildProcess.products.appending(path: "runar").path,
-        "CONSOLE_SCREENSHOTS": pictures,
+        "CONSOLE_SCREENSHOTS": images,
     ]
 
     private static let server = Result { try ScenarioServer(script: script, environment: environment) }

@@ -12,7 +12,7 @@ internal import Testing
         site: String? = nil,
         forPage: Bool = false
     ) -> AccessRules.Verdict {
-        rules.judge(AccessRules.Request(host: host, origin: origin, fetchSite: site), forPage: forPage)
+        rules.evaluate(AccessRules.Request(host: host, origin: origin, fetchSite: site), forPage: forPage)
     }
 
     @Test(arguments: ["localhost:9464", "LOCALHOST:9464", "127.0.0.1:9464", "[::1]:9464"])
@@ -54,7 +54,7 @@ internal import Testing
         forPage: Bool = false
     ) -> AccessRules.Verdict {
         let request = AccessRules.Request(host: host, origin: origin, localAddress: SocketAddress(local))
-        return AccessRules.network.judge(request, forPage: forPage)
+        return AccessRules.network.evaluate(request, forPage: forPage)
     }
 
     @Test(arguments: [
@@ -83,7 +83,7 @@ internal import Testing
     }
 
     @Test func `without an end of ours nothing is allowed`() {
-        #expect(AccessRules.network.judge(.init(host: "192.168.7.5:4281"), forPage: true) == .foreignHost)
+        #expect(AccessRules.network.evaluate(.init(host: "192.168.7.5:4281"), forPage: true) == .foreignHost)
     }
 
     @Test func `no name of a host crashes the rules`() {

@@ -23,7 +23,7 @@ struct ConsoleTests {
         try await withConsole(registry) { port in
             let host = ["Host", "127.0.0.1:\(port)"]
             let token = ["Authorization", "Bearer \(secretOfTests)"]
-            let answers = try await ConsoleVisitor.ask(
+            let answers = try await ConsoleVisitor.fetch(
                 port,
                 [
                     ("GET", "/metrics", [host, token]),

@@ -37,18 +37,18 @@ private struct CountedRoutes: Sendable {
     .enabled(if: ConsoleVisitor.missing.isEmpty, Comment(rawValue: ConsoleVisitor.missing))
 )
 struct HostileTests {
-    private typealias Question = ConsoleVisitor.Question
+    private typealias Request = ConsoleVisitor.Request
 
     private let routes = CountedRoutes()
     private let json = ["Content-Type", "application/json"]
     private let token = ["Authorization", "Bearer \(secretOfTests)"]
 
     private func statuses(
-        _ questions: @Sendable @escaping (_ host: [String], _ port: UInt16) -> [ConsoleVisitor.Question]
+        _ requests: @Sendable @escaping (_ host: [String], _ port: UInt16) -> [ConsoleVisitor.Request]
     ) async throws -> [Int] {
         let statuses = Locked<[Int]>([])
         try await withConsole(routes: routes.routes) { port in
-            let answers = try await ConsoleVisitor.ask(port, questions(["Host", "localhost:\(port)"], port))
+            let answers = try await ConsoleVisitor.fetch(port, requests(["Host", "localhost:\(port)"], port))
             #expect(answers.allSatisfy { $0.headers["access-control-allow-origin"] == nil })
             statuses.withLock { $0 = answers.map(\.status) }
         }
@@ -59,23 +59,23 @@ struct HostileTests {
         let (json, token) = (json, token)
         let found = try await statuses { host, port in
             [
-                Question(
+                Request(
                     "POST",
                     "/api/v1/things",
                     [host, token, json, ["Origin", "http://evil.example"]],
                     body: "{}"
                 ),
-                Question("POST", "/api/v1/things", [host, token, json, ["Origin", "null"]], body: "{}"),
-                Question("POST", "/api/v1/things", [host, token, json, ["Origin", "http://localhost:1"]], body: "{}"),
-                Question("POST", "/api/v1/things", [host, token, json, ["Origin", "https://localhost:\(port)"]]),
-                Question("POST", "/api/v1/things", [host, token, json, ["Sec-Fetch-Site", "cross-site"]], body: "{}"),
-                Question("POST", "/api/v1/things", [host, token, json, ["Sec-Fetch-Site", "same-site"]], body: "{}"),
-                Question("POST", "/api/v1/things", [["Host", "evil.example:\(port)"], token, json], body: "{}"),
-                Question("POST", "/api/v1/things", [["Host", "localhost"], token, json], body: "{}"),
-                Question("OPTIONS", "/api/v1/things", [host, ["Access-Control-Request-Method", "POST"]]),
+                Request("POST", "/api/v1/things", [host, token, json, ["Origin", "null"]], body: "{}"),
+                Request("POST", "/api/v1/things", [host, token, json, ["Origin", "http://localhost:1"]], body: "{}"),
+                Request("POST", "/api/v1/things", [host, token, json, ["Origin", "https://localhost:\(port)"]]),
+                Request("POST", "/api/v1/things", [host, token, json, ["Sec-Fetch-Site", "cross-site"]], body: "{}"),
+                Request("POST", "/api/v1/things", [host, token, json, ["Sec-Fetch-Site", "same-site"]], body: "{}"),
+                Request("POST", "/api/v1/things", [["Host", "evil.example:\(port)"], token, json], body: "{}"),
+                Request("POST", "/api/v1/things", [["Host", "localhost"], token, json], body: "{}"),
+                Request("OPTIONS", "/api/v1/things", [host, ["Access-Control-Request-Method", "POST"]]),
                 // A form of another site can send this without asking.
-                Question("POST", "/api/v1/things", [host, token, ["Content-Type", "text/plain"]], body: "{}"),
-                Question("POST", "/api/v1/things", [host, token], body: "{}"),
+                Request("POST", "/api/v1/things", [host, token, ["Content-Type", "text/plain"]], body: "{}"),
+                Request("POST", "/api/v1/things", [host, token], body: "{}"),
             ]
         }
         #expect(found == [403, 403, 403, 403, 403, 403, 421, 421, 401, 415, 415])
@@ -93,12 +93,12 @@ struct HostileTests {
             [nil, "Bearer", "Bearer x", "Bearer \(expired)", "Bearer \(foreign)", "Basic \(secretOfTests)"].map {
                 value in
                 let fields = value.map { [["Authorization", $0]] } ?? []
-                return Question("POST", "/api/v1/things", [host, json] + fields, body: "{}")
+                return Request("POST", "/api/v1/things", [host, json] + fields, body: "{}")
             } + [
-                Question("POST", "/api/v1/things", [host, json, ["Cookie", "token=\(secretOfTests)"]], body: "{}"),
-                Question("GET", "/api/v1/things?token=\(PercentEncoded.text(secretOfTests))", [host]),
-                Question("GET", "/api/v1/nothing", [host]), Question("DELETE", "/api/v1/session/all", [host]),
-                Question("POST", "/api/v1/session/renew", [host]), Question("GET", "/api/v1/session", [host]),
+                Request("POST", "/api/v1/things", [host, json, ["Cookie", "token=\(secretOfTests)"]], body: "{}"),
+                Request("GET", "/api/v1/things?token=\(PercentEncoded.text(secretOfTests))", [host]),
+                Request("GET", "/api/v1/nothing", [host]), Request("DELETE", "/api/v1/session/all", [host]),
+                Request("POST", "/api/v1/session/renew", [host]), Request("GET", "/api/v1/session", [host]),
             ]
         }
         #expect(found == Array(repeating: 401, count: 12))
@@ -112,19 +112,19 @@ struct HostileTests {
         try await withConsole(sessions: sessions) { port in
             let host = ["Host", "localhost:\(port)"]
             let path = "/api/v1/session"
-            let answers = try await ConsoleVisitor.ask(
+            let answers = try await ConsoleVisitor.fetch(
                 port,
                 [
-                    Question("POST", path, [host, json, ["Origin", "http://evil.example"]], body: body),
-                    Question("POST", path, [host, json, ["Sec-Fetch-Site", "cross-site"]], body: body),
-                    Question("POST", path, [["Host", "evil.example:\(port)"], json], body: body),
-                    Question("POST", path, [host, ["Content-Type", "text/plain"]], body: body),
-                    Question("GET", "\(path)?secret=\(secret)", [host]),
-                    Question("POST", path, [host, json], body: #"{"secret":"AAAA"}"#),
-                    Question("POST", path, [host, json], body: #"{"secret":7}"#),
-                    Question("POST", path, [host, json], body: "{"),
-                    Question("POST", path, [host, json, ["Origin", "http://localhost:\(port)"]], body: body),
-                    Question("POST", path, [host, json], body: body),
+                    Request("POST", path, [host, json, ["Origin", "http://evil.example"]], body: body),
+                    Request("POST", path, [host, json, ["Sec-Fetch-Site", "cross-site"]], body: body),
+                    Request("POST", path, [["Host", "evil.example:\(port)"], json], body: body),
+                    Request("POST", path, [host, ["Content-Type", "text/plain"]], body: body),
+                    Request("GET", "\(path)?secret=\(secret)", [host]),
+                    Request("POST", path, [host, json], body: #"{"secret":"AAAA"}"#),
+                    Request("POST", path, [host, json], body: #"{"secret":7}"#),
+                    Request("POST", path, [host, json], body: "{"),
+                    Request("POST", path, [host, json, ["Origin", "http://localhost:\(port)"]], body: body),
+                    Request("POST", path, [host, json], body: body),
                 ]
             )
             #expect(answers.map(\.status) == [403, 403, 421, 415, 401, 401, 400, 400, 200, 401])
@@ -136,12 +136,12 @@ struct HostileTests {
         let (token, json) = (token, json)
         let found = try await statuses { host, _ in
             [
-                Question("GET", "/api/v1/things", [host, token]),
-                Question("GET", "/api/v1/files/a", [host, token]),
-                Question("GET", "/api/v1/session/all", [host, token]),
-                Question("GET", "/api/v1/session/renew", [host, token]),
-                Question("POST", "/", [host, token]), Question("DELETE", "/index.html", [host, token]),
-                Question("POST", "/api/v1/things", [host, token, json], body: "{}"),
+                Request("GET", "/api/v1/things", [host, token]),
+                Request("GET", "/api/v1/files/a", [host, token]),
+                Request("GET", "/api/v1/session/all", [host, token]),
+                Request("GET", "/api/v1/session/renew", [host, token]),
+                Request("POST", "/", [host, token]), Request("DELETE", "/index.html", [host, token]),
+                Request("POST", "/api/v1/things", [host, token, json], body: "{}"),
             ]
         }
         #expect(found == [200, 405, 405, 405, 405, 405, 200])
@@ -153,18 +153,18 @@ struct HostileTests {
         let big = "\"" + String(repeating: "a", count: 98) + "\""
         let found = try await statuses { host, _ in
             [
-                Question("POST", "/api/v1/things", [host, token, json], body: big),
-                Question("POST", "/api/v1/things", [host, token, json], body: big + " "),
-                Question(
+                Request("POST", "/api/v1/things", [host, token, json], body: big),
+                Request("POST", "/api/v1/things", [host, token, json], body: big + " "),
+                Request(
                     "POST",
                     "/api/v1/things",
                     [host, token, json],
                     body: String(repeating: "a", count: 3_000_000)
                 ),
-                Question("POST", "/api/v1/things", [host, json], body: String(repeating: "a", count: 500_000)),
-                Question("PUT", "/api/v1/files/a", [host, token], body: String(repeating: "a", count: 200_001)),
-                Question("GET", "/api/v1/things", [host, token]),
-                Question("GET", "/api/v1/things?\(String(repeating: "a", count: 20_000))", [host, token]),
+                Request("POST", "/api/v1/things", [host, json], body: String(repeating: "a", count: 500_000)),
+                Request("PUT", "/api/v1/files/a", [host, token], body: String(repeating: "a", count: 200_001)),
+                Request("GET", "/api/v1/things", [host, token]),
+                Request("GET", "/api/v1/things?\(String(repeating: "a", count: 20_000))", [host, token]),
             ]
         }
         #expect(found.prefix(6) == [200, 413, 413, 401, 413, 200])
@@ -176,9 +176,9 @@ struct HostileTests {
         try await withConsole(routes: routes.routes) { port in
             let fields = [["Host", "localhost:\(port)"], token]
             let content = String(repeating: "abc", count: 60_000)
-            let answer = try await ConsoleVisitor.ask(
+            let answer = try await ConsoleVisitor.fetch(
                 port,
-                [Question("PUT", "/api/v1/files/a%2Fb", fields, body: content)]
+                [Request("PUT", "/api/v1/files/a%2Fb", fields, body: content)]
             )
             #expect(answer.map(\.body) == ["a/b 180000 180000"])
             #expect(answer.first?.headers["content-disposition"] == "attachment; filename*=UTF-8''%C3%A4%0D%0A")
@@ -190,7 +190,7 @@ struct HostileTests {
     @Test func `pages have strict policies, reveal nothing of the node and are cached`() async throws {
         try await withConsole { port in
             let host = ["Host", "127.0.0.1:\(port)"]
-            let first = try await ConsoleVisitor.ask(port, [Question("GET", "/", [host])])
+            let first = try await ConsoleVisitor.fetch(port, [Request("GET", "/", [host])])
             let page = try #require(first.first)
             let policy = try #require(page.headers["content-security-policy"])
             for rule in [
@@ -203,12 +203,12 @@ struct HostileTests {
             #expect(page.headers["referrer-policy"] == "no-referrer" && page.headers["set-cookie"] == nil)
             #expect(page.headers["cross-origin-opener-policy"] == "same-origin")
             let tag = try #require(page.headers["etag"])
-            let second = try await ConsoleVisitor.ask(
+            let second = try await ConsoleVisitor.fetch(
                 port,
                 [
-                    Question("GET", "/", [host, ["If-None-Match", tag]]), Question("GET", "/../index.html", [host]),
-                    Question("GET", "/console.token", [host]), Question("GET", "/", [["Host", "evil.example"]]),
-                    Question("GET", "/", [host, ["Origin", "http://evil.example"]]),
+                    Request("GET", "/", [host, ["If-None-Match", tag]]), Request("GET", "/../index.html", [host]),
+                    Request("GET", "/console.token", [host]), Request("GET", "/", [["Host", "evil.example"]]),
+                    Request("GET", "/", [host, ["Origin", "http://evil.example"]]),
                 ]
             )
             #expect(second.map(\.status) == [304, 404, 404, 421, 403] && second[0].body.isEmpty)

@@ -70,22 +70,22 @@ struct InstrumentTests {
         let (registry, other) = (MetricsRegistry(explanations: RunarMetric.explanations), MetricsRegistry())
         let hands = ShiftedClock()
         let owner = try self.makeNode(registry, clock: hands.clock)
-        let (member, stranger) = (try self.makeNode(other), try self.makeNode(other))
+        let (member, nonMember) = (try self.makeNode(other), try self.makeNode(other))
         let network = try owner.createNetwork(name: "Home").networkId
         let token = try owner.issueToken(for: member.peerId, in: network, expiration: nil)
         try member.addNetworkToken(networkId: network, token: token)
-        let foreign = try stranger.createNetwork(name: "Home").networkId
-        for node in [owner, member, stranger] { try await node.start() }
+        let foreign = try nonMember.createNetwork(name: "Home").networkId
+        for node in [owner, member, nonMember] { try await node.start() }
         let (inbox, outbox) = (owner.startListening(), member.startListening())
         let address = try #require(member.listenAddresses.first).description
         let ownAddress = try #require(owner.listenAddresses.first).description
 
         // The connection fails since another key answers there, the token since the owner does not know its network.
         await #expect(throws: (any Error).self) {
-            try await owner.connectToPeer(peerId: stranger.peerId, networkId: network, address: address)
+            try await owner.connectToPeer(peerId: nonMember.peerId, networkId: network, address: address)
         }
         await #expect(throws: (any Error).self) {
-            try await stranger.connectToPeer(peerId: owner.peerId, networkId: foreign, address: ownAddress)
+            try await nonMember.connectToPeer(peerId: owner.peerId, networkId: foreign, address: ownAddress)
         }
         try await owner.connectToPeer(peerId: member.peerId, networkId: network, address: address)
         for _ in 0..<3 {
@@ -109,7 +109,7 @@ struct InstrumentTests {
         #expect(Set(operations.compactMap { $0.labels["type"] }).isSuperset(of: ["put", "get"]))
         #expect(reading.family(.activePeers)?.samples.first?.labels == ["network": network.short])
 
-        for node in [member, stranger] { await node.stop() }
+        for node in [member, nonMember] { await node.stop() }
         let events = owner.eventStream
         if !owner.connectedPeers().isEmpty {
             for await event in events { if case .peerLeft = event { break } }

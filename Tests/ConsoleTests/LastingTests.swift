@@ -52,7 +52,7 @@ struct LastingTests {
     @Test func `lines arrive one by one until the response ends`() async throws {
         try await withConsole(routes: routes) { port in
             let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
-            let answers = try await ConsoleVisitor.ask(port, [.init("GET", "/api/v1/three", fields)])
+            let answers = try await ConsoleVisitor.fetch(port, [.init("GET", "/api/v1/three", fields)])
             #expect(answers.map(\.body) == ["{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n"])
             #expect(answers.first?.headers["content-type"] == "application/x-ndjson")
         }
@@ -64,7 +64,7 @@ struct LastingTests {
             let route = ConsoleRoute(.get, "/api/v1/end") { _ in .last(Array("{}".utf8)) { ended.fulfil(()) } }
             try await withConsole(routes: [route]) { port in
                 let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
-                let task = Task { try await ConsoleVisitor.ask(port, [.init("GET", "/api/v1/end", fields)]) }
+                let task = Task { try await ConsoleVisitor.fetch(port, [.init("GET", "/api/v1/end", fields)]) }
                 asking.withLock { $0 = task }
                 await ended.waitIgnoringCancellation()
             }
@@ -98,7 +98,7 @@ struct LastingTests {
             try await visitor.hold(Self.head("GET", "/api/v1/waiting", port))
             try await visitor.waitForLine()
             let host = ["Host", "localhost:\(port)"]
-            let answers = try await ConsoleVisitor.ask(
+            let answers = try await ConsoleVisitor.fetch(
                 port,
                 [
                     .init("DELETE", "/api/v1/session/all", [host, ["Authorization", "Bearer \(token)"]]),
@@ -127,7 +127,7 @@ struct LastingTests {
             let json = "Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n"
             try await visitor.hold(Self.head("POST", "/api/v1/deed", port, json) + Array("{".utf8))
             let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
-            let answers = try await ConsoleVisitor.ask(
+            let answers = try await ConsoleVisitor.fetch(
                 port,
                 [.init("GET", "/api/v1/three", fields), .init("DELETE", "/api/v1/session/all", fields)]
             )
@@ -230,7 +230,9 @@ struct LastingTests {
             for number in 0..<64 { try await visitor.hold(beginnings[number % beginnings.count]) }
             for _ in 0..<64 { #expect(try await visitor.end()?.contains(" 200 ") == false) }
             let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
-            #expect(try await ConsoleVisitor.ask(port, [.init("GET", "/api/v1/three", fields)]).map(\.status) == [200])
+            #expect(
+                try await ConsoleVisitor.fetch(port, [.init("GET", "/api/v1/three", fields)]).map(\.status) == [200]
+            )
         }
     }
 }

@@ -36,20 +36,20 @@ struct NetworkTests {
         try await withNetworkConsole(routes: Self.routes) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             let host = ["Host", visitor.authority]
-            let page = try await visitor.ask(.init("GET", "/", [host]))
+            let page = try await visitor.fetch(.init("GET", "/", [host]))
             #expect(page.status == 200)
             #expect(page.headers["content-security-policy"]?.contains("default-src 'none'") == true)
-            let answer = try await visitor.ask(
+            let answer = try await visitor.fetch(
                 .init("GET", "/api/v1/place", [host, ["Authorization", "Bearer \(secretOfTests)"]])
             )
             #expect(answer.status == 200)
             #expect(answer.body == "{\"isFromThisMachine\":false}")
-            #expect(try await visitor.ask(.init("GET", "/api/v1/place", [host])).status == 401)
+            #expect(try await visitor.fetch(.init("GET", "/api/v1/place", [host])).status == 401)
             #expect(try await NetworkVisitor(port, token: "x").status("/api/v1/place") == 401)
         }
         try await withConsole(routes: Self.routes) { port in
             let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
-            let answers = try await ConsoleVisitor.ask(port, [.init("GET", "/api/v1/place", fields)])
+            let answers = try await ConsoleVisitor.fetch(port, [.init("GET", "/api/v1/place", fields)])
             #expect(answers.map(\.body) == ["{\"isFromThisMachine\":true}"])
         }
     }
@@ -180,7 +180,7 @@ struct NetworkTests {
             try await visitor.hold(Self.head("/api/v1/waiting", visitor.authority), "tls")
             try await withConsole(sessions: sessions, { $0.replaceKey = { "another key" } }) { own in
                 let fields = [["Host", "localhost:\(own)"], ["Authorization", "Bearer \(secretOfTests)"]]
-                let answers = try await ConsoleVisitor.ask(own, [.init("DELETE", "/api/v1/session/all", fields)])
+                let answers = try await ConsoleVisitor.fetch(own, [.init("DELETE", "/api/v1/session/all", fields)])
                 #expect(answers.map(\.status) == [200])
             }
             // The first byte is read before.
@@ -209,15 +209,15 @@ struct NetworkTests {
         try await withNetworkConsole(sessions: sessions, change) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             let fields = [["Host", visitor.authority], ["Content-Type", "application/json"]]
-            let exchange = ConsoleVisitor.Question(
+            let exchange = ConsoleVisitor.Request(
                 "POST",
                 "/api/v1/session",
                 fields,
                 body: "{\"secret\":\"\(secret)\"}"
             )
-            let first = try await visitor.ask(exchange)
+            let first = try await visitor.fetch(exchange)
             #expect(first.status == 200)
-            #expect(try await visitor.ask(exchange).status == 401)
+            #expect(try await visitor.fetch(exchange).status == 401)
             struct Session: Decodable { let token: String }
             let token = try JSONDecoder().decode(Session.self, from: Data(first.body.utf8)).token
             #expect(try await NetworkVisitor(port, token: token).status("/metrics") == 200)

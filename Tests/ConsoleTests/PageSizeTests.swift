@@ -25,7 +25,7 @@ struct PageSizeTests {
         let pages = pages
         try await withConsole { port in
             let fields = [["Host", "localhost:\(port)"], ["Accept-Encoding", "gzip, deflate, br, zstd"]]
-            let answers = try await ConsoleVisitor.ask(port, pages.map { ("GET", "/" + $0.path, fields) })
+            let answers = try await ConsoleVisitor.fetch(port, pages.map { ("GET", "/" + $0.path, fields) })
             for (page, answer) in zip(pages, answers) {
                 #expect(answer.status == 200 && Array(answer.body.utf8) == page.bytes, "\(page.path)")
                 #expect(answer.headers["content-length"] == "\(answer.length)", "\(page.path)")
@@ -46,14 +46,14 @@ struct PageSizeTests {
             let host = ["Host", "localhost:\(port)"]
             let zipped = ["Accept-Encoding", "gzip"]
             let asked = { (fields: [[String]]) in ("GET", "/app.js", [host] + fields) }
-            let answers = try await ConsoleVisitor.ask(port, [asked([]), asked([zipped])])
+            let answers = try await ConsoleVisitor.fetch(port, [asked([]), asked([zipped])])
             let (plain, packed) = (answers[0], answers[1])
             #expect(plain.headers["content-encoding"] == nil && plain.length == first.bytes.count)
             #expect(packed.headers["content-encoding"] == "gzip" && packed.length < first.bytes.count / 2)
             #expect(plain.body == packed.body)
             let tags = try answers.map { try #require($0.headers["etag"]) }
             #expect(tags[0] == first.tag && tags[0] != tags[1])
-            let again = try await ConsoleVisitor.ask(
+            let again = try await ConsoleVisitor.fetch(
                 port,
                 [
                     asked([["If-None-Match", tags[0]]]),

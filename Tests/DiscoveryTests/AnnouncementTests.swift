@@ -177,7 +177,7 @@ internal import Testing
     }
 }
 
-@Suite("Knock") struct KnockTests {
+@Suite("Knock") struct RendezvousProbeTests {
     private let network: Network
     private let other: Network
     private let member = Member(seed: 1)
@@ -187,50 +187,50 @@ internal import Testing
         other = try Network(seed: 2)
     }
 
-    private func knock() throws -> [UInt8] {
-        let announcement = try member.announcement(in: network, for: .knock)
+    private func rendezvousProbe() throws -> [UInt8] {
+        let announcement = try member.announcement(in: network, for: .rendezvousProbe)
         let key = network.secrets.newest.rendezvous.publicKey
-        return try #require(Knock.seal(announcement, to: key) { $1.seal($0, info: $2) })
+        return try #require(RendezvousProbe.seal(announcement, to: key) { $1.seal($0, info: $2) })
     }
 
     @Test func `only members know and open it`() throws {
-        let knock = try knock()
-        #expect(knock.count == Knock.byteCount)
+        let rendezvousProbe = try rendezvousProbe()
+        #expect(rendezvousProbe.count == RendezvousProbe.byteCount)
         let ours = network.secrets.newest.rendezvous
         let theirs = other.secrets.newest.rendezvous
-        #expect(Knock.isAddressed(knock, to: ours.publicKey))
-        #expect(!Knock.isAddressed(knock, to: theirs.publicKey))
-        let opened = try #require(Knock.open(knock, of: network.id, with: ours))
+        #expect(RendezvousProbe.isAddressed(rendezvousProbe, to: ours.publicKey))
+        #expect(!RendezvousProbe.isAddressed(rendezvousProbe, to: theirs.publicKey))
+        let opened = try #require(RendezvousProbe.open(rendezvousProbe, of: network.id, with: ours))
         #expect(try Announcement(opened, of: network.id).peerId == member.peerId)
-        #expect(Knock.open(knock, of: other.id, with: ours) == nil)
-        #expect(Knock.open(knock, of: network.id, with: theirs) == nil)
+        #expect(RendezvousProbe.open(rendezvousProbe, of: other.id, with: ours) == nil)
+        #expect(RendezvousProbe.open(rendezvousProbe, of: network.id, with: theirs) == nil)
     }
 
     @Test func `no byte of a knock is stable`() throws {
-        let knocks = try (0..<32).map { _ in try knock() }
-        for position in 0..<Knock.byteCount {
+        let rendezvousProbes = try (0..<32).map { _ in try rendezvousProbe() }
+        for position in 0..<RendezvousProbe.byteCount {
             var counts = [Int](repeating: 0, count: 256)
-            for knock in knocks { counts[Int(knock[position])] += 1 }
+            for rendezvousProbe in rendezvousProbes { counts[Int(rendezvousProbe[position])] += 1 }
             #expect((counts.max() ?? 0) < 8, "byte \(position)")
         }
     }
 
     @Test func `a tag that fits does not open what was changed`() throws {
-        let knock = try knock()
+        let rendezvousProbe = try rendezvousProbe()
         let ours = network.secrets.newest.rendezvous
-        for position in [16, 47, 48, 200, Knock.byteCount - 1] {
-            var changed = knock
+        for position in [16, 47, 48, 200, RendezvousProbe.byteCount - 1] {
+            var changed = rendezvousProbe
             changed[position] ^= 1
-            #expect(Knock.isAddressed(changed, to: ours.publicKey) == (position >= 48))
-            #expect(Knock.open(changed, of: network.id, with: ours) == nil)
+            #expect(RendezvousProbe.isAddressed(changed, to: ours.publicKey) == (position >= 48))
+            #expect(RendezvousProbe.open(changed, of: network.id, with: ours) == nil)
         }
     }
 
     @Test func `nothing crashes opening`() throws {
         let ours = network.secrets.newest.rendezvous
-        neverCrash(on: [try knock()], rounds: 1_000) { damaged in
-            _ = Knock.isAddressed(damaged, to: ours.publicKey)
-            _ = Knock.open(damaged, of: network.id, with: ours)
+        neverCrash(on: [try rendezvousProbe()], rounds: 1_000) { damaged in
+            _ = RendezvousProbe.isAddressed(damaged, to: ours.publicKey)
+            _ = RendezvousProbe.open(damaged, of: network.id, with: ours)
         }
     }
 }

@@ -6,11 +6,11 @@ internal import Testing
 
 @Suite("Budgets") struct BudgetTests {
     @Test func `a token bucket has a burst and a rate per second`() {
-        let rate = Rate(perSecond: 10, atOnce: 30)
-        var allowance = Allowance()
+        let rate = RateLimit(perSecond: 10, atOnce: 30)
+        var bucket = TokenBucket()
         func taken(at time: Duration) -> Int {
             var count = 0
-            while allowance.take(under: rate, at: time) { count += 1 }
+            while bucket.take(under: rate, at: time) { count += 1 }
             return count
         }
         #expect(taken(at: .seconds(1000)) == 30)
@@ -21,11 +21,11 @@ internal import Testing
     }
 
     @Test func `a debt is paid off before anything else`() {
-        let rate = Rate(perSecond: 10, atOnce: 30)
-        var allowance = Allowance()
-        allowance.charge(130, under: rate, at: .zero)
-        #expect(!allowance.hasRoom(under: rate, at: .seconds(10)))
-        #expect(allowance.hasRoom(under: rate, at: .milliseconds(10_100)))
+        let rate = RateLimit(perSecond: 10, atOnce: 30)
+        var bucket = TokenBucket()
+        bucket.charge(130, under: rate, at: .zero)
+        #expect(!bucket.hasRoom(under: rate, at: .seconds(10)))
+        #expect(bucket.hasRoom(under: rate, at: .milliseconds(10_100)))
     }
 
     @Test func `a known source has a share of its own`() throws {
@@ -33,8 +33,8 @@ internal import Testing
         let member = try SocketAddress(parsing: "192.0.2.1:1")
         budget.vouch(for: member, at: .zero)
         for number in 0..<5_000 {
-            let stranger = SocketAddress(.v4(UInt32(number)), port: 1)
-            budget.charge(.proof, count: 10, to: stranger, at: .zero)
+            let unverified = SocketAddress(.v4(UInt32(number)), port: 1)
+            budget.charge(.proof, count: 10, to: unverified, at: .zero)
         }
         #expect(!budget.hasRoom(for: .proof, from: try SocketAddress(parsing: "192.0.2.2:1"), at: .zero))
         #expect(budget.hasRoom(for: .proof, from: member, at: .zero))
@@ -51,9 +51,9 @@ internal import Testing
             "[2001:db8::1]:1", "[2001:db8::2]:1", "[2001:db8:0:1::1]:1", "[fe80::1%2]:1", "[fe80::2%2]:1",
         ]
         .map { try SocketAddress(parsing: $0) }
-        budget.charge(.knock, count: 10, to: sources[0], at: .zero)
-        budget.charge(.knock, count: 10, to: sources[3], at: .zero)
-        let haveRoom = sources.map { budget.hasRoom(for: .knock, from: $0, at: .zero) }
+        budget.charge(.rendezvousProbe, count: 10, to: sources[0], at: .zero)
+        budget.charge(.rendezvousProbe, count: 10, to: sources[3], at: .zero)
+        let haveRoom = sources.map { budget.hasRoom(for: .rendezvousProbe, from: $0, at: .zero) }
         #expect(haveRoom == [false, false, true, false, true])
     }
 

@@ -67,8 +67,8 @@ internal import Testing
 
     @Test mutating func `rendezvous probes cost a hash without the key and few openings with it`() throws {
         let key = network.secrets.newest.rendezvous.publicKey
-        let announcement = try Member(seed: 5).announcement(in: network, for: .knock)
-        let genuine = try #require(Knock.seal(announcement, to: key) { $1.seal($0, info: $2) })
+        let announcement = try Member(seed: 5).announcement(in: network, for: .rendezvousProbe)
+        let genuine = try #require(RendezvousProbe.seal(announcement, to: key) { $1.seal($0, info: $2) })
         var spoilt = genuine
         spoilt[200] ^= 1
         for _ in 0..<1000 { host.give(.datagramReceived(spoilt, from: source(1))) }
@@ -81,9 +81,9 @@ internal import Testing
         host.pass(.seconds(1))
         host.give(.datagramReceived(genuine, from: source(5_000)))
         #expect(host.isPresent(Member(seed: 5).peerId, in: network))
-        let stranger = random.bytes(Knock.byteCount)
-        for _ in 0..<1000 { host.give(.datagramReceived(stranger, from: source(6_000))) }
-        #expect(host.discovery.budget.hasRoom(for: .knock, from: source(6_000), at: host.now.monotonic))
+        let unverified = random.bytes(RendezvousProbe.byteCount)
+        for _ in 0..<1000 { host.give(.datagramReceived(unverified, from: source(6_000))) }
+        #expect(host.discovery.budget.hasRoom(for: .rendezvousProbe, from: source(6_000), at: host.now.monotonic))
     }
 
     @Test mutating func `a member that invents members adds none and costs bounded verification`() throws {

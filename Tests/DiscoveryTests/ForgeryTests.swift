@@ -71,13 +71,13 @@ internal import Testing
     }
 
     @Test mutating func `a beacon is no rendezvous probe, and a probe is no beacon`() throws {
-        let asKnock = try victim.announcement(in: network, for: .beacon)
+        let asRendezvousProbe = try victim.announcement(in: network, for: .beacon)
         let key = network.secrets.newest.rendezvous.publicKey
-        let knock = try #require(Knock.seal(asKnock, to: key) { $1.seal($0, info: $2) })
-        try expectIgnored(.badSignature, knock)
+        let rendezvousProbe = try #require(RendezvousProbe.seal(asRendezvousProbe, to: key) { $1.seal($0, info: $2) })
+        try expectIgnored(.badSignature, rendezvousProbe)
         host.pass(.seconds(61))
         _ = host.take()
-        let asBeacon = try victim.announcement(in: network, wallSeconds: host.now.wallSeconds, for: .knock)
+        let asBeacon = try victim.announcement(in: network, wallSeconds: host.now.wallSeconds, for: .rendezvousProbe)
         try expectIgnored(.badSignature, seal(asBeacon.bytes, of: network))
     }
 

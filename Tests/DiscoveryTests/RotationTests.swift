@@ -75,12 +75,12 @@ internal import Testing
         let token = try network.token(for: newcomer.member.peerId)
         newcomer.give(.networkKnown(token, network.secrets.newest.rendezvous.publicKey))
         newcomer.pass(.seconds(1))
-        let knocks = newcomer.takeDatagrams()
-        #expect(knocks.count == 4)
-        for knock in knocks {
-            #expect(knock.count == Knock.byteCount)
-            try member.hear(knock, from: "192.0.2.3:1")
-            try outsider.hear(knock, from: "192.0.2.3:1")
+        let rendezvousProbes = newcomer.takeDatagrams()
+        #expect(rendezvousProbes.count == 4)
+        for rendezvousProbe in rendezvousProbes {
+            #expect(rendezvousProbe.count == RendezvousProbe.byteCount)
+            try member.hear(rendezvousProbe, from: "192.0.2.3:1")
+            try outsider.hear(rendezvousProbe, from: "192.0.2.3:1")
         }
         #expect(heard(newcomer, in: member.takeNews()))
         #expect(outsider.discovery.peers(in: network.id).isEmpty)
@@ -94,15 +94,15 @@ internal import Testing
         let token = try network.token(for: newcomer.member.peerId)
         newcomer.give(.networkKnown(token, network.secrets.newest.rendezvous.publicKey))
         newcomer.pass(.seconds(25))
-        let knocks = newcomer.takeDatagrams()
-        #expect((5...7).contains(knocks.count))
+        let rendezvousProbes = newcomer.takeDatagrams()
+        #expect((5...7).contains(rendezvousProbes.count))
         try newcomer.join(network)
         newcomer.pass(.seconds(25))
         let beacons = newcomer.takeDatagrams()
         #expect(beacons.count >= 5)
         #expect(beacons.allSatisfy { $0.count == BeaconKey.byteCount })
         var member = try Host(seed: 1, of: network)
-        for datagram in knocks + beacons { try member.hear(datagram, from: "192.0.2.3:1") }
+        for datagram in rendezvousProbes + beacons { try member.hear(datagram, from: "192.0.2.3:1") }
         #expect(member.isPresent(newcomer.member.peerId, in: network))
     }
 

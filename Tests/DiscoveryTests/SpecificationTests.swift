@@ -41,8 +41,8 @@ internal import Testing
         #expect(try addresses == value("addresses"))
         #expect(try secret.rendezvous.publicKey.bytes == bytes("rendezvous key"))
         #expect(try secret.key(for: DomainLabel("runar/beacon-key/v1")) == SecretBytes(copying: bytes("beacon key")))
-        let knock = try bytes("knock")
-        let said = try #require(Knock.open(knock, of: secret.networkId, with: secret.rendezvous))
+        let rendezvousProbe = try bytes("knock")
+        let said = try #require(RendezvousProbe.open(rendezvousProbe, of: secret.networkId, with: secret.rendezvous))
         #expect(try Announcement(said, of: secret.networkId).instance == announcement.instance)
     }
 
@@ -51,7 +51,7 @@ internal import Testing
             #expect(text.contains("\"\(String(decoding: carrier.label.prefix.dropFirst(), as: UTF8.self))\""))
         }
         #expect(text.contains("| \(BeaconKey.byteCount) | beacon |"))
-        #expect(text.contains("| \(Knock.byteCount) | knock |"))
+        #expect(text.contains("| \(RendezvousProbe.byteCount) | knock |"))
         #expect(text.contains("zeros up to \(Announcement.byteCount) bytes"))
         #expect(text.contains("number of addresses, at most \(Announcement.maximumAddressCount) "))
     }

@@ -83,14 +83,14 @@ internal import Testing
     @Test(arguments: try file.get().rows)
     func `a knock is opened`(row: Row) throws {
         let datagram = try Hex.decode(row.knock)
-        #expect(datagram.count == Knock.byteCount)
+        #expect(datagram.count == RendezvousProbe.byteCount)
         let pair = secret.rendezvous
         #expect(Hex.encode(pair.publicKey.bytes) == (try Self.file.get().rendezvous_public))
-        #expect(Knock.isAddressed(datagram, to: pair.publicKey))
-        let bytes = try #require(Knock.open(datagram, of: secret.networkId, with: pair))
+        #expect(RendezvousProbe.isAddressed(datagram, to: pair.publicKey))
+        let bytes = try #require(RendezvousProbe.open(datagram, of: secret.networkId, with: pair))
         #expect(Hex.encode(bytes) == row.knock_announcement)
         let announcement = try Announcement(bytes, of: secret.networkId)
-        try check(announcement, against: row, of: .knock)
+        try check(announcement, against: row, of: .rendezvousProbe)
         #expect(announcement.bytes == bytes)
     }
 
@@ -137,7 +137,7 @@ internal import Testing
         let announced = try Announcement(beacon, of: secret.networkId)
         #expect(announced.addresses.count == 2)
         let knock = try Hex.decode(ours.knock)
-        let opened = try #require(Knock.open(knock, of: secret.networkId, with: secret.rendezvous))
+        let opened = try #require(RendezvousProbe.open(knock, of: secret.networkId, with: secret.rendezvous))
         #expect(try Announcement(opened, of: secret.networkId).peerId == announced.peerId)
     }
 }

@@ -158,13 +158,13 @@ import Testing
                 }
             )
         }
-        let stranger = PeerId(publicKey: Ed25519KeyPair().publicKey)
+        let nonMember = PeerId(publicKey: Ed25519KeyPair().publicKey)
         let elsewhere = NetworkId(publicKey: Ed25519KeyPair().publicKey)
         #expect(
-            problem(at: 2_000, for: stranger, in: elsewhere, revoked: true, genuine: false) == .expired(at: 1_000)
+            problem(at: 2_000, for: nonMember, in: elsewhere, revoked: true, genuine: false) == .expired(at: 1_000)
         )
-        #expect(problem(for: stranger, in: elsewhere, revoked: true, genuine: false) == .revoked)
-        #expect(problem(for: stranger, in: elsewhere, genuine: false) == .wrongPeer)
+        #expect(problem(for: nonMember, in: elsewhere, revoked: true, genuine: false) == .revoked)
+        #expect(problem(for: nonMember, in: elsewhere, genuine: false) == .wrongPeer)
         #expect(problem(in: elsewhere, genuine: false) == .wrongNetwork)
         #expect(verified == 0)
         #expect(problem(genuine: false) == .badSignature)

@@ -147,9 +147,9 @@ import Testing
             networkId: metadata.networkId,
             networkPrivateKey: networkKey.privateKey
         )
-        let stranger = PeerId(publicKey: generatePeerKey().publicKey)
+        let nonMember = PeerId(publicKey: generatePeerKey().publicKey)
         await #expect(throws: NetworkError.invalidToken) {
-            try await receive(token.qrString, peerId: stranger, networkMetadata: metadata)
+            try await receive(token.qrString, peerId: nonMember, networkMetadata: metadata)
         }
         let data: Data = token.peerId.rawRepresentation + token.networkId.rawRepresentation
         #expect(!token.networkId.isValidSignature(token.signature, for: data))

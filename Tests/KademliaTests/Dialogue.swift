@@ -51,8 +51,8 @@ struct Dialogue {
     /// Moves on until the table offers records to a member, and returns the offer.
     mutating func nextOffer(to member: Int, within seconds: Int) -> (number: UInt32, digests: [Message.Digest])? {
         func offer(_ dialogue: Self) -> (number: UInt32, digests: [Message.Digest])? {
-            dialogue.questions(to: member).lazy.compactMap { question in
-                if case .offer(let digests) = question.question { (question.number, digests) } else { nil }
+            dialogue.queries(to: member).lazy.compactMap { rpc in
+                if case .offer(let digests) = rpc.rpc { (rpc.number, digests) } else { nil }
             }.last
         }
         self.advance(by: seconds) { offer($0) != nil }
@@ -61,8 +61,8 @@ struct Dialogue {
 
     /// Answers in the name of a member, at once, whatever the table asked it to find.
     mutating func answerAll(as member: Int, naming contacts: [Contact] = []) {
-        for question in self.questions(to: member) where self.answered.insert(question.number).inserted {
-            if case .findPeers = question.question { self.answer(question.number, .peers(contacts), as: member) }
+        for rpc in self.queries(to: member) where self.answered.insert(rpc.number).inserted {
+            if case .findPeers = rpc.rpc { self.answer(rpc.number, .peers(contacts), as: member) }
         }
     }
 
@@ -76,10 +76,10 @@ struct Dialogue {
     }
 
     /// Asks the table in the name of a member and returns its answer.
-    mutating func ask(_ question: Message.Question, as member: Int) -> Message.Answer? {
+    mutating func query(_ rpc: Message.RPC, as member: Int) -> Message.Answer? {
         self.number += 1
         let count = self.effects.count
-        let message = Message(number: self.number, body: .question(question))
+        let message = Message(number: self.number, body: .rpc(rpc))
         self.feed(.messageReceived(from: self.peers[member], message.bytes))
         for message in self.messages(to: member, from: count) where message.number == self.number {
             if case .answer(let answer) = message.body { return answer }
@@ -96,9 +96,9 @@ struct Dialogue {
     }
 
     /// The questions to a member, with their numbers.
-    func questions(to member: Int) -> [(number: UInt32, question: Message.Question)] {
+    func queries(to member: Int) -> [(number: UInt32, rpc: Message.RPC)] {
         self.messages(to: member).compactMap { message in
-            if case .question(let question) = message.body { (message.number, question) } else { nil }
+            if case .rpc(let rpc) = message.body { (message.number, rpc) } else { nil }
         }
     }
 
@@ -107,12 +107,12 @@ struct Dialogue {
         self.feed(.messageReceived(from: self.peers[member], Message(number: number, body: .answer(answer)).bytes))
     }
 
-    var offences: [String] {
-        self.effects.compactMap { if case .offence(_, let reason) = $0 { reason } else { nil } }
+    var violations: [String] {
+        self.effects.compactMap { if case .violation(_, let reason) = $0 { reason } else { nil } }
     }
 
-    var offenders: [PeerId] {
-        self.effects.compactMap { if case .offence(let peer, _) = $0 { peer } else { nil } }
+    var violators: [PeerId] {
+        self.effects.compactMap { if case .violation(let peer, _) = $0 { peer } else { nil } }
     }
 
     var persisted: [Record] {

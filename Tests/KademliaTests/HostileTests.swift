@@ -29,7 +29,7 @@ internal import Testing
         for _ in 0..<count {
             let asker = try #require(honest.randomElement(using: &swarm.random))
             let target = try #require(Bytes32(swarm.random.bytes(32)))
-            guard let result = swarm.ask(.nearest(to: target), at: asker), case .peers(let peers) = result.outcome
+            guard let result = swarm.query(.nearest(to: target), at: asker), case .peers(let peers) = result.outcome
             else {
                 continue
             }
@@ -58,13 +58,13 @@ internal import Testing
             let writer = try #require(honest.randomElement(using: &swarm.random))
             let reader = try #require(honest.randomElement(using: &swarm.random))
             for value: UInt8 in 1...2 {
-                let put = swarm.ask(.put(key: key, value: [value], lifetimeSeconds: 3600), at: writer)
-                guard case .stored(_, let holders)? = put?.outcome, holders >= 10 else {
+                let put = swarm.query(.put(key: key, value: [value], lifetimeSeconds: 3600), at: writer)
+                guard case .stored(_, let replicas)? = put?.outcome, replicas >= 10 else {
                     Issue.record("\(hostility), key \(index): \(String(describing: put?.outcome))")
                     continue
                 }
             }
-            let get = swarm.ask(.get(key: key), at: reader)
+            let get = swarm.query(.get(key: key), at: reader)
             if case .found(let records)? = get?.outcome, records.map(\.value) == [[2]] { right += 1 }
         }
         print("\(hostility): \(right) of \(count) reads are the newest")
@@ -83,17 +83,17 @@ internal import Testing
             let nearest = swarm.nearest(to: location, count: 20)
             #expect(nearest.prefix(16).allSatisfy { sybils.contains($0) })
             let writer = 0
-            _ = swarm.ask(.put(key: key, value: [1], lifetimeSeconds: 86_400), at: writer)
+            _ = swarm.query(.put(key: key, value: [1], lifetimeSeconds: 86_400), at: writer)
             let id = RecordId(location: location, writer: swarm.nodes[writer].peerId)
             let old = try #require(swarm.nodes[sybils[0]].disk[id])
             swarm.corrupt(sybils, toShow: old)
-            _ = swarm.ask(.put(key: key, value: [2], lifetimeSeconds: 86_400), at: writer)
+            _ = swarm.query(.put(key: key, value: [2], lifetimeSeconds: 86_400), at: writer)
             swarm.run(for: .seconds(30))
             for (policy, reading) in readings.enumerated() {
                 for _ in 0..<10 {
                     let honest = swarm.running.filter { !sybils.contains($0) && $0 != writer }
                     let reader = try #require(honest.randomElement(using: &swarm.random))
-                    let get = swarm.ask(.get(key: key), at: reader, policy: Kademlia.RequestPolicy(reading: reading))
+                    let get = swarm.query(.get(key: key), at: reader, policy: Kademlia.RequestPolicy(reading: reading))
                     if case .found(let records)? = get?.outcome, records.map(\.value) == [[2]] { right[policy] += 1 }
                 }
             }
@@ -134,77 +134,77 @@ internal import Testing
     @Test func `a forged record is ignored, and its sender is reported and dropped`() throws {
         let swarm = try Swarm.settled(30, seed: 5)
         let key = Array("key".utf8)
-        _ = swarm.ask(.put(key: key, value: [1], lifetimeSeconds: 3600), at: 0)
+        _ = swarm.query(.put(key: key, value: [1], lifetimeSeconds: 3600), at: 0)
         let location = Record.location(of: key, in: swarm.network.id)
         let liar = swarm.nearest(to: location, count: 1, excluding: 1)[0]
         let genuine = try #require(swarm.nodes[liar].disk.values.first)
         var bytes = genuine.binary
         bytes[4 + key.count + 32 + 8 + 64 + 7] ^= 1  // another version under the same signature
         let forged = try Record(binary: bytes)
-        swarm.nodes[liar].hostile = { question, _ in
-            guard question.isAboutRecords else { return nil }
+        swarm.nodes[liar].hostile = { rpc, _ in
+            guard rpc.isAboutRecords else { return nil }
             return .answer(.records([Message.Found(head: forged.head, value: forged.value)], []))
         }
-        let get = swarm.ask(.get(key: key), at: 1, policy: Kademlia.RequestPolicy(reading: .everyone))
+        let get = swarm.query(.get(key: key), at: 1, policy: Kademlia.RequestPolicy(reading: .everyone))
         guard case .found(let records)? = get?.outcome else {
             Issue.record("\(String(describing: get?.outcome))")
             return
         }
         #expect(records.map(\.value) == [[1]])
-        #expect(swarm.offences.map(\.named) == [swarm.nodes[liar].peerId])
-        #expect(swarm.offences.first?.reason.hasPrefix("a forged record") == true)
+        #expect(swarm.violations.map(\.named) == [swarm.nodes[liar].peerId])
+        #expect(swarm.violations.first?.reason.hasPrefix("a forged record") == true)
     }
 
     @Test func `a flood of requests is cut off and costs no other member an answer`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         dialogue.forget()
-        let question = Message.Question.findPeers(target: dialogue.peers[3].words)
+        let rpc = Message.RPC.findPeers(target: dialogue.peers[3].words)
         var answered = 0
-        for _ in 0..<12_500 where dialogue.ask(question, as: 1) != nil {
+        for _ in 0..<12_500 where dialogue.query(rpc, as: 1) != nil {
             answered += 1
             dialogue.forget()
         }
         #expect(answered == Kademlia.Limits().requestBurst)
-        #expect(dialogue.offenders == [dialogue.peers[1]])
-        #expect(dialogue.ask(question, as: 2) != nil)
+        #expect(dialogue.violators == [dialogue.peers[1]])
+        #expect(dialogue.query(rpc, as: 2) != nil)
         dialogue.advance(by: 10)
-        #expect(dialogue.ask(question, as: 1) != nil)
+        #expect(dialogue.query(rpc, as: 1) != nil)
     }
 
     @Test func `a member that reconnects gets no new request budget`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         dialogue.forget()
-        let question = Message.Question.findPeers(target: dialogue.peers[3].words)
+        let rpc = Message.RPC.findPeers(target: dialogue.peers[3].words)
         for _ in 0..<Kademlia.Limits().requestBurst {
-            #expect(dialogue.ask(question, as: 1) != nil)
+            #expect(dialogue.query(rpc, as: 1) != nil)
             dialogue.forget()
         }
         for _ in 0..<3 {
             dialogue.feed(.memberDown(dialogue.peers[1]))
             dialogue.connect(1)
             dialogue.forget()
-            #expect(dialogue.ask(question, as: 1) == nil)
+            #expect(dialogue.query(rpc, as: 1) == nil)
         }
         dialogue.feed(.memberDown(dialogue.peers[1]))
         dialogue.advance(by: 10)
         dialogue.connect(1)
         dialogue.forget()
-        #expect(dialogue.ask(question, as: 1) != nil)
+        #expect(dialogue.query(rpc, as: 1) != nil)
     }
 
     @Test func `an invalid message or an answer to another request is a protocol violation`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)
-        let greeting = try #require(dialogue.questions(to: 1).first)
+        let greeting = try #require(dialogue.queries(to: 1).first)
         for bytes in [[1, 2, 3], [UInt8](repeating: 1, count: Message.byteLimit + 1)] {
             dialogue.feed(.messageReceived(from: dialogue.peers[1], bytes))
-            #expect(dialogue.offenders == [dialogue.peers[1]])
+            #expect(dialogue.violators == [dialogue.peers[1]])
             dialogue.forget()
         }
         dialogue.answer(greeting.number, .wanted([]), as: 1)
-        #expect(dialogue.offenders == [dialogue.peers[1]])
+        #expect(dialogue.violators == [dialogue.peers[1]])
         dialogue.forget()
         // An answer to nothing may be late, a question of a kind to come may be honest, strangers are not heard.
         dialogue.answer(greeting.number, .peers([]), as: 1)

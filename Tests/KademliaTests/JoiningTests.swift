@@ -8,9 +8,9 @@ internal import Testing
     @Test func `the first member is asked for its nearest contacts`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)
-        #expect(dialogue.questions(to: 1).map(\.question) == [.findPeers(target: dialogue.peers[0].words)])
+        #expect(dialogue.queries(to: 1).map(\.rpc) == [.findPeers(target: dialogue.peers[0].words)])
         #expect(dialogue.table.neighbours.map(\.peerId) == [dialogue.peers[1]])
-        #expect(dialogue.table.keeps(dialogue.peers[1]))
+        #expect(dialogue.table.protects(dialogue.peers[1]))
     }
 
     @Test func `an unverified candidate is dialled but is no neighbour before it answers`() throws {
@@ -25,7 +25,7 @@ internal import Testing
         #expect(dialogue.table.contacts.isEmpty)
         dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[2], addresses: [])))
         dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[0], addresses: [dialogue.address(0)])))
-        #expect(dialogue.questions(to: 2).isEmpty && dialogue.questions(to: 0).isEmpty)
+        #expect(dialogue.queries(to: 2).isEmpty && dialogue.queries(to: 0).isEmpty)
     }
 
     @Test func `an unreachable contact is retried at growing intervals`() throws {
@@ -33,7 +33,7 @@ internal import Testing
         dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[1], addresses: [dialogue.address(1)])))
         var tries = 0
         for _ in 0..<1200 {
-            if !dialogue.questions(to: 1).isEmpty {
+            if !dialogue.queries(to: 1).isEmpty {
                 tries += 1
                 dialogue.forget()
                 dialogue.feed(.unreachable(dialogue.peers[1]))
@@ -50,14 +50,14 @@ internal import Testing
         dialogue.feed(.unreachable(gone.peerId))
         dialogue.forget()
         dialogue.feed(.requested(Kademlia.RequestId(1), .get(key: [1]), Kademlia.RequestPolicy()))
-        #expect(dialogue.questions(to: 1).count == 1)
+        #expect(dialogue.queries(to: 1).count == 1)
         dialogue.feed(.unreachable(gone.peerId))
         dialogue.connect(2)
         dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[3], addresses: [dialogue.address(3)])))
         dialogue.forget()
         dialogue.feed(.requested(Kademlia.RequestId(2), .get(key: [2]), Kademlia.RequestPolicy()))
-        #expect(dialogue.questions(to: 1).isEmpty)
-        #expect(dialogue.questions(to: 2).count == 1 && dialogue.questions(to: 3).count == 1)
+        #expect(dialogue.queries(to: 1).isEmpty)
+        #expect(dialogue.queries(to: 2).count == 1 && dialogue.queries(to: 3).count == 1)
     }
 
     @Test func `an answer names only responsive contacts, never the requester`() throws {
@@ -65,7 +65,7 @@ internal import Testing
         dialogue.connect(1, 2)
         dialogue.feed(.memberUp(dialogue.peers[3], []))
         dialogue.feed(.contactHeard(Contact(peerId: dialogue.peers[4], addresses: [dialogue.address(4)])))
-        let answer = dialogue.ask(.findPeers(target: dialogue.peers[0].words), as: 1)
+        let answer = dialogue.query(.findPeers(target: dialogue.peers[0].words), as: 1)
         #expect(answer == .peers([Contact(peerId: dialogue.peers[2], addresses: [dialogue.address(2)])]))
     }
 
@@ -75,7 +75,7 @@ internal import Testing
         dialogue.forget()
         dialogue.feed(.memberDown(dialogue.peers[1]))
         #expect(dialogue.table.neighbours.map(\.peerId) == [dialogue.peers[2]])
-        #expect(dialogue.questions(to: 1).count == 1)
+        #expect(dialogue.queries(to: 1).count == 1)
         dialogue.connect(1)
         #expect(Set(dialogue.table.neighbours.map(\.peerId)) == [dialogue.peers[1], dialogue.peers[2]])
         dialogue.feed(.memberDown(dialogue.peers[1]))
@@ -84,7 +84,7 @@ internal import Testing
         // And another neighbour is asked who takes its place.
         dialogue.forget()
         dialogue.advance(by: 1)
-        #expect(dialogue.questions(to: 2).map(\.question) == [.findPeers(target: dialogue.peers[0].words)])
+        #expect(dialogue.queries(to: 2).map(\.rpc) == [.findPeers(target: dialogue.peers[0].words)])
     }
 
     @Test func `a node that loses all its contacts keeps candidates to dial`() throws {
@@ -95,7 +95,7 @@ internal import Testing
         #expect(dialogue.table.contacts.isEmpty)
         dialogue.forget()
         dialogue.advance(by: 60)
-        #expect(!dialogue.questions(to: 1).isEmpty)
+        #expect(!dialogue.queries(to: 1).isEmpty)
     }
 
     @Test func `a member that answers nothing loses its place`() throws {
@@ -112,9 +112,9 @@ internal import Testing
     @Test func `a request is repeated once when its connection breaks`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)
-        let first = try #require(dialogue.questions(to: 1).first)
+        let first = try #require(dialogue.queries(to: 1).first)
         dialogue.feed(.memberDown(dialogue.peers[1]))
-        let numbers = dialogue.questions(to: 1).map(\.number)
+        let numbers = dialogue.queries(to: 1).map(\.number)
         #expect(numbers.filter { $0 == first.number }.count == 2)
     }
 

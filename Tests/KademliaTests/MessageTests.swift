@@ -29,7 +29,7 @@ internal import Testing
             Message.Found(head: tombstone.head, value: []),
         ]
         let digests = [Message.Digest(id: RecordId(location: location, writer: peers[1]), version: 5)]
-        let questions: [Message.Question] = [
+        let queries: [Message.RPC] = [
             .findPeers(target: location), .findRecords(location: location, .newest, inlineLimit: 4096),
             .findRecords(location: location, .all, inlineLimit: 0),
             .findRecords(location: location, .one(peers[3]), inlineLimit: 65_536), .store(record), .store(tombstone),
@@ -39,7 +39,7 @@ internal import Testing
         let answers: [Message.Answer] =
             [.peers(contacts), .peers([]), .records(found, contacts), .wanted([true, false]), .reserved(true)]
             + Message.StoreVerdict.allCases.map { .stored($0) }
-        return questions.map { Message(number: 0x0102_0304, body: .question($0)) }
+        return queries.map { Message(number: 0x0102_0304, body: .rpc($0)) }
             + answers.map { Message(number: 0xFFFF_FFFF, body: .answer($0)) }
     }
 
@@ -66,8 +66,8 @@ internal import Testing
     @Test func `a request for values above the size limit is refused`() throws {
         func bytes(_ inlineLimit: Int) -> [UInt8] {
             let location = self.household.location("key")
-            let question = Message.Question.findRecords(location: location, .newest, inlineLimit: inlineLimit)
-            return Message(number: 1, body: .question(question)).bytes
+            let rpc = Message.RPC.findRecords(location: location, .newest, inlineLimit: inlineLimit)
+            return Message(number: 1, body: .rpc(rpc)).bytes
         }
         _ = try Message(bytes(Record.valueByteLimit))
         #expect(throws: MessageError.malformed("the inline limit 65537")) {
@@ -85,8 +85,8 @@ internal import Testing
         #expect(throws: MessageError.malformed("257 records")) { try Message([130, 0, 0, 0, 1, 0, 0x41, 0x01]) }
         let offer = [UInt8](repeating: 1, count: 72 * 257)
         #expect(throws: MessageError.malformed("too many offers")) { try Message([4, 0, 0, 0, 1] + offer) }
-        let wishes = [UInt8](repeating: 1, count: 257)
-        #expect(throws: MessageError.malformed("too many wishes")) { try Message([132, 0, 0, 0, 1] + wishes) }
+        let flags = [UInt8](repeating: 1, count: 257)
+        #expect(throws: MessageError.malformed("too many wishes")) { try Message([132, 0, 0, 0, 1] + flags) }
         let long = [UInt8](repeating: 0, count: Message.byteLimit + 1)
         #expect(throws: MessageError.malformed("262145 bytes")) { try Message(long) }
     }

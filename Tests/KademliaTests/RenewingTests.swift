@@ -30,7 +30,7 @@ internal import Testing
                 return false
             }
             renewed += dialogue.persisted
-            for case .offer(let digests) in dialogue.questions(to: 1).map(\.question) {
+            for case .offer(let digests) in dialogue.queries(to: 1).map(\.rpc) {
                 offered += digests.map(\.version)
             }
         }
@@ -38,10 +38,10 @@ internal import Testing
         return (renewed, offered)
     }
 
-    private func held(_ dialogue: inout Dialogue) -> Record.Head? {
+    private func storedHead(_ dialogue: inout Dialogue) -> Record.Head? {
         let location = Record.location(of: self.key, in: dialogue.household.network.id)
-        let question = Message.Question.findRecords(location: location, .all, inlineLimit: 0)
-        guard case .records(let found, _)? = dialogue.ask(question, as: 1) else { return nil }
+        let rpc = Message.RPC.findRecords(location: location, .all, inlineLimit: 0)
+        guard case .records(let found, _)? = dialogue.query(rpc, as: 1) else { return nil }
         return found.first?.head
     }
 
@@ -49,7 +49,7 @@ internal import Testing
         var dialogue = try self.writer(lifetimeSeconds: 6 * self.day)
         let first = try #require(dialogue.persisted.last)
         let (renewed, offered) = self.pass(days: 10, &dialogue)
-        let head = try #require(self.held(&dialogue))
+        let head = try #require(self.storedHead(&dialogue))
         #expect(head.expirySeconds > dialogue.now.wallSeconds + 2 * self.day)
         #expect((2...4).contains(renewed.count) && renewed.last?.head == head && renewed.last?.value == first.value)
         #expect(renewed.map(\.version) == (1...UInt64(renewed.count)).map { first.version + $0 })
@@ -59,10 +59,10 @@ internal import Testing
     @Test func `a value that was given an end ends then`() throws {
         var dialogue = try self.writer(lifetimeSeconds: 2 * self.day)
         _ = self.pass(days: 1, &dialogue)
-        let before = self.held(&dialogue)
+        let before = self.storedHead(&dialogue)
         #expect(before != nil)
         let (renewed, _) = self.pass(days: 2, &dialogue)
-        let after = self.held(&dialogue)
+        let after = self.storedHead(&dialogue)
         #expect(after == nil && renewed.isEmpty)
     }
 
@@ -113,11 +113,11 @@ internal import Testing
         let own = try #require(dialogue.persisted.last)
         let (later, lifetime) = (own.version + 1_000_000, 6 * self.day)
         let other = try dialogue.household.record("door", 9, version: later, writer: 1, lifetime: lifetime)
-        let verdict = dialogue.ask(.store(other), as: 1)
-        #expect(verdict == .stored(.kept))
+        let verdict = dialogue.query(.store(other), as: 1)
+        #expect(verdict == .stored(.accepted))
         let (renewed, _) = self.pass(days: 5, &dialogue)
         #expect(renewed.last?.version == own.version + 1)
-        let newest = self.held(&dialogue)?.writer
+        let newest = self.storedHead(&dialogue)?.writer
         #expect(newest == dialogue.peers[1])
     }
 

@@ -26,7 +26,7 @@ internal import Testing
         var dialogue = try Dialogue()
         let outcome = self.request(&dialogue, self.put())
         let record = try #require(dialogue.persisted.first)
-        #expect(outcome == .stored(record, holders: 0))
+        #expect(outcome == .stored(record, replicas: 0))
         #expect(record.version == Swarm.epoch * 1_000_000 && record.expirySeconds == Swarm.epoch + 3600)
         #expect(self.request(&dialogue, .get(key: self.key), id: 2) == .found([record]))
         #expect(self.request(&dialogue, .all(key: self.key), id: 3) == .found([record]))
@@ -36,7 +36,7 @@ internal import Testing
         // A member that connects later is offered the record.
         dialogue.connect(1)
         dialogue.advance(by: 20)
-        let offers = dialogue.questions(to: 1).filter { if case .offer = $0.question { true } else { false } }
+        let offers = dialogue.queries(to: 1).filter { if case .offer = $0.rpc { true } else { false } }
         #expect(offers.count == 1)
     }
 
@@ -51,8 +51,8 @@ internal import Testing
         #expect(self.request(&dialogue, .bootstrap, id: 3, policy: policy) == .failed(.isolated))
         dialogue.connect(1)
         _ = self.request(&dialogue, .get(key: self.key), id: 4)
-        let question = try #require(dialogue.questions(to: 1).last)
-        dialogue.answer(question.number, .records([], []), as: 1)
+        let rpc = try #require(dialogue.queries(to: 1).last)
+        dialogue.answer(rpc.number, .records([], []), as: 1)
         #expect(dialogue.outcome(4) == .found([]))
     }
 
@@ -159,26 +159,26 @@ internal import Testing
         )
         #expect(self.request(&dialogue, .get(key: self.key)) == nil)
         for member in 1...2 {
-            let question = try #require(dialogue.questions(to: member).last)
-            dialogue.answer(question.number, .records([Message.Found(head: record.head, value: nil)], []), as: member)
+            let rpc = try #require(dialogue.queries(to: member).last)
+            dialogue.answer(rpc.number, .records([Message.Found(head: record.head, value: nil)], []), as: member)
         }
         let whole = [Message.Found(head: record.head, value: record.value)]
         let first = try #require(
             [1, 2].first { member in
-                dialogue.questions(to: member).contains { $0.question.inlineLimit == 65_536 }
+                dialogue.queries(to: member).contains { $0.rpc.inlineLimit == 65_536 }
             }
         )
-        let fetch = try #require(dialogue.questions(to: first).last)
+        let fetch = try #require(dialogue.queries(to: first).last)
         dialogue.answer(fetch.number, .records([], []), as: first)
         let second = 3 - first
-        let again = try #require(dialogue.questions(to: second).last)
-        #expect(again.question.inlineLimit == 65_536)
+        let again = try #require(dialogue.queries(to: second).last)
+        #expect(again.rpc.inlineLimit == 65_536)
         dialogue.answer(again.number, .records(whole, []), as: second)
         #expect(dialogue.outcome(1) == .found([record]))
     }
 }
 
-extension Message.Question {
+extension Message.RPC {
     var inlineLimit: Int? {
         if case .findRecords(_, _, let limit) = self { limit } else { nil }
     }

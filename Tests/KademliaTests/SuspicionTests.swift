@@ -9,8 +9,8 @@ internal import Testing
 
     /// Answers what a member was asked last, at the same instant.
     private func answerLast(_ dialogue: inout Dialogue, _ answer: Message.Answer, as member: Int) throws {
-        let question = try #require(dialogue.questions(to: member).last)
-        dialogue.answer(question.number, answer, as: member)
+        let rpc = try #require(dialogue.queries(to: member).last)
+        dialogue.answer(rpc.number, answer, as: member)
     }
 
     @Test func `a running lookup continues without a member that becomes suspected`() throws {
@@ -40,26 +40,26 @@ internal import Testing
         dialogue.feed(.requested(self.id, put, Kademlia.RequestPolicy()))
         for member in 1...2 { try self.answerLast(&dialogue, .records([], []), as: member) }
         for member in 1...2 {
-            guard case .store? = dialogue.questions(to: member).last?.question else {
+            guard case .store? = dialogue.queries(to: member).last?.rpc else {
                 Issue.record("member \(member) was not asked to store")
                 return
             }
         }
-        try self.answerLast(&dialogue, .stored(.kept), as: 2)
+        try self.answerLast(&dialogue, .stored(.accepted), as: 2)
         #expect(dialogue.outcome(1) == nil)
         dialogue.feed(.memberSuspected(dialogue.peers[1], true))
-        guard case .stored(_, let holders)? = dialogue.outcome(1) else {
+        guard case .stored(_, let replicas)? = dialogue.outcome(1) else {
             Issue.record("\(String(describing: dialogue.outcome(1)))")
             return
         }
-        #expect(holders == 1)
+        #expect(replicas == 1)
     }
 
     @Test func `a lookup waits again for a member that is heard again`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1, 2)
         dialogue.feed(.memberSuspected(dialogue.peers[1], true))
-        _ = dialogue.ask(.findPeers(target: dialogue.peers[3].words), as: 1)
+        _ = dialogue.query(.findPeers(target: dialogue.peers[3].words), as: 1)
         dialogue.feed(.requested(self.id, .get(key: self.key), Kademlia.RequestPolicy()))
         try self.answerLast(&dialogue, .records([], []), as: 2)
         dialogue.advance(by: 0)
@@ -73,11 +73,11 @@ internal import Testing
         dialogue.connect(1, 2, 3)
         dialogue.feed(.requested(self.id, .get(key: self.key), Kademlia.RequestPolicy()))
         dialogue.feed(.memberSuspected(dialogue.peers[1], true))
-        let question = try #require(dialogue.questions(to: 1).last)
-        dialogue.answer(question.number, .records([], []), as: 1)
+        let rpc = try #require(dialogue.queries(to: 1).last)
+        dialogue.answer(rpc.number, .records([], []), as: 1)
         try self.answerLast(&dialogue, .records([], []), as: 2)
         try self.answerLast(&dialogue, .records([], []), as: 3)
         #expect(dialogue.outcome(1) == .found([]))
-        #expect(dialogue.offences == [])
+        #expect(dialogue.violations == [])
     }
 }

@@ -42,11 +42,11 @@ extension Swarm {
         var failed = 0
         var hops: [Int] = []
         var took: [Duration] = []
-        var questions: [Int] = []
+        var queries: [Int] = []
 
         var description: String {
             "\(self.count) lookups, right \(self.right), failed \(self.failed), hops \(percentiles(self.hops)), "
-                + "questions \(percentiles(self.questions)), took \(percentiles(self.took))"
+                + "questions \(percentiles(self.queries)), took \(percentiles(self.took))"
         }
     }
 
@@ -58,14 +58,15 @@ extension Swarm {
                 let target = Bytes32(self.random.bytes(32))
             else { continue }
             figures.count += 1
-            guard let result = self.ask(.nearest(to: target), at: node), case .peers(let peers) = result.outcome else {
+            guard let result = self.query(.nearest(to: target), at: node), case .peers(let peers) = result.outcome
+            else {
                 figures.failed += 1
                 continue
             }
             let truth = self.nearest(to: target, count: 20, excluding: node).map { self.nodes[$0].peerId }
             if peers.map(\.peerId) == truth { figures.right += 1 }
             figures.hops.append(result.effort.hops)
-            figures.questions.append(result.effort.questions)
+            figures.queries.append(result.effort.queries)
             figures.took.append(result.took)
             self.run(for: .milliseconds(100))
         }
@@ -77,36 +78,36 @@ extension Swarm {
         (0..<count).compactMap { index in
             guard let node = self.running.randomElement(using: &self.random) else { return nil }
             let key = Array("many \(index)".utf8)
-            _ = self.ask(.put(key: key, value: [1], lifetimeSeconds: 7 * 86_400), at: node)
+            _ = self.query(.put(key: key, value: [1], lifetimeSeconds: 7 * 86_400), at: node)
             return RecordId(location: Record.location(of: key, in: self.network.id), writer: self.nodes[node].peerId)
         }
     }
 
     /// Returns, for each record, the number of the 20 nearest running nodes that hold it.
-    func holders(of records: [RecordId]) -> [Int] {
+    func replicas(of records: [RecordId]) -> [Int] {
         let running = self.running
         return records.map { id in
             self.nearest(to: id.location, count: 20, among: running)
-                .count { self.nodes[$0].table.heldVersion(of: id) != nil }
+                .count { self.nodes[$0].table.storedVersion(of: id) != nil }
         }
     }
 
     func measurePuts(_ count: Int) -> String {
         var took: [Duration] = []
-        var holders: [Int] = []
+        var replicas: [Int] = []
         var failed = 0
         for index in 0..<count {
             guard let node = self.running.randomElement(using: &self.random) else { continue }
             let request = Kademlia.Request.put(key: Array("key \(index)".utf8), value: [1], lifetimeSeconds: 86_400)
-            guard let result = self.ask(request, at: node), case .stored(_, let count) = result.outcome else {
+            guard let result = self.query(request, at: node), case .stored(_, let count) = result.outcome else {
                 failed += 1
                 continue
             }
             took.append(result.took)
-            holders.append(count)
+            replicas.append(count)
             self.run(for: .milliseconds(100))
         }
-        return "failed \(failed), holders \(percentiles(holders)), took \(percentiles(took))"
+        return "failed \(failed), holders \(percentiles(replicas)), took \(percentiles(took))"
     }
 
     func measureGets(_ count: Int, _ reading: Kademlia.Reading) -> String {
@@ -117,7 +118,7 @@ extension Swarm {
         for index in 0..<count {
             guard let node = self.running.randomElement(using: &self.random) else { continue }
             let policy = Kademlia.RequestPolicy(reading: reading)
-            guard let result = self.ask(.get(key: Array("key \(index)".utf8)), at: node, policy: policy),
+            guard let result = self.query(.get(key: Array("key \(index)".utf8)), at: node, policy: policy),
                 case .found(let records) = result.outcome, records.count == 1
             else {
                 failed += 1

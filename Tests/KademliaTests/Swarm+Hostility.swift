@@ -48,16 +48,16 @@ extension Swarm {
             }
         }
         for node in nodes {
-            self.nodes[node].hostile = { question, _ in
-                if case .store(let record) = question, hostility == .forgetful || hostility == .replaying {
+            self.nodes[node].hostile = { rpc, _ in
+                if case .store(let record) = rpc, hostility == .forgetful || hostility == .replaying {
                     let location = Record.location(of: record.key, in: network)
                     if conspiracy.firstRecords[location] == nil { conspiracy.firstRecords[location] = record }
-                    return .answer(.stored(.kept))
+                    return .answer(.stored(.accepted))
                 }
-                guard let target = question.target else { return nil }
+                guard let target = rpc.target else { return nil }
                 if hostility == .silent { return .nothing }
                 let near = contacts(near: target)
-                guard question.isAboutRecords else { return .answer(.peers(near)) }
+                guard rpc.isAboutRecords else { return .answer(.peers(near)) }
                 let shown = hostility == .replaying ? conspiracy.firstRecords[target] : nil
                 return .answer(.records(shown.map { [Message.Found(head: $0.head, value: $0.value)] } ?? [], near))
             }
@@ -69,13 +69,13 @@ extension Swarm {
         let accomplices = nodes.map { self.contact($0) }
         let location = Record.location(of: old.key, in: self.network.id)
         for node in nodes {
-            self.nodes[node].hostile = { question, _ in
-                switch question {
+            self.nodes[node].hostile = { rpc, _ in
+                switch rpc {
                 case .findRecords(location, _, _):
                     let found = [Message.Found(head: old.head, value: old.value)]
                     return .answer(.records(found, Self.nearest(accomplices, to: location)))
                 case .findPeers(let target): return .answer(.peers(Self.nearest(accomplices, to: target)))
-                case .store: return .answer(.stored(.kept))
+                case .store: return .answer(.stored(.accepted))
                 default: return nil
                 }
             }
@@ -112,7 +112,7 @@ extension Swarm {
     }
 }
 
-extension Message.Question {
+extension Message.RPC {
     var target: Bytes32? {
         switch self {
         case .findPeers(let target): target

@@ -37,7 +37,8 @@ extension Swarm {
         switch event.kind {
         case .message(let from, let to, let opened, let bytes):
             let peer = self.nodes[from].peerId
-            guard self.nodes[to].isUp, self.nodes[to].links[peer]?.opened == opened, !self.isParted(from, to) else {
+            guard self.nodes[to].isUp, self.nodes[to].links[peer]?.opened == opened, !self.isPartitioned(from, to)
+            else {
                 return true
             }
             self.nodes[to].links[peer]?.usedAt = self.now
@@ -87,8 +88,8 @@ extension Swarm {
             let location = Record.location(of: record.key, in: self.network.id)
             self.nodes[node].disk[RecordId(location: location, writer: record.writer)] = record
         case .host(.forget(let id)): self.nodes[node].disk[id] = nil
-        case .offence(let peer, let reason):
-            self.offences.append(Offence(named: peer, by: self.nodes[node].peerId, reason: reason))
+        case .violation(let peer, let reason):
+            self.violations.append(Violation(named: peer, by: self.nodes[node].peerId, reason: reason))
             self.close(node, peer)
         }
     }
@@ -125,7 +126,7 @@ extension Swarm {
 
     private func dial(_ peer: PeerId, _ address: SocketAddress, from node: Int) {
         self.dialCount += 1
-        guard let target = self.node(at: address), !self.isParted(node, target) else {
+        guard let target = self.node(at: address), !self.isPartitioned(node, target) else {
             self.schedule(.unreachable(at: node, peer), after: .seconds(5))
             return
         }
@@ -147,7 +148,7 @@ extension Swarm {
     private func dialled(_ from: Int, _ to: Int) {
         guard self.nodes[from].isUp else { return }
         let peer = self.nodes[to].peerId
-        guard self.nodes[to].isUp, !self.isParted(from, to) else {
+        guard self.nodes[to].isUp, !self.isPartitioned(from, to) else {
             self.schedule(.unreachable(at: from, peer), after: .seconds(4))
             return
         }
@@ -173,7 +174,7 @@ extension Swarm {
     private func shed(_ node: Int) {
         guard self.nodes[node].links.count > self.budget else { return }
         let idle = self.nodes[node].links
-            .filter { self.now - $0.value.usedAt > .seconds(5) && !self.nodes[node].table.keeps($0.key) }
+            .filter { self.now - $0.value.usedAt > .seconds(5) && !self.nodes[node].table.protects($0.key) }
         let oldest = idle.min { ($0.value.usedAt, $0.key) < ($1.value.usedAt, $1.key) }
         if let oldest { self.close(node, oldest.key) }
     }
@@ -191,16 +192,16 @@ extension Swarm {
 
     // MARK: Partition
 
-    func isParted(_ left: Int, _ right: Int) -> Bool {
+    func isPartitioned(_ left: Int, _ right: Int) -> Bool {
         self.side.map { $0(left) != $0(right) } ?? false
     }
 
     /// Parts the nodes in two, whose connections break after ten seconds, or with nil joins them again.
-    func part(_ side: ((Int) -> Bool)?) {
+    func setPartition(_ side: ((Int) -> Bool)?) {
         self.side = side
         for node in self.running {
             for (peer, link) in self.nodes[node].links.sorted(by: { $0.key < $1.key })
-            where self.isParted(node, link.other) {
+            where self.isPartitioned(node, link.other) {
                 self.schedule(.linkDown(at: node, peer: peer, opened: link.opened), after: .seconds(10))
             }
         }
@@ -210,8 +211,8 @@ extension Swarm {
 
     private func answerAsHostile(_ node: Int, _ asker: Int, _ bytes: [UInt8]) -> Bool {
         guard let hostile = self.nodes[node].hostile, let message = try? Message(bytes),  // bytes of a core are good
-            case .question(let question) = message.body,
-            let reply = hostile(question, self.nodes[asker].peerId)
+            case .rpc(let rpc) = message.body,
+            let reply = hostile(rpc, self.nodes[asker].peerId)
         else { return false }
         if case .answer(let answer) = reply {
             let bytes = Message(number: message.number, body: .answer(answer)).bytes

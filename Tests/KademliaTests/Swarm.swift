@@ -23,7 +23,7 @@ final class Swarm {
         var wake: Duration?
         var disk: [RecordId: Record] = [:]
         /// Answers instead of the table; nil leaves a question to it.
-        var hostile: ((Message.Question, PeerId) -> Reply?)?
+        var hostile: ((Message.RPC, PeerId) -> Reply?)?
     }
 
     enum Reply {
@@ -53,7 +53,7 @@ final class Swarm {
         let took: Duration
     }
 
-    struct Offence: Equatable {
+    struct Violation: Equatable {
         let named: PeerId
         let by: PeerId
         let reason: String
@@ -92,7 +92,7 @@ final class Swarm {
     var results: [Int: [UInt64: Result]] = [:]
     var startedAt: [UInt64: Duration] = [:]
     var requestCount: UInt64 = 0
-    var offences: [Offence] = []
+    var violations: [Violation] = []
     /// The share of messages that are late by one and a half round trips.
     var loss = 0.0
     var roundTrips = Duration.milliseconds(20)...Duration.milliseconds(200)
@@ -197,7 +197,7 @@ final class Swarm {
     }
 
     /// Asks and runs until the answer is there.
-    func ask(
+    func query(
         _ request: Kademlia.Request,
         at node: Int,
         policy: Kademlia.RequestPolicy = Kademlia.RequestPolicy()

@@ -17,19 +17,19 @@ internal import Testing
     @Test(arguments: [2, 3, 20]) func `in a small network everybody holds every record`(count: Int) throws {
         let swarm = try Swarm.settled(count, seed: 2)
         let key = Array("key".utf8)
-        let put = swarm.ask(.put(key: key, value: [1], lifetimeSeconds: 3600), at: 0)
-        guard case .stored(_, let holders)? = put?.outcome else {
+        let put = swarm.query(.put(key: key, value: [1], lifetimeSeconds: 3600), at: 0)
+        guard case .stored(_, let replicas)? = put?.outcome else {
             Issue.record("\(String(describing: put?.outcome))")
             return
         }
-        #expect(holders == min(15, count - 1))
+        #expect(replicas == min(15, count - 1))
         swarm.run(for: .seconds(5))
         for node in swarm.running {
             #expect(swarm.nodes[node].table.health.records == 1)
-            let get = swarm.ask(.get(key: key), at: node)
+            let get = swarm.query(.get(key: key), at: node)
             guard case .found(let records)? = get?.outcome else { continue }
             #expect(records.map(\.value) == [[1]])
-            let none = swarm.ask(.get(key: [7]), at: node)
+            let none = swarm.query(.get(key: [7]), at: node)
             #expect(none?.outcome == .found([]))
         }
     }
@@ -80,7 +80,7 @@ internal import Testing
             #expect(versions.count <= 1)
             succeeded += versions.count
             current = versions.first ?? current
-            let get = swarm.ask(.get(key: key), at: 8)
+            let get = swarm.query(.get(key: key), at: 8)
             guard case .found(let records)? = get?.outcome else { continue }
             #expect(records.first?.version == current)
         }
@@ -91,19 +91,19 @@ internal import Testing
     @Test func `what is deleted stays deleted, also where a holder slept through it`() throws {
         let swarm = try Swarm.settled(30, seed: 6)
         let key = Array("key".utf8)
-        _ = swarm.ask(.put(key: key, value: [1], lifetimeSeconds: 86_400), at: 0)
+        _ = swarm.query(.put(key: key, value: [1], lifetimeSeconds: 86_400), at: 0)
         let location = Record.location(of: key, in: swarm.network.id)
         let sleeper = swarm.nearest(to: location, count: 2, excluding: 0)[0]
         swarm.stop(sleeper, isCrash: true)
         swarm.run(for: .seconds(30))
-        let deletion = swarm.ask(.delete(key: key), at: 0)
+        let deletion = swarm.query(.delete(key: key), at: 0)
         guard case .stored? = deletion?.outcome else {
             Issue.record("\(String(describing: deletion?.outcome))")
             return
         }
         swarm.start(sleeper, knowing: [1, 2])
         for reading in [Kademlia.Reading.agreeing(5), .everyone] {
-            let get = swarm.ask(.get(key: key), at: 9, policy: Kademlia.RequestPolicy(reading: reading))
+            let get = swarm.query(.get(key: key), at: 9, policy: Kademlia.RequestPolicy(reading: reading))
             #expect(get?.outcome == .found([]))
         }
         swarm.run(for: .seconds(60))
@@ -114,7 +114,7 @@ internal import Testing
     @Test func `the same seed gives the same run, another one another`() throws {
         func figures(_ seed: UInt64) throws -> [Int] {
             let swarm = try Swarm.settled(25, seed: seed, loss: 0.05)
-            _ = swarm.ask(.put(key: [1], value: [1], lifetimeSeconds: 60), at: 3)
+            _ = swarm.query(.put(key: [1], value: [1], lifetimeSeconds: 60), at: 3)
             return [swarm.messageCount, swarm.byteCount, swarm.dialCount, Int(swarm.order)]
         }
         let first = try figures(1)
@@ -131,12 +131,12 @@ internal import Testing
             swarm.run(for: .seconds(900))
             knowing.append(swarm.shareKnowingNeighbours(atLeast: 20))
         }
-        let holders = swarm.holders(of: records).sorted()
+        let replicas = swarm.replicas(of: records).sorted()
         print("after six hours of churn:", swarm.summary)
-        print("holders among the 20 nearest: least \(holders[0]), \(percentiles(holders))")
+        print("holders among the 20 nearest: least \(replicas[0]), \(percentiles(replicas))")
         print("know all 20: \(knowing.reduce(0, +) / 24)")
-        #expect(holders[0] >= 10)
-        #expect(holders[holders.count / 2] >= 18)
+        #expect(replicas[0] >= 10)
+        #expect(replicas[replicas.count / 2] >= 18)
         #expect(knowing.reduce(0, +) / 24 >= 0.9)
     }
 
@@ -149,21 +149,21 @@ internal import Testing
     ) throws {
         let swarm = try Swarm.settled(nodes, seed: 8)
         let key = Array("key".utf8)
-        _ = swarm.ask(.put(key: key, value: [1], lifetimeSeconds: 86_400), at: 0)
-        swarm.part { $0 % 2 == 0 }
+        _ = swarm.query(.put(key: key, value: [1], lifetimeSeconds: 86_400), at: 0)
+        swarm.setPartition { $0 % 2 == 0 }
         swarm.run(for: .seconds(seconds))
-        _ = swarm.ask(.put(key: key, value: [2], lifetimeSeconds: 86_400), at: 0)
-        let other = swarm.ask(.get(key: key), at: 1)
+        _ = swarm.query(.put(key: key, value: [2], lifetimeSeconds: 86_400), at: 0)
+        let other = swarm.query(.get(key: key), at: 1)
         guard case .found(let old)? = other?.outcome else {
             Issue.record("\(String(describing: other?.outcome))")
             return
         }
         #expect(old.map(\.value) == [[1]])
-        swarm.part(nil)
+        swarm.setPartition(nil)
         if isHeard { swarm.feed(0, .contactHeard(swarm.contact(1))) }
         swarm.run(for: .seconds(900))
         #expect(swarm.shareKnowingNeighbours(atLeast: 20) == 1)
-        let get = swarm.ask(.get(key: key), at: 1, policy: Kademlia.RequestPolicy(reading: .everyone))
+        let get = swarm.query(.get(key: key), at: 1, policy: Kademlia.RequestPolicy(reading: .everyone))
         guard case .found(let records)? = get?.outcome else { return }
         #expect(records.map(\.value) == [[2]])
     }

@@ -5,7 +5,7 @@ internal import Testing
 final class Device {
     let name: String
     let peerId: String
-    let home: TemporaryHome
+    let home: TemporaryDataDirectory
     private let wrapper: [String]
     private let settings: [String: String]
     private var node: RunningCommand?
@@ -14,7 +14,7 @@ final class Device {
         self.name = name
         self.wrapper = wrapper
         self.settings = ["RUNAR_LISTEN": "0.0.0.0:0,[::]:0", "RUNAR_DISCOVERY": "on"].merging(settings) { $1 }
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         self.home = home
         peerId = try await aside { try home.makeNode() }
     }
@@ -61,7 +61,7 @@ final class Device {
     }
 
     /// Waits until the node has met all others of them since it last looked.
-    func meets(_ devices: [Device]) async throws {
+    func waitForConnections(_ devices: [Device]) async throws {
         let asked = ContinuousClock.now
         try await hears("peerJoined", of: devices)
         print("\(name) met \(devices.count - 1) others within \(ContinuousClock.now - asked)")

@@ -232,10 +232,10 @@ internal import Testing
         let net = MailNetwork(3)
         net.start(0, 1)
         net.inject([99], from: 1, to: 0)
-        #expect(net.members[0].offences.count == 1)
+        #expect(net.members[0].violations.count == 1)
         // Of a peer that is not admitted nothing is taken.
         net.inject([99], from: 2, to: 0)
-        #expect(net.members[0].offences.count == 1)
+        #expect(net.members[0].violations.count == 1)
     }
 
     @Test func `deposits that cannot be opened or kept are answered, not punished`() {
@@ -258,6 +258,6 @@ internal import Testing
             if case .reply(5, let status, _) = message { status } else { nil as DepositStatus? }
         }
         #expect(answers == [.unreadable, .badExpiration, .badExpiration, .unavailable])
-        #expect(net.members[2].offences.isEmpty && net.members[2].disk.held.isEmpty)
+        #expect(net.members[2].violations.isEmpty && net.members[2].disk.held.isEmpty)
     }
 }

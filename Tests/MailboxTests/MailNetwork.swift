@@ -30,7 +30,7 @@ final class MailNetwork {
         /// The bodies that the person saw, in order.
         var shown: [[UInt8]] = []
         var progress: [MailID: Mailbox.Progress] = [:]
-        var offences: [String] = []
+        var violations: [String] = []
         /// The answer of the application to mail; nil if its disk fails.
         var reception: Reception? = .delivered
     }
@@ -256,7 +256,7 @@ final class MailNetwork {
         case .search(let mailbox):
             let holders = (table[mailbox] ?? []).map { members[$0].peerId }
             answer(number, in: Self.tableDelay, .holdersFound(holders))
-        case .offence(_, let reason): members[number].offences.append(reason)
+        case .violation(_, let reason): members[number].violations.append(reason)
         case .host(let effect): perform(effect, of: number)
         }
     }

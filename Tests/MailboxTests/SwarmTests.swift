@@ -54,7 +54,7 @@ internal import Testing
         }
         #expect(unheld.count < letters.count / 10)
         #expect(net.members.allSatisfy { $0.disk.outgoing.isEmpty && $0.disk.held.isEmpty })
-        #expect(net.members.allSatisfy { $0.offences.isEmpty })
+        #expect(net.members.allSatisfy { $0.violations.isEmpty })
     }
 
     @Test func `one of three holders is enough`() {

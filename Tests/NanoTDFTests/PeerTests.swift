@@ -34,7 +34,7 @@ struct PeerTests {
                 }
             }
         }
-        let answers = try NanoTDFPeer.ask(requests)
+        let answers = try NanoTDFPeer.perform(requests)
         #expect(answers.map { $0.plaintext ?? $0.error } == expected)
         #expect(answers.count == 72)
     }
@@ -52,7 +52,7 @@ struct PeerTests {
                 keys.append((recipient, count))
             }
         }
-        for ((key, count), answer) in zip(keys, try NanoTDFPeer.ask(requests)) {
+        for ((key, count), answer) in zip(keys, try NanoTDFPeer.perform(requests)) {
             let file = try NanoTDF(Hex.decode(#require(answer.nanotdf, "\(answer.error ?? "")")))
             let opened = try NanoTDFOpener.open(file, with: key)
             #expect(opened.plaintext == [UInt8](repeating: UInt8(count & 0xFF), count: count))
@@ -67,7 +67,7 @@ struct PeerTests {
         let recipient = try #require(keys(on: .secp256r1).first)
         var bytes = try Samples.sealed(to: recipient.key().publicKey, binding: .hash).bytes
         bytes[bytes.count - 1] ^= 1
-        let answers = try NanoTDFPeer.ask([.init(key: recipient.recipient_pem, nanotdf: Hex.encode(bytes))])
+        let answers = try NanoTDFPeer.perform([.init(key: recipient.recipient_pem, nanotdf: Hex.encode(bytes))])
         #expect(answers[0].plaintext == nil)
         #expect(answers[0].error != nil)
     }

@@ -61,14 +61,14 @@ internal import Testing
         net.link(alice, bob)
         net.deliver()
         #expect(net.frames(by: alice).isEmpty)
-        #expect(net.closeCodes(by: alice) == [.goodbye])
+        #expect(net.closeCodes(by: alice) == [.shutdown])
     }
 
     @Test func `a peer without a token is refused and learns nothing`() throws {
         var net = CoreNetwork()
-        let (stranger, bob) = (try net.addNode(), try net.addMember())
-        net.bareLink(stranger, bob)
-        net.forge(try .showing([]), from: stranger, on: net.lastLink)
+        let (nonMember, bob) = (try net.addNode(), try net.addMember())
+        net.bareLink(nonMember, bob)
+        net.forge(try .showing([]), from: nonMember, on: net.lastLink)
         #expect(net.refusals(by: bob) == [.noToken])
         #expect(net.closeCodes(by: bob) == [.notAdmitted])
         #expect(net.frames(by: bob).isEmpty)
@@ -76,12 +76,12 @@ internal import Testing
 
     @Test func `a token of an unknown network gets the same answer as a forged one`() throws {
         var net = CoreNetwork()
-        let (stranger, bob) = (try net.addNode(), try net.addMember(of: [0]))
-        let foreign = try net.token(for: net.nodes[stranger].peerId, network: 5)
-        #expect(try net.show(foreign, from: stranger, to: bob) == .notAdmitted)
+        let (nonMember, bob) = (try net.addNode(), try net.addMember(of: [0]))
+        let foreign = try net.token(for: net.nodes[nonMember].peerId, network: 5)
+        #expect(try net.show(foreign, from: nonMember, to: bob) == .notAdmitted)
         #expect(net.refusals(by: bob) == [.token(.unknownNetwork)])
-        let forged = try net.forgedToken(for: net.nodes[stranger].peerId)
-        #expect(try net.show(forged, from: stranger, to: bob) == .notAdmitted)
+        let forged = try net.forgedToken(for: net.nodes[nonMember].peerId)
+        #expect(try net.show(forged, from: nonMember, to: bob) == .notAdmitted)
         #expect(net.refusals(by: bob).last == .token(.badSignature))
     }
 
@@ -137,23 +137,23 @@ internal import Testing
         let frames: [Frame] = [
             .revocationDigest(index: 0, count: 0, digest: [UInt8](repeating: 0, count: 32)),
             .revocationsKnown(index: 0, fingerprints: []), .revocations(index: 0, []),
-            .admissionEnd(index: 0, .goodbye), .joinRefusal(.joinDeclined),
+            .admissionEnd(index: 0, .shutdown), .joinRefusal(.joinDeclined),
             .helloAcknowledgement([Frame.Verdict(index: 0, refusal: nil)]),
             .helloReply(Frame.HelloReply(instance: try .filled(1), proofs: [], refusals: [])),
         ]
         for frame in frames {
             var net = CoreNetwork()
-            let (stranger, bob) = (try net.addNode(), try net.addMember())
-            net.bareLink(stranger, bob)
-            net.forge(frame, from: stranger, on: net.lastLink)
+            let (nonMember, bob) = (try net.addNode(), try net.addMember())
+            net.bareLink(nonMember, bob)
+            net.forge(frame, from: nonMember, on: net.lastLink)
             #expect(net.closeCodes(by: bob) == [.protocolViolation], "\(frame)")
         }
     }
 
     @Test func `a stream before admission is refused`() throws {
         var net = CoreNetwork()
-        let (stranger, bob) = (try net.addNode(), try net.addMember())
-        net.bareLink(stranger, bob)
+        let (nonMember, bob) = (try net.addNode(), try net.addMember())
+        net.bareLink(nonMember, bob)
         var effects: [Effect] = []
         let far = net.lastFarLink
         for index in UInt8.min...UInt8.max {
@@ -178,8 +178,8 @@ internal import Testing
 
     @Test func `a connection without a hello is closed after five seconds`() throws {
         var net = CoreNetwork()
-        let (stranger, bob) = (try net.addNode(), try net.addMember())
-        net.bareLink(stranger, bob)
+        let (nonMember, bob) = (try net.addNode(), try net.addMember())
+        net.bareLink(nonMember, bob)
         net.advance(by: .milliseconds(4_999))
         #expect(net.closeCodes(by: bob).isEmpty)
         net.advance(by: .milliseconds(1))
@@ -193,27 +193,27 @@ internal import Testing
 
     @Test func `more than eight tokens or sixteen kibibytes are refused`() throws {
         var net = CoreNetwork()
-        let (stranger, bob) = (try net.addNode(), try net.addMember())
-        let token = try net.token(for: net.nodes[stranger].peerId)
-        net.bareLink(stranger, bob)
-        net.forge(try .showing(Array(repeating: token, count: 9)), from: stranger, on: net.lastLink)
+        let (nonMember, bob) = (try net.addNode(), try net.addMember())
+        let token = try net.token(for: net.nodes[nonMember].peerId)
+        net.bareLink(nonMember, bob)
+        net.forge(try .showing(Array(repeating: token, count: 9)), from: nonMember, on: net.lastLink)
         #expect(net.closeCodes(by: bob) == [.protocolViolation])
-        net.bareLink(stranger, bob)
-        net.forge([UInt8](repeating: 1, count: Frame.helloByteLimit + 1), from: stranger, on: net.lastLink)
+        net.bareLink(nonMember, bob)
+        net.forge([UInt8](repeating: 1, count: Frame.helloByteLimit + 1), from: nonMember, on: net.lastLink)
         #expect(net.closeCodes(by: bob) == [.protocolViolation, .protocolViolation])
     }
 
     @Test func `a network is looked up before any signature is checked`() throws {
         var net = CoreNetwork()
-        let stranger = try net.addNode()
+        let nonMember = try net.addNode()
         let key = generatePeerKey()
         let counting = NodeCore.Verifier(token: { _ in
             Issue.record("a signature was checked for an unknown network")
             return true
         })
         try net.addNode(key: key, verifier: counting)
-        let token = try net.token(for: net.nodes[stranger].peerId)
-        #expect(try net.show(token, from: stranger, to: 1) == .notAdmitted)
+        let token = try net.token(for: net.nodes[nonMember].peerId)
+        #expect(try net.show(token, from: nonMember, to: 1) == .notAdmitted)
     }
 
     @Test func `an index of the other half is refused`() throws {

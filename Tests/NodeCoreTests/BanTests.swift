@@ -39,7 +39,7 @@ internal import Testing
         let peer = net.nodes[1].peerId
         let before = net.nodes[0].effects.count
         net.feed(0, .peer(.wanted(peer)))
-        net.feed(0, .peer(.called(peer, net.network(), overRelay: false)))
+        net.feed(0, .peer(.traversalRequested(peer, net.network(), overRelay: false)))
         let failures = net.nodes[0].effects[before...].filter {
             if case .peer(.unreachable(peer, _)) = $0 { true } else { false }
         }

@@ -89,8 +89,8 @@ internal import Testing
         net.connect(0, 1)
         #expect(net.nodes[0].core.tallies.tokenChecks == 1 && net.nodes[1].core.tallies.tokenChecks == 1)
         #expect(net.nodes[1].core.tallies.tokenCheckFailures == 0)
-        let stranger = try net.addNode()
-        _ = try net.show(net.forgedToken(for: net.nodes[stranger].peerId), from: stranger, to: 1)
+        let nonMember = try net.addNode()
+        _ = try net.show(net.forgedToken(for: net.nodes[nonMember].peerId), from: nonMember, to: 1)
         #expect(net.nodes[1].core.tallies.tokenCheckFailures == 1)
     }
 }

@@ -70,7 +70,7 @@ internal import Testing
         var net = try CoreNetwork(members: 2)
         net.connect(0, 1)
         net.feed(0, .peer(.unwanted(net.nodes[1].peerId)))
-        #expect(net.closeCodes(by: 0) == [.parted])
+        #expect(net.closeCodes(by: 0) == [.manuallyDisconnected])
         let dials = net.dials(by: 0)
         net.advance(by: .seconds(600))
         #expect(net.dials(by: 0) == dials)
@@ -80,7 +80,7 @@ internal import Testing
         var net = try CoreNetwork(members: 4)
         for node in 1..<4 { net.connect(0, node) }
         net.feed(0, .stopping)
-        #expect(net.closeCodes(by: 0) == [.goodbye, .goodbye, .goodbye])
+        #expect(net.closeCodes(by: 0) == [.shutdown, .shutdown, .shutdown])
         net.nodes[0].wake = nil
         let dials = net.dials(by: 0)
         net.feed(0, .timeReached)

@@ -71,11 +71,11 @@ internal import Testing
         let inputs = try self.samples().map(\.bytes)
         var net = CoreNetwork()
         try net.addMember()
-        let stranger = try net.addNode()
+        let nonMember = try net.addNode()
         try net.addMember()
         neverCrash(on: inputs, rounds: 300) { bytes in
-            net.bareLink(stranger, 0)
-            net.forge(bytes, from: stranger, on: net.lastLink)
+            net.bareLink(nonMember, 0)
+            net.forge(bytes, from: nonMember, on: net.lastLink)
             net.connect(2, 0)
             if let id = net.nodes[2].links.keys.first { net.forge(bytes, from: 2, on: id) }
             net.deliver()
@@ -92,7 +92,7 @@ internal import Testing
     }
 
     @Test func `an unknown code says no more than not admitted`() throws {
-        let frame = Frame.admissionEnd(index: 0, .goodbye)
+        let frame = Frame.admissionEnd(index: 0, .shutdown)
         let bytes = Array(frame.bytes.dropLast(2)) + [0xFF, 0xFE]
         #expect(try Frame(bytes) == .admissionEnd(index: 0, .notAdmitted))
     }

@@ -18,7 +18,7 @@ internal import Testing
     }
 
     /// Asks, lets time pass, and returns how it ended.
-    private func ask(
+    private func performRequest(
         _ request: Kademlia.Request,
         of node: Int,
         network: NetworkId? = nil,
@@ -39,13 +39,13 @@ internal import Testing
     @Test func `a member that knows one other meets all and finds every stored record`() throws {
         var net = try self.net(6)
         for node in 0..<6 { #expect(net.nodes[node].core.admittedPeers(in: net.network()).count == 5) }
-        guard case .stored(_, let holders) = self.ask(self.put(7), of: 2, in: &net) else {
+        guard case .stored(_, let replicas) = self.performRequest(self.put(7), of: 2, in: &net) else {
             Issue.record("nothing was stored")
             return
         }
-        #expect(holders == 5)
+        #expect(replicas == 5)
         for node in 0..<6 {
-            guard case .found(let records) = self.ask(.get(key: self.key), of: node, in: &net) else {
+            guard case .found(let records) = self.performRequest(.get(key: self.key), of: node, in: &net) else {
                 Issue.record("node \(node) found nothing")
                 continue
             }
@@ -60,13 +60,13 @@ internal import Testing
         net.connect(watch, 0)
         net.advance(by: .seconds(5))
         #expect(net.nodes[0].core.admittedPeers(in: net.network()).contains(net.nodes[watch].peerId))
-        guard case .stored(_, let holders) = self.ask(self.put(7), of: 0, in: &net) else {
+        guard case .stored(_, let replicas) = self.performRequest(self.put(7), of: 0, in: &net) else {
             Issue.record("nothing was stored")
             return
         }
-        #expect(holders == 2)
+        #expect(replicas == 2)
         for node in 1..<3 {
-            #expect(self.ask(.nearest(to: net.nodes[watch].peerId.words), of: node, in: &net) != nil)
+            #expect(self.performRequest(.nearest(to: net.nodes[watch].peerId.words), of: node, in: &net) != nil)
             let contacts = net.nodes[node].core.contacts(in: net.network())
             #expect(!contacts.contains { $0.peerId == net.nodes[watch].peerId })
         }
@@ -75,7 +75,9 @@ internal import Testing
 
     @Test func `a request outside a membership fails immediately`() throws {
         var net = try self.net(2)
-        #expect(self.ask(.get(key: self.key), of: 1, network: net.network(9), in: &net) == .failed(.notAMember))
+        #expect(
+            self.performRequest(.get(key: self.key), of: 1, network: net.network(9), in: &net) == .failed(.notAMember)
+        )
     }
 
     @Test func `a malformed message closes only its sender's connection, with the reason`() throws {
@@ -104,7 +106,7 @@ internal import Testing
         for _ in 0..<2 { try net.addMember() }
         net.isOffline = true
         net.introduce(1, to: 0)
-        let outcome = self.ask(.get(key: self.key), of: 0, in: &net)
+        let outcome = self.performRequest(.get(key: self.key), of: 0, in: &net)
         guard case .failed(let error)? = outcome else {
             Issue.record("\(String(describing: outcome))")
             return
@@ -114,16 +116,16 @@ internal import Testing
 
     @Test func `the records of a revoked member are deleted everywhere`() throws {
         var net = try self.net(4)
-        _ = self.ask(self.put(7), of: 3, in: &net)
+        _ = self.performRequest(self.put(7), of: 3, in: &net)
         let id = RecordId(location: Record.location(of: self.key, in: net.network()), writer: net.nodes[3].peerId)
-        for node in 0..<3 { #expect(net.nodes[node].core.heldVersion(of: id, in: net.network()) != nil) }
+        for node in 0..<3 { #expect(net.nodes[node].core.storedVersion(of: id, in: net.network()) != nil) }
         net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[3].peerId)])))
         net.deliver()
         for node in 0..<3 {
-            #expect(net.nodes[node].core.heldVersion(of: id, in: net.network()) == nil)
+            #expect(net.nodes[node].core.storedVersion(of: id, in: net.network()) == nil)
             #expect(net.nodes[node].effects.contains(.table(net.network(), .forget(id))))
         }
-        #expect(self.ask(.get(key: self.key), of: 1, in: &net) == .found([]))
+        #expect(self.performRequest(.get(key: self.key), of: 1, in: &net) == .found([]))
     }
 
     @Test func `messages that wait for a dial are bounded`() throws {

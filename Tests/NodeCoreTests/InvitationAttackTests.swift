@@ -74,14 +74,14 @@ internal import Testing
 
     @Test func `an invitation expires after ten minutes, and its holder learns it for an hour`() throws {
         var net = CoreNetwork()
-        let (inviter, joiner, stranger) = (try net.addMember(), try net.addNode(), try net.addNode())
+        let (inviter, joiner, nonMember) = (try net.addMember(), try net.addNode(), try net.addNode())
         let invitation = try net.invite(by: inviter)
         net.advance(by: .seconds(600))
         #expect(net.endedInvitations(of: inviter).isEmpty)
         net.advance(by: .seconds(1))
         #expect(net.endedInvitations(of: inviter) == [.expired])
         net.prove(invitation, by: joiner, to: inviter)
-        net.guess(by: stranger, at: inviter)
+        net.guess(by: nonMember, at: inviter)
         #expect(net.closeCodes(by: inviter) == [.invitationExpired, .joinRefused])
         net.advance(by: .seconds(3600))
         net.prove(invitation, by: joiner, to: inviter)
@@ -145,10 +145,12 @@ internal import Testing
 
     @Test func `a flood of joins is cut off, from unadmitted peers and from members`() throws {
         var net = CoreNetwork()
-        let (inviter, stranger) = (try net.addMember(of: [0, 1]), try net.addNode())
-        net.bareLink(stranger, inviter)
-        for _ in 0..<100 { net.forge(.join(proof: [UInt8](repeating: 7, count: 32)), from: stranger, on: net.lastLink) }
-        #expect(net.nodes[stranger].links.isEmpty)
+        let (inviter, nonMember) = (try net.addMember(of: [0, 1]), try net.addNode())
+        net.bareLink(nonMember, inviter)
+        for _ in 0..<100 {
+            net.forge(.join(proof: [UInt8](repeating: 7, count: 32)), from: nonMember, on: net.lastLink)
+        }
+        #expect(net.nodes[nonMember].links.isEmpty)
         #expect(net.closeCodes(by: inviter) == [.joinRefused])
         let member = try net.addMember(of: [1])
         net.connect(member, inviter, networks: [1])

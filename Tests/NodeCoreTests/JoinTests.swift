@@ -147,7 +147,7 @@ extension CoreNetwork {
     }
 
     @Test func `an inviter that leaves while the joiner waits is reported as gone`() throws {
-        for code in [nil, CloseCode.goodbye.rawValue] {
+        for code in [nil, CloseCode.shutdown.rawValue] {
             var net = CoreNetwork()
             let (inviter, joiner) = (try net.addMember(), try net.addNode())
             net.feed(joiner, .join(.wanted(try net.invite(by: inviter))))

@@ -89,7 +89,7 @@ internal import Testing
     @Test func `unadmitted peers leave room for members`() throws {
         var limits = Limits()
         limits.connections = 20
-        limits.strangers = 5
+        limits.unadmittedConnections = 5
         var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         let member = try net.addMember()
@@ -102,7 +102,7 @@ internal import Testing
 
     @Test func `unadmitted peers from one address leave room for those from others`() throws {
         var limits = Limits()
-        limits.strangers = 6
+        limits.unadmittedConnections = 6
         var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         func arrive(_ number: UInt64, from address: IPAddress) { Self.arrive(number, from: address, at: &net) }
@@ -122,7 +122,7 @@ internal import Testing
 
     @Test func `a newcomer takes the oldest place of an attacker with many addresses`() throws {
         var limits = Limits()
-        limits.strangers = 6
+        limits.unadmittedConnections = 6
         var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
         for number in UInt64(1)...6 { Self.arrive(number, from: .v4(0x0A00_0000 + UInt32(number)), at: &net) }
@@ -136,9 +136,9 @@ internal import Testing
     @Test func `unadmitted peers leave no state behind`() throws {
         var net = try CoreNetwork(members: 1)
         for _ in 0..<50 {
-            let stranger = try net.addNode()
-            net.bareLink(stranger, 0)
-            net.forge(try .showing([]), from: stranger, on: net.lastLink)
+            let nonMember = try net.addNode()
+            net.bareLink(nonMember, 0)
+            net.forge(try .showing([]), from: nonMember, on: net.lastLink)
         }
         #expect(net.nodes[0].core.peers.isEmpty)
         #expect(net.nodes[0].core.connections.isEmpty)
@@ -212,7 +212,7 @@ internal import Testing
     @Test
     func `a network named twice in one hello is refused before any signature check`() throws {
         var net = CoreNetwork(hasTables: false)
-        let stranger = try net.addNode()
+        let nonMember = try net.addNode()
         let key = generatePeerKey()
         let bob = try net.addNode(
             key: key,
@@ -224,16 +224,16 @@ internal import Testing
         let own = try net.token(for: net.nodes[bob].peerId)
         let revocations = RevocationSet(networkId: net.network())
         net.feed(bob, .membership(.added(own, obtainedSeconds: net.now.wallSeconds, revocations)))
-        net.bareLink(stranger, bob)
-        let token = try net.forgedToken(for: net.nodes[stranger].peerId)
-        net.forge(try .showing([token, token]), from: stranger, on: net.lastLink)
+        net.bareLink(nonMember, bob)
+        let token = try net.forgedToken(for: net.nodes[nonMember].peerId)
+        net.forge(try .showing([token, token]), from: nonMember, on: net.lastLink)
         #expect(net.closeCodes(by: bob) == [.protocolViolation])
     }
 
     @Test func `the signature of a forged token is checked once`() async throws {
         var net = CoreNetwork(hasTables: false)
-        let stranger = try net.addNode()
-        let forged = try net.forgedToken(for: net.nodes[stranger].peerId)
+        let nonMember = try net.addNode()
+        let forged = try net.forgedToken(for: net.nodes[nonMember].peerId)
         try await confirmation(expectedCount: 1) { checked in
             let bob = try net.addNode(
                 verifier: NodeCore.Verifier(token: { token in
@@ -244,7 +244,7 @@ internal import Testing
             let own = try net.token(for: net.nodes[bob].peerId)
             let revocations = RevocationSet(networkId: net.network())
             net.feed(bob, .membership(.added(own, obtainedSeconds: net.now.wallSeconds, revocations)))
-            #expect(try net.show(forged, from: stranger, to: bob) == .notAdmitted)
+            #expect(try net.show(forged, from: nonMember, to: bob) == .notAdmitted)
         }
     }
 

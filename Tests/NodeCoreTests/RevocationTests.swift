@@ -60,7 +60,7 @@ internal import Traversal
         net.connect(0, 1)
         let other = PeerId(publicKey: generatePeerKey().publicKey)
         if isRevoked { net.feed(0, .membership(.revocationsAdded([try net.revocation(of: other)]))) }
-        net.feed(0, .peer(.called(other, net.network(), overRelay: false)))
+        net.feed(0, .peer(.traversalRequested(other, net.network(), overRelay: false)))
         // A call is two frames: that, and before it where the other is seen.
         #expect(net.frames(by: 0).count { if case .reach = $0 { true } else { false } } == (isRevoked ? 1 : 2))
         let failures = net.count(by: 0) { if case .peer(.unreachable(other, _)) = $0 { true } else { false } }
@@ -84,17 +84,17 @@ internal import Traversal
         if isRevoked { net.feed(1, .membership(.revocationsAdded([try net.revocation(of: caller)]))) }
         net.deliver()
         net.nodes[1].effects = []
-        let key = try #require(CallKey([UInt8](1...16)))
+        let key = try #require(SessionKey([UInt8](1...16)))
         let place = SocketAddress(.v4(0xCB00_7109), port: 5000)
-        let ring = Reach.Message.ring(
-            CallId(number: 1),
+        let forwardedOffer = Reach.Message.forwardedOffer(
+            SessionId(number: 1),
             from: caller,
             key,
             Reach.Offer(mapping: .unknown, addresses: [place]),
             Reach.Introduction(observed: place, channel: nil)
         )
         let id = try #require(net.nodes[0].links.keys.first)
-        net.forge(.reach(index: 0, ring.bytes), from: 0, on: id)
+        net.forge(.reach(index: 0, forwardedOffer.bytes), from: 0, on: id)
         let answers = net.frames(by: 1).compactMap { frame -> Reach.Message? in
             if case .reach(_, let bytes) = frame { try? Reach.Message(bytes) } else { nil }  // those of a node are good
         }

@@ -55,8 +55,8 @@ struct Storm {
         self.net.isHoldingDials = true
         for index in 0..<count { self.living.append(try self.net.addMember(key: self.keys[index])) }
         for (node, other) in self.pairs {
-            self.meet(node, other)
-            self.meet(other, node)
+            self.connect(node, other)
+            self.connect(other, node)
         }
     }
 
@@ -66,7 +66,7 @@ struct Storm {
         }
     }
 
-    private mutating func meet(_ node: Int, _ other: Int) {
+    private mutating func connect(_ node: Int, _ other: Int) {
         self.net.introduce(other, to: node)
         self.net.feed(node, .peer(.wanted(self.net.nodes[other].peerId)))
     }
@@ -124,8 +124,8 @@ struct Storm {
         let new = try self.net.addMember(instance: self.restarts, key: self.net.nodes[old].key)
         self.living[index] = new
         for other in self.living where other != new {
-            self.meet(new, other)
-            self.meet(other, new)
+            self.connect(new, other)
+            self.connect(other, new)
         }
     }
 

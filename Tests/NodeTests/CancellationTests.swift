@@ -29,7 +29,7 @@ internal import Testing
             try await nodes[0].driver.reach(nodes[1].peerId)
             let wanted = nodes[1].peerId.words
             await self.cancelOften {
-                _ = try await nodes[0].driver.ask(
+                _ = try await nodes[0].driver.performTableRequest(
                     .nearest(to: wanted),
                     in: lab.networkId,
                     Kademlia.RequestPolicy(attempts: 1)

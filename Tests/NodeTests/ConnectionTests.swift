@@ -185,8 +185,8 @@ internal import Transport
 
     @Test func `a frame above the limit closes the connection before it is collected`() async throws {
         try await Lab.run(1) { lab, nodes in
-            let stranger = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
-            let connection = try await stranger.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
+            let nonMember = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
+            let connection = try await nonMember.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
             let stream = try connection.openStream()
             var writer = ByteWriter()
             writer.write(StreamHeader(kind: .hello).bytes)
@@ -221,7 +221,7 @@ internal import Transport
         // Meanwhile the node may answer what it read; the visitor does not read that answer.
         for _ in 0..<turns { await Task.yield() }
         try await stream.write(Frame.admissionEnd(index: 0, .leftNetwork).prefixedBytes, finish: false)
-        connection.close(code: CloseCode.goodbye.rawValue, reason: CloseCode.goodbye.explanation)
+        connection.close(code: CloseCode.shutdown.rawValue, reason: CloseCode.shutdown.explanation)
         return visitor
     }
 
@@ -261,8 +261,8 @@ internal import Transport
 
     @Test func `a stream before admission is reset, and nothing reaches the listeners`() async throws {
         try await Lab.run(1) { lab, nodes in
-            let stranger = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
-            let connection = try await stranger.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
+            let nonMember = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
+            let connection = try await nonMember.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
             // The request sends only the header of its stream: the node resets it without waiting for the rest.
             for kind in [StreamHeader.Kind.message, .bulk, .request] {
                 let stream = try connection.openStream()
@@ -276,8 +276,8 @@ internal import Transport
 
     @Test func `a second control stream is reset`() async throws {
         try await Lab.run(1) { lab, nodes in
-            let stranger = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
-            let connection = try await stranger.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
+            let nonMember = try lab.network.makeEndpoint(peerId: PeerId(publicKey: generatePeerKey().publicKey))
+            let connection = try await nonMember.connect(to: nodes[0].endpoint.address, expecting: nodes[0].peerId)
             let first = try connection.openStream()
             try await first.write(StreamHeader(kind: .hello).bytes, finish: false)
             // Streams are taken side by side, so the second one could be the first.

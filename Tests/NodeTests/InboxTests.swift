@@ -68,7 +68,7 @@ internal import Transport
                 #expect(try await listener.first { _ in true }.payload == [1], "small ones need no room")
 
                 for (index, stream) in streams.enumerated() where index != refused {
-                    stream.reset(code: CloseCode.goodbye.rawValue)
+                    stream.reset(code: CloseCode.shutdown.rawValue)
                 }
                 while await group.nextResult() != nil {}  // they end with the reset
             }

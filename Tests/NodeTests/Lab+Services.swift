@@ -55,9 +55,9 @@ extension LabNode {
     }
 
     /// Returns once what connected members offer is as wished.
-    func waitForOffers(_ isAsWished: (NodeDriver) -> Bool) async throws {
+    func waitForOffers(_ isSatisfied: (NodeDriver) -> Bool) async throws {
         let events = self.events.listen()
-        while !isAsWished(self.driver) {
+        while !isSatisfied(self.driver) {
             _ = try await events.first { if case .servicesChanged = $0 { true } else { false } }
         }
     }

@@ -119,8 +119,8 @@ internal import Transport
             let unknown = await failure { try await nodes[0].driver.send([1], to: peer) }
             #expect(unknown as? NodeError == .noAddress(peer))
             lab.introduce(nodes[1], to: nodes[0])
-            let stranger = await failure { try await nodes[0].driver.send([1], to: peer) }
-            #expect(stranger as? NodeError == .noSharedNetwork(peer))
+            let nonMember = await failure { try await nodes[0].driver.send([1], to: peer) }
+            #expect(nonMember as? NodeError == .noSharedNetwork(peer))
         }
     }
 

@@ -149,7 +149,7 @@ internal import Transport
             }
             async let answer = nodes[0].driver.request(Self.header, body: [], in: lab.networkId, to: nodes[1].peerId)
             for await _ in begun { break }
-            async let retirement: Void = nodes[1].driver.retire(within: .seconds(3600))
+            async let draining: Void = nodes[1].driver.drain(within: .seconds(3600))
             while nodes[1].driver.state.withLock({ $0.lifecycle.isRunning }) { await Task.yield() }
             let refusal = await failure {
                 _ = try await nodes[0].driver.request(Self.header, body: [], in: lab.networkId, to: nodes[1].peerId)
@@ -160,7 +160,7 @@ internal import Transport
             gate.yield()
             let (_, bytes) = try await answer
             #expect(bytes == [1])
-            await retirement
+            await draining
             #expect(nodes[1].driver.state.withLock { $0.connections.isAtRest })
         }
     }
@@ -178,10 +178,10 @@ internal import Transport
                 _ = try await nodes[0].driver.request(Self.header, body: [], in: lab.networkId, to: nodes[1].peerId)
             }
             for await _ in begun { break }
-            async let retirement: Void = nodes[1].driver.retire(within: .seconds(2))
+            async let draining: Void = nodes[1].driver.drain(within: .seconds(2))
             while nodes[1].driver.state.withLock({ $0.lifecycle.isRunning }) { await Task.yield() }
             lab.clock.advance(by: .seconds(2))
-            await retirement
+            await draining
             await nodes[1].driver.stop()
             #expect(await answer != nil)
         }

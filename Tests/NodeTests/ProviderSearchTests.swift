@@ -83,6 +83,6 @@ extension Lab {
     /// Returns the head of a node's record of a service if the hub holds it.
     fileprivate func record(of service: String, by writer: LabNode, at hub: LabNode) -> Record.Head? {
         let key = Services.recordKey(of: service)
-        return hub.driver.heldHeads(in: self.networkId).first { $0.key == key && $0.writer == writer.peerId }
+        return hub.driver.storedHeads(in: self.networkId).first { $0.key == key && $0.writer == writer.peerId }
     }
 }

@@ -41,7 +41,7 @@ internal import Transport
         #expect(room.heldBytes == 0)
         await #expect(throws: CancellationError.self) { try await room.hold(100) { throw CancellationError() } }
         #expect(room.heldBytes == 0)
-        try await room.waitForTurn()
+        try await room.waitForRoom()
     }
 
     @Test func `no handler begins while the peer leaves responses unread, and all are answered when it reads`()

@@ -31,7 +31,7 @@ internal import Transport
             let driver = nodes[0].driver
             let route = try #require(driver.state.withLock { $0.core.route(to: nodes[1].peerId) })
             let connection = try #require(driver.state.withLock { $0.connections[route.connection]?.connection })
-            connection.close(code: CloseCode.goodbye.rawValue, reason: "")
+            connection.close(code: CloseCode.shutdown.rawValue, reason: "")
             _ = await connection.closed()
             // The core may not have heard of it, or has connected to the peer again.
             let deadline = driver.configuration.clock.now().monotonic + .seconds(60)

@@ -49,12 +49,12 @@ internal import Testing
     }
 
     @Test func `an offer that proves another identity is refused`() throws {
-        let stranger = generatePeerKey()
+        let unknownPeer = generatePeerKey()
         for isForged in [false, true] {
             let asked = try Self.asked()
             var pair = asked.pair
-            let claimed = isForged ? pair.devices[1].key : stranger
-            pair.feed(0, .received(try Self.offer(to: asked.request, in: pair, by: stranger, as: claimed)))
+            let claimed = isForged ? pair.devices[1].key : unknownPeer
+            pair.feed(0, .received(try Self.offer(to: asked.request, in: pair, by: unknownPeer, as: claimed)))
             #expect(pair.states[0] == .failed(.invalidProof))
             #expect(pair.sent.last?.body == .refusal(.invalid))
         }

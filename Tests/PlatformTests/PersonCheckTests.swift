@@ -17,7 +17,7 @@ internal import Testing
     ) {
         let accessControl = AccessControl(requireBiometric: requireBiometric, acceptsPassword: acceptsPassword)
         #expect(PersonCheck(accessControl, hasSensor: hasSensor) == check)
-        #expect(check.isWished == requireBiometric)
+        #expect(check.isRequired == requireBiometric)
     }
 
     @Test func `the numbers that are stored beside keys stay`() {

@@ -98,12 +98,12 @@ internal import Testing
         (true, false, true, .refused), (false, false, true, .refused),
     ])
     func `what is done follows from the wish, the enclave and what is stored`(
-        isWished: Bool,
+        isRequired: Bool,
         hasEnclave: Bool,
         hasWrappingKey: Bool,
         plan: KeyProtectionPlan
     ) {
-        let made = KeyProtectionPlan(isWished: isWished, hasEnclave: hasEnclave, hasWrappingKey: hasWrappingKey)
+        let made = KeyProtectionPlan(isRequired: isRequired, hasEnclave: hasEnclave, hasWrappingKey: hasWrappingKey)
         #expect(made == plan)
     }
 }

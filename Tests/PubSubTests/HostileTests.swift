@@ -16,15 +16,15 @@ internal import Testing
     @Test func `events with a forged signature are refused, and their sender is reported`() throws {
         let party = try party()
         let forged = try party.batch(by: 0)
-        let bytes = Message.push(forged, hops: 1, age: 0).bytes
+        let bytes = Message.gossip(forged, hops: 1, age: 0).bytes
         for position in [bytes.count - 1, bytes.count - 66, 60, 90] {
             var changed = bytes
             changed[position] ^= 1
-            party.members[2].offences = []
+            party.members[2].violations = []
             party.feed(2, .messageReceived(from: party.members[1].peerId, changed[...]))
             #expect(party.texts(of: 2).isEmpty, "\(position)")
         }
-        #expect(party.members[2].offences.map(\.peer) == [party.members[1].peerId])
+        #expect(party.members[2].violations.map(\.peer) == [party.members[1].peerId])
         party.feed(2, .messageReceived(from: party.members[1].peerId, bytes[...]))
         #expect(party.texts(of: 2) == ["x"])
     }
@@ -44,21 +44,21 @@ internal import Testing
             token: token,
             signer: party.members[1].signer
         )
-        party.inject(.push(try #require(stray), hops: 1, age: 0), from: 1, to: 2)
+        party.inject(.gossip(try #require(stray), hops: 1, age: 0), from: 1, to: 2)
         #expect(party.texts(of: 2).isEmpty)
-        #expect(party.members[2].offences.map(\.reason) == ["events of a publisher that is no member"])
+        #expect(party.members[2].violations.map(\.reason) == ["events of a publisher that is no member"])
     }
 
     @Test func `events of revoked members and of members with an expired token are refused`() throws {
         let party = try party()
         let ended = try party.network.token(for: party.members[0].peerId, until: Party.epoch - 600)
-        party.inject(.push(try party.batch(by: 0, token: ended), hops: 1, age: 0), from: 1, to: 2)
+        party.inject(.gossip(try party.batch(by: 0, token: ended), hops: 1, age: 0), from: 1, to: 2)
         #expect(party.texts(of: 2).isEmpty)
         let batch = try party.batch(by: 0)
         party.feed(2, .memberRevoked(party.members[0].peerId))
-        party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2)
+        party.inject(.gossip(batch, hops: 1, age: 0), from: 1, to: 2)
         #expect(party.texts(of: 2).isEmpty)
-        #expect(party.members[2].offences.isEmpty)
+        #expect(party.members[2].violations.isEmpty)
     }
 
     @Test func `a revoked member's events leave the window`() throws {
@@ -76,22 +76,22 @@ internal import Testing
         party.run(for: .seconds(1))
         let batch = try #require(party.members[2].delivered.first?.batch)
         for hops in [UInt8(1), 2, 255] {
-            party.inject(.push(batch, hops: hops, age: 0), from: 1, to: 2)
+            party.inject(.gossip(batch, hops: hops, age: 0), from: 1, to: 2)
             party.inject(.answer(batch, hops: hops, age: .max), from: 1, to: 2)
         }
         #expect(party.texts(of: 2) == ["once"])
-        #expect(party.members[2].offences.isEmpty)
+        #expect(party.members[2].violations.isEmpty)
     }
 
     @Test func `events from far ahead or long ago are refused`() throws {
         let party = try party()
         let now = party.time(of: 2).wallSeconds
         for seconds in [now + 1801, now - 3601, 0, UnixTime.maximum] {
-            party.inject(.push(try party.batch(by: 0, seconds: seconds), hops: 1, age: 0), from: 1, to: 2)
+            party.inject(.gossip(try party.batch(by: 0, seconds: seconds), hops: 1, age: 0), from: 1, to: 2)
         }
         #expect(party.texts(of: 2).isEmpty)
         for seconds in [now + 1800, now - 3600] {
-            party.inject(.push(try party.batch(by: 0, seconds: seconds), hops: 1, age: 0), from: 1, to: 2)
+            party.inject(.gossip(try party.batch(by: 0, seconds: seconds), hops: 1, age: 0), from: 1, to: 2)
         }
         #expect(party.texts(of: 2).count == 2)
     }
@@ -101,7 +101,7 @@ internal import Testing
         let stream = StreamId(publisher: party.members[0].peerId, instance: InstanceId())
         party.messageCounts = [:]
         for _ in 0..<100 {
-            party.inject(.have([.init(stream: stream, end: .max, hops: 0)]), from: 1, to: 2)
+            party.inject(.iHave([.init(stream: stream, end: .max, hops: 0)]), from: 1, to: 2)
         }
         party.publish("real", by: 0)
         party.run(for: .seconds(10))
@@ -121,16 +121,16 @@ internal import Testing
                 return .init(stream: StreamId(publisher: publisher, instance: InstanceId()), end: 2, hops: 0)
             }
         }
-        for _ in 0..<5 { party.inject(.have(states(200)), from: 1, to: 2) }
+        for _ in 0..<5 { party.inject(.iHave(states(200)), from: 1, to: 2) }
         party.run(for: .seconds(1))
         // The second message begins within the allowance and goes beyond it; the others are dropped.
         #expect(party.messageCounts[7] == 400)
         // A new connection starts with what was left.
         party.disconnect(1, 2)
         party.connect(1, 2)
-        party.inject(.have(states(200)), from: 1, to: 2)
+        party.inject(.iHave(states(200)), from: 1, to: 2)
         #expect(party.messageCounts[7] == 400)
-        party.inject(.have(states(1)), from: 0, to: 2)
+        party.inject(.iHave(states(1)), from: 0, to: 2)
         party.run(for: .seconds(1))
         #expect(party.messageCounts[7] == 401)
         party.publish("real", by: 0)
@@ -152,7 +152,7 @@ internal import Testing
                     hops: 1
                 )
             }
-            party.inject(.have(states), from: 1, to: 2)
+            party.inject(.iHave(states), from: 1, to: 2)
         }
         party.publish("after", by: 0)
         party.run(for: .seconds(1))
@@ -164,7 +164,7 @@ internal import Testing
         let instance = InstanceId()
         for number in [UInt64(1), 5] {
             let batch = try party.batch(by: 0, first: number, event: "\(number)", instance: instance)
-            party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2)
+            party.inject(.gossip(batch, hops: 1, age: 0), from: 1, to: 2)
         }
         party.run(for: .seconds(4))
         #expect(party.texts(of: 2) == ["1"])
@@ -176,19 +176,19 @@ internal import Testing
     @Test func `the out-of-order buffer is bounded`() throws {
         let party = try party()
         let instance = InstanceId()
-        party.inject(.push(try party.batch(by: 0, first: 1, instance: instance), hops: 1, age: 0), from: 1, to: 2)
+        party.inject(.gossip(try party.batch(by: 0, first: 1, instance: instance), hops: 1, age: 0), from: 1, to: 2)
         for number in 0..<200 {
             let batch = try party.batch(by: 0, first: UInt64(10 + 2 * number), instance: instance)
-            party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2)
+            party.inject(.gossip(batch, hops: 1, age: 0), from: 1, to: 2)
         }
         party.run(for: .seconds(600))
-        #expect(party.members[2].delivered.count <= 1 + PubSub.Limits().earlyBatches)
+        #expect(party.members[2].delivered.count <= 1 + PubSub.Limits().outOfOrderBatches)
     }
 
     @Test(arguments: [(bytes: 10_000, inAll: 100_000), (bytes: 100_000, inAll: 10_000)])
     func `the out-of-order buffer is bounded in bytes`(bytes: Int, inAll: Int) throws {
         var limits = PubSub.Limits()
-        (limits.earlyBytes, limits.earlyBytesInAll) = (bytes, inAll)
+        (limits.outOfOrderBytes, limits.outOfOrderBytesInAll) = (bytes, inAll)
         let party = try party(limits: limits)
         let text = String(repeating: "x", count: 3_000)
         // In one stream, and in as many as there are batches.
@@ -196,7 +196,7 @@ internal import Testing
         for number in UInt64(0)..<20 {
             let instance = bytes < inAll ? common : InstanceId()
             let batch = try party.batch(by: 0, first: 10 + 2 * number, event: text, instance: instance)
-            party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2)
+            party.inject(.gossip(batch, hops: 1, age: 0), from: 1, to: 2)
         }
         party.run(for: .seconds(600))
         #expect(party.members[2].delivered.count == 3)
@@ -204,17 +204,17 @@ internal import Testing
 
     @Test func `a batch without room in the out-of-order buffer is requested when it is due`() throws {
         var limits = PubSub.Limits()
-        limits.earlyBytes = 0
+        limits.outOfOrderBytes = 0
         let party = try party(limits: limits)
         let instance = InstanceId()
         let batches = try (UInt64(1)...3).map {
             try party.batch(by: 0, first: $0, event: "\($0)", instance: instance)
         }
         party.disconnect(1, 2)
-        for batch in batches { party.inject(.push(batch, hops: 1, age: 0), from: 0, to: 1) }
-        party.inject(.push(batches[0], hops: 1, age: 0), from: 0, to: 2)
+        for batch in batches { party.inject(.gossip(batch, hops: 1, age: 0), from: 0, to: 1) }
+        party.inject(.gossip(batches[0], hops: 1, age: 0), from: 0, to: 2)
         party.connect(1, 2)
-        party.inject(.push(batches[2], hops: 1, age: 0), from: 1, to: 2)
+        party.inject(.gossip(batches[2], hops: 1, age: 0), from: 1, to: 2)
         #expect(party.texts(of: 2) == ["1"])
         party.run(for: .seconds(2))
         #expect(party.texts(of: 2) == ["1", "2", "3"])
@@ -225,7 +225,7 @@ internal import Testing
         (limits.streams, limits.streamsPerPublisher) = (20, 5)
         let party = try party(limits: limits)
         for _ in 0..<50 {
-            party.inject(.push(try party.batch(by: 1, event: "again"), hops: 0, age: 0), from: 1, to: 2)
+            party.inject(.gossip(try party.batch(by: 1, event: "again"), hops: 0, age: 0), from: 1, to: 2)
             party.run(for: .seconds(1))
         }
         #expect(party.texts(of: 2).count == 50)
@@ -240,9 +240,9 @@ internal import Testing
         let party = try party(limits: limits)
         let now = party.time(of: 0).wallSeconds
         let batches = try (UInt64(0)..<3).map { try party.batch(by: 0, event: "\($0)", seconds: now - 10 + $0) }
-        for batch in batches + batches { party.inject(.push(batch, hops: 1, age: 0), from: 1, to: 2) }
+        for batch in batches + batches { party.inject(.gossip(batch, hops: 1, age: 0), from: 1, to: 2) }
         #expect(party.texts(of: 2) == ["0", "1", "2"])
-        #expect(party.members[2].offences.isEmpty)
+        #expect(party.members[2].violations.isEmpty)
     }
 
     @Test func `a peer with repeated Graft messages gets a bounded number of bytes`() throws {
@@ -252,7 +252,7 @@ internal import Testing
         party.run(for: .seconds(1))
         let stream = try #require(party.members[2].delivered.first?.batch.stream)
         party.messageCounts = [:]
-        for _ in 0..<1_000 { party.inject(.want(stream, from: 1, isGraft: true), from: 1, to: 2) }
+        for _ in 0..<1_000 { party.inject(.iWant(stream, from: 1, isGraft: true), from: 1, to: 2) }
         party.run(for: .seconds(1))
         let answered = party.messageCounts[5, default: 0]
         #expect(answered >= 5)
@@ -289,8 +289,8 @@ internal import Testing
         let party = try party()
         let batch = try party.batch(by: 0)
         party.disconnect(1, 2)
-        let push = Message.push(batch, hops: 1, age: 0)
-        party.feed(2, .messageReceived(from: party.members[1].peerId, push.bytes[...]))
+        let gossip = Message.gossip(batch, hops: 1, age: 0)
+        party.feed(2, .messageReceived(from: party.members[1].peerId, gossip.bytes[...]))
         #expect(party.texts(of: 2).isEmpty)
     }
 }

@@ -16,7 +16,7 @@ final class Party {
         var delivered: [(batch: EventBatch, publishedAt: Duration, hops: UInt8)] = []
         var missed: UInt64 = 0
         var isIsolated = true
-        var offences: [(peer: PeerId, reason: String)] = []
+        var violations: [(peer: PeerId, reason: String)] = []
         /// Seconds by which the wall clock is ahead.
         var skew: Int64 = 0
     }
@@ -137,7 +137,7 @@ final class Party {
             self.members[member].delivered.append((batch, publishedAt, hops))
         case .host(.missed(_, let count)): self.members[member].missed += count
         case .host(.isolated(let isIsolated)): self.members[member].isIsolated = isIsolated
-        case .offence(let peer, let reason): self.members[member].offences.append((peer, reason))
+        case .violation(let peer, let reason): self.members[member].violations.append((peer, reason))
         }
     }
 

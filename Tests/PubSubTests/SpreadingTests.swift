@@ -24,7 +24,7 @@ internal import Testing
                 #expect(own.map(\.batch.first) == Array(1...20))
             }
             #expect(party.members[member].missed == 0)
-            #expect(party.members[member].offences.isEmpty)
+            #expect(party.members[member].violations.isEmpty)
         }
     }
 
@@ -203,7 +203,7 @@ internal import Testing
         let batch = try #require(party.members[1].delivered.first?.batch)
         for hours in [1, 2] {
             party.run(for: .seconds(3600 * hours))
-            party.inject(.push(batch, hops: 1, age: 0), from: 0, to: 1)
+            party.inject(.gossip(batch, hops: 1, age: 0), from: 0, to: 1)
             #expect(party.texts(of: 1) == ["once"])
         }
         #expect(party.members[1].exchange.window.isEmpty)

@@ -48,7 +48,7 @@ internal import Testing
     /// The batch in a push of these bytes.
     private func batch(_ hex: String) throws -> EventBatch {
         let message = try Message([4, 1, 0, 0, 0, 0] + Hex.decode(hex))
-        guard case .push(let batch, hops: 1, age: 0) = message else { throw CancellationError() }
+        guard case .gossip(let batch, hops: 1, age: 0) = message else { throw CancellationError() }
         return batch
     }
 
@@ -98,7 +98,7 @@ internal import Testing
     @Test func `batches that no peer may forward are protocol violations`() throws {
         for sample in self.vectors.refused {
             let effects = try self.effects(of: sample.batch)
-            #expect(effects.contains { if case .offence = $0 { true } else { false } }, "\(sample.name)")
+            #expect(effects.contains { if case .violation = $0 { true } else { false } }, "\(sample.name)")
             #expect(!effects.contains { if case .host(.deliver) = $0 { true } else { false } }, "\(sample.name)")
         }
     }

@@ -11,10 +11,10 @@ internal import Testing
         let stream = batch.stream
         return [
             .neighbourRequest(isUrgent: true), .neighbourRequest(isUrgent: false), .neighbourAnswer(isAgreed: true),
-            .neighbourAnswer(isAgreed: false), .neighbourEnd, .push(batch, hops: 3, age: 77),
-            .answer(batch, hops: 255, age: .max), .have([]),
-            .have([.init(stream: stream, end: 9, hops: 1), .init(stream: stream, end: .max, hops: 0)]),
-            .want(stream, from: 0, isGraft: true), .want(stream, from: .max, isGraft: false), .prune,
+            .neighbourAnswer(isAgreed: false), .neighbourEnd, .gossip(batch, hops: 3, age: 77),
+            .answer(batch, hops: 255, age: .max), .iHave([]),
+            .iHave([.init(stream: stream, end: 9, hops: 1), .init(stream: stream, end: .max, hops: 0)]),
+            .iWant(stream, from: 0, isGraft: true), .iWant(stream, from: .max, isGraft: false), .prune,
         ]
     }
 
@@ -25,14 +25,14 @@ internal import Testing
     @Test func `superfluous and missing bytes, and unknown kinds, are refused`() throws {
         for message in try samples() {
             let bytes = message.bytes
-            if case .have = message {} else { #expect(throws: EventError.self) { try Message(bytes + [0]) } }
+            if case .iHave = message {} else { #expect(throws: EventError.self) { try Message(bytes + [0]) } }
             #expect(throws: EventError.self) { try Message(Array(bytes.dropLast())) }
         }
         #expect(throws: EventError.unknownKind(9)) { try Message([9]) }
         #expect(throws: EventError.self) { try Message([1, 2]) }
         let stream = StreamId(publisher: try Party(1).members[0].peerId, instance: InstanceId())
         let many = (0...Message.streamLimit).map { Message.StreamState(stream: stream, end: UInt64($0), hops: 0) }
-        #expect(throws: EventError.self) { try Message(Message.have(many).bytes) }
+        #expect(throws: EventError.self) { try Message(Message.iHave(many).bytes) }
     }
 
     @Test func `batches within bounds alone are read`() throws {
@@ -49,7 +49,7 @@ internal import Testing
                 token: try party.network.token(for: party.members[0].peerId),
                 signer: party.members[0].signer
             )
-            let bytes = Message.push(try #require(batch), hops: 0, age: 0).bytes
+            let bytes = Message.gossip(try #require(batch), hops: 0, age: 0).bytes
             do {
                 _ = try Message(bytes)
                 return true

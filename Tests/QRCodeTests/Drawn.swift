@@ -3,7 +3,7 @@ internal import TestSupport
 
 extension QRSymbol {
     /// The symbol as independent readers are shown it.
-    var picture: IndependentReaders.Picture {
+    var image: IndependentReaders.Image {
         .modules((0..<size).map { y in String((0..<size).map { x in self[x, y] ? "1" : "0" }) })
     }
 }

@@ -8,7 +8,7 @@ internal import Testing
 struct IndependentReaderTests {
     /// Draws a symbol for each payload, shows them all to both readers and checks every answer.
     private func expectRead(_ symbols: [(symbol: QRSymbol, payload: [UInt8])]) throws {
-        let readings = try IndependentReaders.read(symbols.map(\.symbol.picture))
+        let readings = try IndependentReaders.read(symbols.map(\.symbol.image))
         for (drawn, reading) in zip(symbols, readings) {
             let name = "\(drawn.symbol.version.number)-\(drawn.symbol.level) mask \(drawn.symbol.mask.reference)"
             #expect(reading.agrees(on: drawn.payload), "\(name): \(reading)")
@@ -82,7 +82,7 @@ struct IndependentReaderTests {
         ])
     func `texts come back as they were, whatever their characters`(text: String) throws {
         let symbol = try QRSymbol(encoding: text, level: .q)
-        let reading = try #require(try IndependentReaders.read([symbol.picture]).first)
+        let reading = try #require(try IndependentReaders.read([symbol.image]).first)
         #expect(reading.agrees(on: Array(text.utf8)) && reading.recognizes(symbol), "\(reading)")
         #expect(reading.zxing.first?.text == text)
     }
@@ -91,10 +91,10 @@ struct IndependentReaderTests {
         let payload = Array("a picture of this text, whatever its size".utf8)
         let symbol = try QRSymbol(encoding: payload)
         let scales = [2, 3, 8, 13]
-        let pictures =
-            scales.map { IndependentReaders.Picture.png(symbol.png(modulePixels: $0)) }
+        let images =
+            scales.map { IndependentReaders.Image.png(symbol.png(modulePixels: $0)) }
             + scales.map { .svg(symbol.svg(title: "<a> & \"b\" \u{1B}", modulePixels: $0)) }
-        let readings = try IndependentReaders.read(pictures)
+        let readings = try IndependentReaders.read(images)
         for reading in readings { #expect(reading.agrees(on: payload) && reading.recognizes(symbol), "\(reading)") }
         #expect(readings.prefix(4).map(\.width) == scales.map { (symbol.size + 8) * $0 })
         #expect(readings.allSatisfy { $0.width == $0.height })

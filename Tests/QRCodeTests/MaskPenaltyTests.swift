@@ -72,24 +72,24 @@ internal import Testing
 
     @Test func `the rules agree with a plain reading of them on noise, stripes and symbols`() throws {
         var random = SplitMix64(seed: 3)
-        var pictures: [[String]] = []
+        var images: [[String]] = []
         for size in [7, 21, 30] {
             for density in [2, 3, 5] {
-                pictures.append(
+                images.append(
                     (0..<size).map { _ in
                         String((0..<size).map { _ in Int.random(in: 0..<density, using: &random) == 0 ? "1" : "0" })
                     }
                 )
             }
             let stripe = String((0..<size).map { Array("1011101000")[$0 % 10] })
-            pictures.append([String](repeating: stripe, count: size))
+            images.append([String](repeating: stripe, count: size))
         }
         for mask in MaskPattern.all {
             let message = try Message(Array("symbol".utf8), isUTF8: true, level: .l, atLeast: .smallest)
             let symbol = QRSymbol(message, level: .l, mask: mask)
-            pictures.append((0..<symbol.size).map { y in String((0..<symbol.size).map { symbol[$0, y] ? "1" : "0" }) })
+            images.append((0..<symbol.size).map { y in String((0..<symbol.size).map { symbol[$0, y] ? "1" : "0" }) })
         }
-        for rows in pictures {
+        for rows in images {
             let (found, plain) = (penalty(rows), plainly(rows))
             #expect(found.runs == plain.runs && found.squares == plain.squares)
             #expect(found.finderLikes == plain.finderLikes && found.imbalance == plain.imbalance)

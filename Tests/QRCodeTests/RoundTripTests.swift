@@ -6,11 +6,11 @@ internal import Testing
 /// Our own reader reads what we draw.
 @Suite("Round trip") struct RoundTripTests {
     /// Rows of brightness, drawn with squares of three pixels.
-    private func picture(_ rows: [[UInt8]]) throws -> GreyPicture {
+    private func image(_ rows: [[UInt8]]) throws -> GreyImage {
         let scale = 3
         let wide = rows.map { row in row.flatMap { [UInt8](repeating: $0, count: scale) } }
         let pixels = wide.flatMap { row in (0..<scale).flatMap { _ in row } }
-        return try GreyPicture(width: rows[0].count * scale, height: rows.count * scale, pixels: pixels)
+        return try GreyImage(width: rows[0].count * scale, height: rows.count * scale, pixels: pixels)
     }
 
     /// Returns the image that a terminal with that background shows.
@@ -34,7 +34,7 @@ internal import Testing
             let rows = (-4..<symbol.size + 4).map { y in
                 (-4..<symbol.size + 4).map { x in symbol[x, y] ? UInt8(0) : 255 }
             }
-            let readings = try QRReader().read(picture(rows))
+            let readings = try QRReader().read(image(rows))
             #expect(readings.map(\.bytes) == [payload], "\(version)")
             #expect(readings.map(\.version) == [version] && readings.map(\.level) == [level])
             #expect(readings.map(\.mask) == [symbol.mask])
@@ -46,13 +46,13 @@ internal import Testing
         let symbol = try QRSymbol(encoding: text)
         for (style, isDark) in [(TerminalStyle.dark, true), (.light, false)] {
             let shown = screen(symbol.terminalText(style), isDark: isDark)
-            #expect(try QRReader().read(picture(shown)).map(\.text) == [text])
+            #expect(try QRReader().read(image(shown)).map(\.text) == [text])
         }
     }
 
     @Test func `a symbol drawn for the wrong terminal is read as an inverted one`() throws {
         let symbol = try QRSymbol(encoding: "the other way round")
-        let readings = try QRReader().read(picture(screen(symbol.terminalText(.dark), isDark: false)))
+        let readings = try QRReader().read(image(screen(symbol.terminalText(.dark), isDark: false)))
         #expect(readings.map(\.text) == ["the other way round"] && readings.map(\.isInverted) == [true])
     }
 }

@@ -82,12 +82,12 @@ internal import Testing
     }
 
     @Test func `the eight masks repeat every twelve modules and differ from each other`() {
-        let pictures = MaskPattern.all.map { mask in
+        let images = MaskPattern.all.map { mask in
             (0..<144).map { mask.inverts(x: $0 % 12, y: $0 / 12) }
         }
-        #expect(Set(pictures).count == 8)
-        for (mask, picture) in zip(MaskPattern.all, pictures) {
-            #expect((0..<144).map { mask.inverts(x: $0 % 12 + 24, y: $0 / 12 + 12) } == picture)
+        #expect(Set(images).count == 8)
+        for (mask, image) in zip(MaskPattern.all, images) {
+            #expect((0..<144).map { mask.inverts(x: $0 % 12 + 24, y: $0 / 12 + 12) } == image)
             #expect(MaskPattern(mask.reference) == mask)
         }
         #expect(MaskPattern(-1) == nil && MaskPattern(8) == nil)

@@ -117,8 +117,8 @@ struct Scene {
     }
 
     /// The light as a picture.
-    func picture() throws -> GreyPicture {
-        try GreyPicture(
+    func image() throws -> GreyImage {
+        try GreyImage(
             width: width,
             height: height,
             pixels: light.map { UInt8(max(0, min(255, ($0 * 255).rounded()))) }
@@ -129,7 +129,7 @@ struct Scene {
     private func box(of size: Int, seen view: View, margin: Double) -> (columns: Range<Int>, rows: Range<Int>) {
         let (near, far) = (-margin, Double(size) + margin)
         let corners = [(near, near), (far, near), (near, far), (far, far)]
-            .map { view.picturePlace(size: size, x: $0.0, y: $0.1) }
+            .map { view.imagePlace(size: size, x: $0.0, y: $0.1) }
         func range(_ values: [Double], below limit: Int) -> Range<Int> {
             let low = max(0, min(limit, Int(values.min() ?? 0) - 1))
             return low..<max(low, min(limit, Int(values.max() ?? 0) + 2))

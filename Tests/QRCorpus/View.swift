@@ -96,7 +96,7 @@ struct View {
     }
 
     /// Returns the place in the image of a place in the symbol, which is given in modules.
-    func picturePlace(size: Int, x: Double, y: Double) -> (x: Double, y: Double) {
+    func imagePlace(size: Int, x: Double, y: Double) -> (x: Double, y: Double) {
         let m = matrix(size: size)
         let (a, b) = (x - Double(size) / 2, y - Double(size) / 2)
         let depth = m[6] * a + m[7] * b + m[8]

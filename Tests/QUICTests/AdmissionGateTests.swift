@@ -20,7 +20,7 @@ internal import Testing
         isValidated: Bool = true,
         at now: UInt64 = 0
     ) throws -> AdmissionGate.Handshake {
-        let verdict = gate.judge(address ?? client, isValidated: isValidated, at: now)
+        let verdict = gate.evaluate(address ?? client, isValidated: isValidated, at: now)
         guard case .accept(let handshake, nil) = verdict else { throw Refused(verdict: verdict) }
         return handshake
     }
@@ -33,7 +33,7 @@ internal import Testing
         var gate = gate { ($0.halfOpen, $0.retryThreshold, $0.handshakesPerSource) = (2, 2, 10) }
         let first = try begin(&gate)
         _ = try begin(&gate)
-        #expect(gate.judge(client, isValidated: true, at: 0) == .drop)
+        #expect(gate.evaluate(client, isValidated: true, at: 0) == .drop)
         gate.ended(first, hasCompleted: true)
         _ = try begin(&gate)
     }
@@ -41,14 +41,14 @@ internal import Testing
     @Test func `above the threshold an address must be proved`() throws {
         var gate = gate { ($0.halfOpen, $0.retryThreshold) = (10, 1) }
         _ = try begin(&gate, isValidated: false)
-        #expect(gate.judge(client, isValidated: false, at: 0) == .demandRetry)
+        #expect(gate.evaluate(client, isValidated: false, at: 0) == .demandRetry)
         _ = try begin(&gate)
     }
 
     @Test func `a forger cannot use up the bucket of the one it pretends to be`() throws {
         var gate = gate { $0.handshakesPerSource = 1 }
         _ = try begin(&gate, isValidated: false)
-        #expect(gate.judge(client, isValidated: false, at: 0) == .demandRetry)
+        #expect(gate.evaluate(client, isValidated: false, at: 0) == .demandRetry)
         _ = try begin(&gate)
     }
 
@@ -57,7 +57,7 @@ internal import Testing
         var gate = gate { ($0.handshakesPerSource, $0.handshakesPerSourcePerSecond) = (1, 1) }
         for _ in 0..<100 { gate.ended(try begin(&gate), hasCompleted: true) }
         gate.ended(try begin(&gate), hasCompleted: false)
-        #expect(gate.judge(client, isValidated: true, at: 0) == .drop)
+        #expect(gate.evaluate(client, isValidated: true, at: 0) == .drop)
         _ = try begin(&gate, at: Self.second)
     }
 
@@ -72,7 +72,7 @@ internal import Testing
             gate.admitted(handshake)
         }
         for _ in 0..<2 { gate.ended(try begin(&gate), hasCompleted: true) }
-        #expect(gate.judge(client, isValidated: true, at: 0) == .drop)
+        #expect(gate.evaluate(client, isValidated: true, at: 0) == .drop)
         _ = try begin(&gate, at: Self.second)
     }
 
@@ -96,8 +96,8 @@ internal import Testing
         let oldest = try begin(&gate)
         _ = try begin(&gate)
         // A quarter of the places is for members.
-        #expect(gate.judge(client, isValidated: true, at: 0) == .drop)
-        guard case .accept(let newcomer, oldest) = gate.judge(.v4(0x0909_0909), isValidated: true, at: 0) else {
+        #expect(gate.evaluate(client, isValidated: true, at: 0) == .drop)
+        guard case .accept(let newcomer, oldest) = gate.evaluate(.v4(0x0909_0909), isValidated: true, at: 0) else {
             Issue.record("not accepted in place of the oldest")
             return
         }
@@ -116,7 +116,7 @@ internal import Testing
         gate.ended(handshake, hasCompleted: true)
         for address in 0..<UInt32(AdmissionGate.maximumMembers) { gate.remember(.v4(0x0600_0000 + address)) }
         var copy = gate
-        guard case .accept(_, .some) = copy.judge(.v4(0x0707_0707), isValidated: true, at: 0) else {
+        guard case .accept(_, .some) = copy.evaluate(.v4(0x0707_0707), isValidated: true, at: 0) else {
             Issue.record("a member that was forgotten has a place of its own")
             return
         }
@@ -135,7 +135,7 @@ internal import Testing
         var gate = gate { $0.retryThreshold = 0 }
         for _ in 0..<20_000 { _ = (gate.mayCheckReset(at: 0), gate.mayReply(.statelessReset, at: 0)) }
         for _ in 0..<20_000 { _ = gate.mayReply(.versionNegotiation, at: 0) }
-        #expect(gate.judge(client, isValidated: false, at: 0) == .demandRetry)
+        #expect(gate.evaluate(client, isValidated: false, at: 0) == .demandRetry)
     }
 }
 

@@ -46,7 +46,7 @@ internal import TransportConformance
         let hour: Int64 = 3_600_000
         for (round, jump) in [-1, 1, -hour, 10_000, -10_000, -24 * hour, 5_000, 15_000, -5_000].enumerated() {
             for clock in clocks {
-                clock.turn(milliseconds: jump)
+                clock.shift(milliseconds: jump)
                 try await checkEcho(of: pattern(1 << 20, seed: UInt64(round)), on: dialled)
             }
         }
@@ -68,11 +68,11 @@ internal import TransportConformance
         tap.hold()
         _ = try await tap.answers(to: [], fromDialler: false)
         // Asleep for hours, as far as the endpoint can see.
-        clock.turn(milliseconds: 7_200_000)
+        clock.shift(milliseconds: 7_200_000)
         server.networkChanged()
         #expect(await accepted.closed() == .timedOut)
         withExtendedLifetime(lost) {}
-        clock.turn(milliseconds: -3_600_000)
+        clock.shift(milliseconds: -3_600_000)
         let (dialled, again) = try await connect(dialler, to: server)
         async let echoes: Void = serveEchoes(on: again)
         try await checkEcho(of: pattern(100_000, seed: 1), on: dialled)

@@ -64,21 +64,21 @@ internal import TransportConformance
             for _ in 0..<2 { _ = try await closed.tap.answers(to: [], fromDialler: false) }
             let before = closed.tap.passed.count
             closed.accepted.close(code: 7, reason: "enough")
-            let farewell = try await closed.tap.first(after: before) { !$0.isFromDialler }.bytes
+            let connectionClose = try await closed.tap.first(after: before) { !$0.isFromDialler }.bytes
             let late = closed.ofDialler
             // The first, the second and the fourth are answered,
             let early = try await closed.tap.answers(to: [late, late, late, late], fromDialler: false)
-            #expect(early == [farewell, farewell, farewell])
-            closed.clocks[0].turn(milliseconds: Self.within)
+            #expect(early == [connectionClose, connectionClose, connectionClose])
+            closed.clocks[0].shift(milliseconds: Self.within)
             // and the eighth.
             let later = try await closed.tap.answers(to: [late, late, late, late], fromDialler: false)
-            #expect(later == [farewell])
-            closed.clocks[0].turn(milliseconds: Self.beyond)
+            #expect(later == [connectionClose])
+            closed.clocks[0].shift(milliseconds: Self.beyond)
             // The pass that notices the time still knows the connection; the next one does not.
             _ = try await closed.tap.answers(to: [], fromDialler: false)
             let afterwards = try await closed.tap.answers(to: [late], fromDialler: false)
             // Only of a connection that it knows nothing of does an endpoint say so.
-            #expect(afterwards.count == 1 && afterwards[0] != farewell && afterwards[0].count < late.count)
+            #expect(afterwards.count == 1 && afterwards[0] != connectionClose && afterwards[0].count < late.count)
         }
     }
 
@@ -92,10 +92,10 @@ internal import TransportConformance
             let late = closed.ofServer
             let early = try await closed.tap.answers(to: [late, late, late, late], fromDialler: true)
             #expect(early.isEmpty)
-            closed.clocks[1].turn(milliseconds: Self.within)
+            closed.clocks[1].shift(milliseconds: Self.within)
             let later = try await closed.tap.answers(to: [late], fromDialler: true)
             #expect(later.isEmpty)
-            closed.clocks[1].turn(milliseconds: Self.beyond)
+            closed.clocks[1].shift(milliseconds: Self.beyond)
             _ = try await closed.tap.answers(to: [], fromDialler: true)
             let afterwards = try await closed.tap.answers(to: [late], fromDialler: true)
             #expect(afterwards.count == 1)

@@ -54,18 +54,18 @@ internal import TransportConformance
             unsafe change(&out)
             return unsafe out
         }
-        func takes(_ train: rq_outgoing, _ packet: rq_outgoing) -> Bool {
-            var (train, packet) = unsafe (train, packet)
-            return unsafe rq_outgoing_takes(&train, &packet)
+        func takes(_ batch: rq_outgoing, _ packet: rq_outgoing) -> Bool {
+            var (batch, packet) = unsafe (batch, packet)
+            return unsafe rq_outgoing_takes(&batch, &packet)
         }
-        let train = unsafe outgoing(4800, segment: 1200)
-        #expect(unsafe takes(train, outgoing(1200)))
-        #expect(unsafe takes(train, outgoing(1)))
-        #expect(unsafe !takes(train, outgoing(1201)), "longer than the first")
+        let batch = unsafe outgoing(4800, segment: 1200)
+        #expect(unsafe takes(batch, outgoing(1200)))
+        #expect(unsafe takes(batch, outgoing(1)))
+        #expect(unsafe !takes(batch, outgoing(1201)), "longer than the first")
         #expect(unsafe !takes(outgoing(4700, segment: 1200), outgoing(1200)), "behind a shorter one")
-        #expect(unsafe !takes(train, outgoing(1200) { unsafe $0.remote = other }), "to another address")
-        #expect(unsafe !takes(train, outgoing(1200) { unsafe $0.local = other }), "from another address")
-        #expect(unsafe !takes(train, outgoing(1200) { unsafe $0.ecn = 0 }), "with another mark")
+        #expect(unsafe !takes(batch, outgoing(1200) { unsafe $0.remote = other }), "to another address")
+        #expect(unsafe !takes(batch, outgoing(1200) { unsafe $0.local = other }), "from another address")
+        #expect(unsafe !takes(batch, outgoing(1200) { unsafe $0.ecn = 0 }), "with another mark")
         #expect(unsafe takes(outgoing(6300, segment: 100), outgoing(100)))
         #expect(unsafe !takes(outgoing(6400, segment: 100), outgoing(100)), "the 65th")
         #expect(unsafe !takes(outgoing(64_800, segment: 1200), outgoing(1200)), "more than the system takes")
@@ -73,10 +73,10 @@ internal import TransportConformance
     }
 
     @Test func `no train is longer than the system takes (4)`() async throws {
-        let trains = Locked<[(byteCount: Int, segmentCount: Int)]>([])
+        let batches = Locked<[(byteCount: Int, segmentCount: Int)]>([])
         let kit = TransportKit.quic {
             $0.seams.fault = { _, byteCount, segmentCount in
-                trains.withLock { $0.append((byteCount, segmentCount)) }
+                batches.withLock { $0.append((byteCount, segmentCount)) }
                 return 0
             }
         }
@@ -86,7 +86,7 @@ internal import TransportConformance
             dialled.close(code: 0, reason: "")
             try await echoes
         }
-        let seen = trains.withLock { $0 }
+        let seen = batches.withLock { $0 }
         #expect(seen.allSatisfy { $0.segmentCount <= 64 && $0.byteCount <= 65_000 })
         // Many, or single ones where the system takes no trains.
         let longest = seen.map(\.segmentCount).max() ?? 0
@@ -126,12 +126,12 @@ internal import TransportConformance
 
     @Test func `an address that is gone does not cost the segmentation (2)`() async throws {
         // How many trains left, and how many refusals are still to come once the first one wants to leave.
-        let state = Locked((trains: 0, refusals: 20))
+        let state = Locked((batches: 0, refusals: 20))
         let kit = TransportKit.quic {
             $0.seams.fault = { _, _, segmentCount in
                 state.withLock { state in
-                    if segmentCount > 1 { state.trains += 1 }
-                    guard state.trains > 0, state.refusals > 0 else { return 0 }
+                    if segmentCount > 1 { state.batches += 1 }
+                    guard state.batches > 0, state.refusals > 0 else { return 0 }
                     state.refusals -= 1
                     // The system says the same of missing offload.
                     return 22
@@ -144,8 +144,8 @@ internal import TransportConformance
             dialled.close(code: 0, reason: "")
             try await echoes
         }
-        let (trains, refusals) = state.withLock { $0 }
+        let (batches, refusals) = state.withLock { $0 }
         // Where the system has trains at all, they go on.
-        #expect(trains == 0 || (refusals == 0 && trains > 10), "\(trains) trains, \(refusals) refusals")
+        #expect(batches == 0 || (refusals == 0 && batches > 10), "\(batches) trains, \(refusals) refusals")
     }
 }

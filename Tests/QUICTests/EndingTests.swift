@@ -72,7 +72,7 @@ internal import TransportConformance
     func `a flood of forged first packets blocks no connection (6)`() async throws {
         let server = try loopbackEndpoint()
         let place = try address(of: server)
-        let stranger = try RawSocket()
+        let unknownSocket = try RawSocket()
         var random = SplitMix64(seed: 42)
         for _ in 0..<50_000 {
             // A long header of version 1 with random ids: an Initial as far as can be seen before decrypting it.
@@ -82,8 +82,8 @@ internal import TransportConformance
             for _ in 0..<8 { packet.append(UInt8.random(in: .min ... .max, using: &random)) }
             packet += [0, 0x44, 0x9E]
             packet += [UInt8](repeating: UInt8.random(in: .min ... .max, using: &random), count: 1200 - packet.count)
-            stranger.send(packet, to: place)
-            _ = stranger.received()
+            unknownSocket.send(packet, to: place)
+            _ = unknownSocket.received()
         }
         let good = try loopbackEndpoint()
         let connection = try await good.connect(to: place, expecting: server.localPeerId)

@@ -25,7 +25,7 @@ internal import Testing
         /// Sends an Initial, and another one after a Retry; returns the handshake if there is one.
         mutating func dial(from address: IPAddress) -> AdmissionGate.Handshake? {
             for isValidated in [false, true] {
-                switch gate.judge(address, isValidated: isValidated, at: now) {
+                switch gate.evaluate(address, isValidated: isValidated, at: now) {
                 case .accept(let handshake, let other):
                     if let other { evicted.insert(other) }
                     return handshake

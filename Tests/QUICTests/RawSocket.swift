@@ -59,8 +59,8 @@ final class RawSocket: @unchecked Sendable {
             let count = unsafe rq_udp_receive(raw, batch)
             guard count > 0 else { return arrivals }
             for index in 0..<count {
-                guard let train = unsafe rq_batch_train(batch, index) else { continue }
-                unsafe arrivals.append(contentsOf: Self.arrivals(of: train.pointee))
+                guard let batch = unsafe rq_batch_incoming(batch, index) else { continue }
+                unsafe arrivals.append(contentsOf: Self.arrivals(of: batch.pointee))
             }
         }
     }
@@ -94,15 +94,15 @@ final class RawSocket: @unchecked Sendable {
         }
     }
 
-    private static func arrivals(of train: rq_train) -> [Arrival] {
-        let bytes = unsafe Array(UnsafeBufferPointer(start: train.bytes, count: train.length))
-        let step = unsafe max(1, train.segment)
+    private static func arrivals(of batch: rq_incoming) -> [Arrival] {
+        let bytes = unsafe Array(UnsafeBufferPointer(start: batch.bytes, count: batch.length))
+        let step = unsafe max(1, batch.segment)
         return stride(from: 0, to: bytes.count, by: step).map { start in
             unsafe Arrival(
                 bytes: Array(bytes[start..<min(bytes.count, start + step)]),
-                source: train.source.socketAddress,
-                destination: train.destination.socketAddress,
-                mark: train.ecn
+                source: batch.source.socketAddress,
+                destination: batch.destination.socketAddress,
+                mark: batch.ecn
             )
         }
     }

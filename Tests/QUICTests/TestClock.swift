@@ -34,7 +34,7 @@ final class TestClock: Sendable {
     }
 
     /// Turns the clock, forwards or back.
-    func turn(milliseconds: Int64) {
+    func shift(milliseconds: Int64) {
         let difference = UInt64(bitPattern: milliseconds * 1_000_000)
         state.withLock { state in
             state.ahead &+= difference

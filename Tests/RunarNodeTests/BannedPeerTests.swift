@@ -6,7 +6,7 @@ internal import Testing
 
 @Suite("Banned peers", .timeLimit(.minutes(15))) struct BannedPeerTests {
     @Test func `a banned peer is disconnected and refused, also after a restart`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try SystemFileSystem().makeDirectory(home.path, mode: 0o700)
         let household = Household()
         let owner = try household.makeNode(statePath: home.path + "/owner.sqlite")

@@ -79,16 +79,16 @@ internal import Testing
     }
 
     @Test func `a device belongs to one person`() throws {
-        let (laptop, stranger, phone) = (try household.makeNode(), try household.makeNode(), try household.makeNode())
+        let (laptop, nonMember, phone) = (try household.makeNode(), try household.makeNode(), try household.makeNode())
         let home = try laptop.createNetwork(name: "Home")
-        let trap = try stranger.createNetwork(name: "Trap")
+        let trap = try nonMember.createNetwork(name: "Trap")
         try phone.setUp(with: laptop.addDevice(phone.deviceRequest(), networks: [home.networkId]))
-        let answer = try stranger.addDevice(phone.deviceRequest(), networks: [trap.networkId])
+        let answer = try nonMember.addDevice(phone.deviceRequest(), networks: [trap.networkId])
         #expect(throws: RunarKeychainError.foreignAuthority) { try phone.setUp(with: answer) }
         #expect(try phone.networks().map(\.networkId) == [home.networkId])
         // Its own networks say whose a device is, too.
-        let forStranger = try laptop.addDevice(stranger.deviceRequest(), networks: [home.networkId])
-        #expect(throws: RunarKeychainError.foreignAuthority) { try stranger.setUp(with: forStranger) }
+        let forNonMember = try laptop.addDevice(nonMember.deviceRequest(), networks: [home.networkId])
+        #expect(throws: RunarKeychainError.foreignAuthority) { try nonMember.setUp(with: forNonMember) }
     }
 
     @Test func `a revoked device is not set up again, and nothing is issued beyond eight networks`() throws {

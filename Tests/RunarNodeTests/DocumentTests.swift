@@ -211,7 +211,7 @@ private final class MathService: RunarService, @unchecked Sendable {
     /// The text of a code that a camera sees.
     private func scan(_ qrCode: QRSymbol) async throws -> String {
         let qrScanner = QRCodeScanner()
-        await qrScanner.scan(try GreyPicture(of: qrCode))
+        await qrScanner.scan(try GreyImage(of: qrCode))
         return try #require(await qrScanner.scanQRCode().first(where: { _ in true }))
     }
 

@@ -294,13 +294,13 @@ internal import Testing
                 #expect(error is TopicPathError, "\(topic)")
             }
             #expect(throws: TopicPathError.self) { try owner.events(networkId: network, topic: "a/>/b") }
-            let stranger = try Household().makeNode()
-            let stopped = await failure { try await stranger.publish(networkId: network, topic: "a", message: Data()) }
+            let nonMember = try Household().makeNode()
+            let stopped = await failure { try await nonMember.publish(networkId: network, topic: "a", message: Data()) }
             #expect(stopped as? NodeError == .notRunning)
-            try await stranger.start()
-            let outside = await failure { try await stranger.publish(networkId: network, topic: "a", message: Data()) }
+            try await nonMember.start()
+            let outside = await failure { try await nonMember.publish(networkId: network, topic: "a", message: Data()) }
             #expect(outside as? NodeError == .notAMember(network))
-            await stranger.stop()
+            await nonMember.stop()
             try await members[0].publish(networkId: network, topic: "a", message: big.dropLast())
         }
     }

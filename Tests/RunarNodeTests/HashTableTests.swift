@@ -11,7 +11,7 @@ internal import Transport
     @Test func `a member gets the record that another one put, and the writer deletes it`() async throws {
         try await Household.runConnected(members: 3) { network, owner, members in
             let receipt = try await members[0].dhtPut(networkId: network, key: key, value: Data("hello".utf8))
-            #expect(receipt.holders >= 1)
+            #expect(receipt.replicas >= 1)
             #expect(receipt.expiration.timeIntervalSinceNow > 5 * 86_400)
             for node in [owner] + members {
                 #expect(try await node.dhtGet(networkId: network, key: key, cache: false) == Data("hello".utf8))
@@ -69,8 +69,8 @@ internal import Transport
             let keyless = await failure { _ = try await owner.dhtGet(networkId: network, key: Data()) }
             #expect(keyless as? DHTError == .invalidKey(limit: 1024, found: 0))
             let other = try members[0].createNetwork(name: "Other").networkId
-            let stranger = await failure { _ = try await owner.dhtGet(networkId: other, key: key) }
-            #expect(stranger as? DHTError == .notAMember)
+            let nonMember = await failure { _ = try await owner.dhtGet(networkId: other, key: key) }
+            #expect(nonMember as? DHTError == .notAMember)
         }
     }
 
@@ -82,7 +82,7 @@ internal import Transport
         try await node.start()
         // Alone it is its own only holder, and knows what it has.
         let receipt = try await node.dhtPut(networkId: network, key: key, value: Data([1]))
-        #expect(receipt.holders == 0)
+        #expect(receipt.replicas == 0)
         #expect(try await node.dhtGet(networkId: network, key: key, cache: false) == Data([1]))
         await node.stop()
         #expect(await failure { _ = try await node.dhtGet(networkId: network, key: key) } as? NodeError == .notRunning)
@@ -97,7 +97,7 @@ internal import Transport
         let serviceKey = Data([UInt8(label.count)] + label + Array("lamp".utf8))
         try await node.dhtPut(networkId: network, key: serviceKey, value: Data([1]))
         try await node.dhtPut(networkId: network, key: key, value: Data([1]))
-        #expect(node.heldHeads(networkId: network).map(\.key) == [Array(key)])
+        #expect(node.storedHeads(networkId: network).map(\.key) == [Array(key)])
         let status = try #require(node.dhtStatus(networkId: network))
         #expect(status.records == 1 && status.ownRecords == 1)
         await node.stop()

@@ -106,7 +106,7 @@ extension RunarNode {
     /// Returns once whatever this node has said so far to the one other member is heard: frames arrive in order.
     func settle(in network: NetworkId) async throws {
         let receipt = try await self.dhtPut(networkId: network, key: Data("settled".utf8), value: Data())
-        guard receipt.holders == 1 else { throw CancellationError() }
+        guard receipt.replicas == 1 else { throw CancellationError() }
     }
 
     /// The record that is cached under a key.

@@ -53,14 +53,14 @@ internal import Testing
     @Test func `another person's authority is refused with a certificate and with a root key`()
         async throws
     {
-        let stranger = RunarKeychain(keyStorage: InMemoryKeyStorage())
-        try await stranger.initializeUserRootKey()
+        let nonMember = RunarKeychain(keyStorage: InMemoryKeyStorage())
+        try await nonMember.initializeUserRootKey()
         let request = try await device.createCertificateRequest()
         try await device.installCertificate(owner.issueCertificate(for: request))
-        let foreign = try await stranger.issueCertificate(for: device.createCertificateRequest())
+        let foreign = try await nonMember.issueCertificate(for: device.createCertificateRequest())
         await #expect(throws: RunarKeychainError.foreignAuthority) { try await device.installCertificate(foreign) }
         #expect(try await device.getCertificateStatus() == .valid)
-        let forOwner = try await stranger.issueCertificate(for: owner.createCertificateRequest())
+        let forOwner = try await nonMember.issueCertificate(for: owner.createCertificateRequest())
         await #expect(throws: RunarKeychainError.foreignAuthority) { try await owner.installCertificate(forOwner) }
         try await owner.installCertificate(owner.issueCertificate(for: owner.createCertificateRequest()))
         #expect(try await owner.getCertificateStatus() == .valid)

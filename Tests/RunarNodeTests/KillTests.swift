@@ -9,7 +9,7 @@ internal import Testing
 @Suite("Members that are killed", .timeLimit(.minutes(15))) struct KillTests {
     /// A node in a process of its own, and the one that offers its service.
     private struct Member: Sendable {
-        let home: TemporaryHome
+        let home: TemporaryDataDirectory
         let peerId: PeerId
         let address: String
         let node: RunningCommand
@@ -35,7 +35,7 @@ internal import Testing
         _ requests: Requests
     ) async throws -> Member {
         try await aside {
-            let home = try TemporaryHome()
+            let home = try TemporaryDataDirectory()
             let peerId = try PeerId(base64Encoded: home.makeNode())
             let token = try owner.issueToken(for: peerId, in: network.networkId, expiration: nil)
             _ = try home.answer(["join", network.qrString, token.qrString])
@@ -59,7 +59,7 @@ internal import Testing
         let owner = try RunarNode(config: config)
         let network = try owner.createNetwork(name: "Home")
         try await owner.start()
-        let folder = try TemporaryHome()
+        let folder = try TemporaryDataDirectory()
         let requests = Requests(folder: folder.path, first: try NamedPipe(path: folder.path + "-first"))
         var members: [Member] = []
         for number in 0..<2 {

@@ -19,23 +19,25 @@ internal import Transport
         }
     }
 
-    /// Makes a node that reports each attempt to bind on `wishes`, and waits for a yield to `bind`.
-    private func makeSlowNode() throws -> (RunarNode, wishes: AsyncStream<Void>, bind: AsyncStream<Void>.Continuation) {
-        let (wishes, wish) = AsyncStream.makeStream(of: Void.self)
-        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+    /// Makes a node that reports each attempt to bind on `bindRequests`, and waits for a yield to `bind`.
+    private func makeSlowNode() throws -> (
+        RunarNode, bindRequests: AsyncStream<Void>, bind: AsyncStream<Void>.Continuation
+    ) {
+        let (bindRequests, bindRequest) = AsyncStream.makeStream(of: Void.self)
+        let (permits, permit) = AsyncStream.makeStream(of: Void.self)
         let network = InMemoryNetwork(seed: 3)
         let node = try RunarNode(config: .createTestConfig()) { key, _ in
-            wish.yield()
-            for await _ in turns { break }
+            bindRequest.yield()
+            for await _ in permits { break }
             return try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
         }
-        return (node, wishes, turn)
+        return (node, bindRequests, permit)
     }
 
     @Test func `a start during another start returns when the node runs`() async throws {
-        let (node, wishes, bind) = try makeSlowNode()
+        let (node, bindRequests, bind) = try makeSlowNode()
         async let first: Void = node.start()
-        for await _ in wishes { break }
+        for await _ in bindRequests { break }
         let second = Task {
             try await node.start()
             return node.isRunning
@@ -48,9 +50,9 @@ internal import Transport
     }
 
     @Test func `a start that a stop overtakes fails, and the next one starts the node`() async throws {
-        let (node, wishes, bind) = try makeSlowNode()
+        let (node, bindRequests, bind) = try makeSlowNode()
         let overtaken = Task { try await node.start() }
-        for await _ in wishes { break }
+        for await _ in bindRequests { break }
         await node.stop()
         let next = Task {
             try await node.start()

@@ -32,7 +32,7 @@ internal import Transport
     }
 
     @Test func `a member holds mail for one that is stopped, also over its own restart`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try SystemFileSystem().makeDirectory(home.path, mode: 0o700)
         let keys = InMemoryKeyStorage()
         let household = Household()

@@ -182,12 +182,12 @@ internal import Testing
         let node = try Household().makeNode()
         try await node.start()
         let heard = Locked<[UInt64]>([])
-        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        let (permits, permit) = AsyncStream.makeStream(of: Void.self)
         let (begins, began) = AsyncStream.makeStream(of: Void.self)
         let subscription = try node.subscribe("a") { event in
             heard.withLock { $0.append(event.droppedBefore) }
             began.yield()
-            for await _ in turns { return }
+            for await _ in permits { return }
         }
         // 128 of these are all that wait.
         let large = Data(count: 262_144)
@@ -196,16 +196,16 @@ internal import Testing
         // One is being handled at most and 128 wait; the others were dropped.
         try await node.publishRaw("a", data: large)
         for _ in 0..<128 {
-            turn.yield()
+            permit.yield()
             _ = try await begins.first { true }
         }
         try await node.publish("a", data: 151)
-        turn.yield()
+        permit.yield()
         _ = try await begins.first { true }
         #expect(heard.withLock { UInt64($0.count) + $0.reduce(0, +) } == 152)
         let count = heard.withLock { $0.count }
         subscription.cancel()
-        turn.finish()
+        permit.finish()
         try await node.publish("a", data: 152)
         let (events, other) = try listen(node, "a", includesPast: true)
         _ = try await events.first { $0.data == Data("152".utf8) }

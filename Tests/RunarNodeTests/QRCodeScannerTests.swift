@@ -3,8 +3,8 @@ internal import Testing
 
 /// Frames in, texts out.
 @Suite("QRCodeScanner", .timeLimit(.minutes(15))) struct QRCodeScannerTests {
-    private func frame(_ text: String?) throws -> GreyPicture {
-        try GreyPicture(of: text.map { try QRSymbol(encoding: $0, level: .m) })
+    private func frame(_ text: String?) throws -> GreyImage {
+        try GreyImage(of: text.map { try QRSymbol(encoding: $0, level: .m) })
     }
 
     @Test func `a text is reported once while it stays in view and again when it returns`() async throws {
@@ -46,7 +46,7 @@ internal import Testing
     }
 }
 
-extension GreyPicture {
+extension GreyImage {
     /// Creates a camera's picture of a screen with a code, or without one.
     init(of symbol: QRSymbol?) throws {
         let (margin, scale) = (QRSymbol.quietZone, 3)

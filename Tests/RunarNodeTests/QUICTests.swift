@@ -13,12 +13,12 @@ internal import Testing
     }
 
     @Test func `two nodes talk over sockets, and a node without membership is refused`() async throws {
-        let (owner, member, stranger) = (try self.makeNode(), try self.makeNode(), try self.makeNode())
+        let (owner, member, nonMember) = (try self.makeNode(), try self.makeNode(), try self.makeNode())
         let metadata = try owner.createNetwork(name: "Home")
         let token = try owner.issueToken(for: member.peerId, in: metadata.networkId, expiration: nil)
         try member.addNetworkToken(networkId: metadata.networkId, token: token)
-        let foreign = try stranger.createNetwork(name: "Home")
-        for node in [owner, member, stranger] { try await node.start() }
+        let foreign = try nonMember.createNetwork(name: "Home")
+        for node in [owner, member, nonMember] { try await node.start() }
         let listener = member.startListening()
         let network = metadata.networkId
         try await owner.connectToPeer(peerId: member.peerId, networkId: network, address: member.address)
@@ -27,14 +27,14 @@ internal import Testing
         #expect(peer == owner.peerId)
         #expect(try Bincode.deserialize(String.self, from: [UInt8](data)) == "over the wire")
         let error = await failure {
-            try await stranger.connectToPeer(
+            try await nonMember.connectToPeer(
                 peerId: owner.peerId,
                 networkId: foreign.networkId,
                 address: owner.address
             )
         }
         #expect(error is NodeError)
-        for node in [owner, member, stranger] { await node.stop() }
+        for node in [owner, member, nonMember] { await node.stop() }
     }
 
     @Test func `calls that are cancelled as they end block no other call`() async throws {

@@ -67,10 +67,10 @@ internal import Testing
             try await member.dhtBootstrap(networkId: network, bootstrapPeer: owner.peerId)
         }
         // A lookup goes on without those that do not answer at once, as none does while 190 handshakes are under way.
-        for node in nodes { await self.meetsAll(node, in: network) }
-        var leastHolders = Int.max
+        for node in nodes { await self.waitForAll(node, in: network) }
+        var leastReplicas = Int.max
         for (number, node) in nodes.enumerated() {
-            leastHolders = min(leastHolders, try await self.put(number, by: node, in: network))
+            leastReplicas = min(leastReplicas, try await self.put(number, by: node, in: network))
         }
         var read = 0
         var searched = 0
@@ -90,7 +90,7 @@ internal import Testing
         _ = try owner.revoke(victim, in: network)
         for events in streams { _ = try await events.first { $0 == .revoked(victim, network) } }
         return Outcome(
-            acknowledgedByMost: leastHolders >= 15,
+            acknowledgedByMost: leastReplicas >= 15,
             readShare: Double(read) / Double(3 * nodes.count),
             searchShare: Double(searched) / Double(nodes.count),
             ignorant: 0,
@@ -99,7 +99,7 @@ internal import Testing
     }
 
     /// Waits until a node is connected with all others.
-    private func meetsAll(_ node: RunarNode, in network: NetworkId) async {
+    private func waitForAll(_ node: RunarNode, in network: NetworkId) async {
         var events = node.eventStream.makeAsyncIterator()
         while node.connectedPeers(in: network).count < Self.nodeCount - 1, await events.next() != nil {}
     }
@@ -109,12 +109,12 @@ internal import Testing
     /// A lookup goes on without members that are slower than their round trips, as some are on a busy machine. In the
     /// simulation none is.
     private func put(_ number: Int, by node: RunarNode, in network: NetworkId) async throws -> Int {
-        var holders = 0
-        for _ in 0..<10 where holders < 15 {
-            holders = try await node.dhtPut(networkId: network, key: self.key(number), value: self.value(number))
-                .holders
+        var replicas = 0
+        for _ in 0..<10 where replicas < 15 {
+            replicas = try await node.dhtPut(networkId: network, key: self.key(number), value: self.value(number))
+                .replicas
         }
-        return holders
+        return replicas
     }
 
     private func key(_ number: Int) -> Data { Data("record \(number)".utf8) }

@@ -77,11 +77,11 @@ internal import Testing
 
     @Test func `known peers have a token or were connected, and none is revoked`() async throws {
         try await Household.run(members: 2) { metadata, owner, members in
-            let stranger = PeerId(publicKey: generatePeerKey().publicKey)
-            _ = try owner.issueToken(for: stranger, in: metadata.networkId, expiration: nil, label: "tablet")
+            let nonMember = PeerId(publicKey: generatePeerKey().publicKey)
+            _ = try owner.issueToken(for: nonMember, in: metadata.networkId, expiration: nil, label: "tablet")
             let known = try owner.knownPeers()
-            #expect(known.map(\.peerId) == (members.map(\.peerId) + [stranger]).sorted())
-            #expect(known.first { $0.peerId == stranger }?.label == "tablet")
+            #expect(known.map(\.peerId) == (members.map(\.peerId) + [nonMember]).sorted())
+            #expect(known.first { $0.peerId == nonMember }?.label == "tablet")
             #expect(known.allSatisfy { $0.networks == [metadata.networkId] && $0.lastSeen == nil })
             #expect(try members[1].knownPeers().isEmpty)
             try await members[1].connectToPeer(
@@ -91,7 +91,7 @@ internal import Testing
             )
             #expect(try members[1].knownPeers().map(\.peerId) == [members[0].peerId])
             try owner.revoke(members[0].peerId, in: metadata.networkId)
-            #expect(try owner.knownPeers().map(\.peerId) == [members[1].peerId, stranger].sorted())
+            #expect(try owner.knownPeers().map(\.peerId) == [members[1].peerId, nonMember].sorted())
         }
     }
 }

@@ -5,18 +5,18 @@ internal import Testing
 @testable internal import RunarNode
 
 @Suite("Services come and go", .timeLimit(.minutes(15))) struct ServiceLifecycleTests {
-    /// A service that waits in `start()` for a yield to `turn`, and notes its calls.
+    /// A service that waits in `start()` for a yield to `permit`, and notes its calls.
     private final class Slow: RunarService, @unchecked Sendable {
         let calls = Locked<[String]>([])
         let begins: AsyncStream<Void>
-        let turn: AsyncStream<Void>.Continuation
+        let permit: AsyncStream<Void>.Continuation
         private let began: AsyncStream<Void>.Continuation
         private let permits: AsyncStream<Void>
         private let afterwards: @Sendable (Slow) async throws -> Void
 
         init(path: String = "slow", afterwards: @escaping @Sendable (Slow) async throws -> Void = { _ in }) {
             (self.begins, self.began) = AsyncStream.makeStream(of: Void.self)
-            (self.permits, self.turn) = AsyncStream.makeStream(of: Void.self)
+            (self.permits, self.permit) = AsyncStream.makeStream(of: Void.self)
             self.afterwards = afterwards
             super.init(name: "Slow", path: path, version: "1", description: "")
         }
@@ -49,7 +49,7 @@ internal import Testing
         await service.hasBegun()
         let removing = Task { try await node.removeService("slow") }
         while state(of: "slow", on: node) != nil { await Task.yield() }
-        service.turn.yield()
+        service.permit.yield()
         try await adding.value
         try await removing.value
         #expect(service.noted == ["start", "stop"])
@@ -69,8 +69,8 @@ internal import Testing
         while state(of: "slow", on: node) != nil { await Task.yield() }
         let second = Task { try await node.addService(service) }
         while state(of: "slow", on: node) == nil { await Task.yield() }
-        service.turn.yield()
-        service.turn.yield()
+        service.permit.yield()
+        service.permit.yield()
         for task in [first, removing, second] { try await task.value }
         #expect(service.noted == ["start", "stop", "start"])
         #expect(state(of: "slow", on: node) == .running && service.context != nil)
@@ -84,7 +84,7 @@ internal import Testing
         let adding = Task { try await node.addService(service) }
         await service.hasBegun()
         adding.cancel()
-        service.turn.yield()
+        service.permit.yield()
         try await adding.value
         #expect(service.noted == ["start"] && state(of: "slow", on: node) == .running)
         await node.stop()
@@ -97,12 +97,12 @@ internal import Testing
         let starting = Task { try await node.start() }
         await service.hasBegun()
         let stopping = Task { await node.stop() }
-        service.turn.yield()
+        service.permit.yield()
         try await starting.value
         await stopping.value
         #expect(service.noted == ["start", "stop"])
         #expect(state(of: "slow", on: node) == .stopped)
-        service.turn.yield()
+        service.permit.yield()
         try await node.start()
         #expect(service.noted == ["start", "stop", "start"])
         await node.stop()
@@ -112,7 +112,7 @@ internal import Testing
         for _ in 0..<20 {
             let node = try Household().makeNode()
             let service = Slow()
-            service.turn.finish()
+            service.permit.finish()
             async let started: Void = node.start()
             try await node.addService(service)
             try await started
@@ -126,14 +126,14 @@ internal import Testing
         let node = try Household().makeNode()
         try await node.start()
         let leaving = Slow { _ in try await node.removeService("slow") }
-        leaving.turn.finish()
+        leaving.permit.finish()
         try await node.addService(leaving)
         #expect(leaving.noted == ["start", "stop"] && state(of: "slow", on: node) == nil)
         // Also one that another one brings along.
         let ending = Slow(path: "ending") { _ in await node.stop() }
-        ending.turn.finish()
+        ending.permit.finish()
         let bringing = Slow { _ in try await node.addService(ending) }
-        bringing.turn.finish()
+        bringing.permit.finish()
         try await node.addService(bringing)
         #expect(ending.noted == ["start", "stop"] && bringing.noted == ["start", "stop"] && !node.isRunning)
     }
@@ -151,7 +151,7 @@ internal import Testing
         }
         let service = Slow { _ in if isBroken.withLock({ $0 }) { throw Broken() } }
         service.registerAction("get") { (_: Int?) async throws -> Int in 1 }
-        service.turn.finish()
+        service.permit.finish()
         let error = await failure { try await node.addService(service) }
         #expect(error is Broken)
         #expect(state(of: "slow", on: node) == .error)
@@ -171,13 +171,13 @@ internal import Testing
     @Test func `an answer in flight is not cached after its key is deleted`() async throws {
         let node = try Household().makeNode()
         let (begins, began) = AsyncStream.makeStream(of: Void.self)
-        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        let (permits, permit) = AsyncStream.makeStream(of: Void.self)
         let value = Locked("old")
         let service = RunarService(name: "Shop", path: "shop", version: "1", description: "")
         service.registerAction("price", options: .cached) { (_: Int?) async throws -> String in
             let price = value.withLock { $0 }
             began.yield()
-            for await _ in turns { break }
+            for await _ in permits { break }
             return price
         }
         try await node.addService(service)
@@ -186,9 +186,9 @@ internal import Testing
         _ = try await begins.first { true }
         value.withLock { $0 = "new" }
         try await node.deleteCache(service: "shop", key: "price:1")
-        turn.yield()
+        permit.yield()
         #expect(try await early.value == "old")
-        turn.yield()
+        permit.yield()
         let late: String = try await node.request("shop/price", payload: 1)
         #expect(late == "new")
         await node.stop()

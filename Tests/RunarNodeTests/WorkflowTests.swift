@@ -42,16 +42,16 @@ private struct Note: Codable, Equatable, Sendable {
                     address: member.address
                 )
             }
-            let stranger = PeerId(publicKey: generatePeerKey().publicKey)
-            let everybody = members.map(\.peerId) + [stranger]
+            let nonMember = PeerId(publicKey: generatePeerKey().publicKey)
+            let everybody = members.map(\.peerId) + [nonMember]
             let error = await failure { try await owner.broadcast("news", peerIds: everybody) }
             let outcome = try #require(error as? BroadcastError)
             #expect(outcome.delivered == members.dropLast().map(\.peerId).sorted())
             #expect(outcome.description.hasPrefix("2 of 4 peers have the message\n"))
             let failures = outcome.failures
-            #expect(Set(failures.keys) == [members[2].peerId, stranger])
+            #expect(Set(failures.keys) == [members[2].peerId, nonMember])
             #expect(failures[members[2].peerId] as? NodeError == .noListener(members[2].peerId))
-            #expect(failures[stranger] as? NodeError == .noAddress(stranger))
+            #expect(failures[nonMember] as? NodeError == .noAddress(nonMember))
             for listener in listeners {
                 let (_, data) = try await listener.first { _ in true }
                 #expect(try Bincode.deserialize(String.self, from: [UInt8](data)) == "news")

@@ -7,7 +7,7 @@ internal import Testing
     private static let rounds: UInt64 = LongTests.areRun ? 1_000 : 100
 
     @Test func `killing the process at random points uses no key twice, and opens no message twice`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
         var random = SplitMix64(seed: 4)
         var (next, kills): (UInt64, Int) = (0, 0)

@@ -113,9 +113,9 @@ internal import Transport
             let large = [UInt8](repeating: 7, count: 2 << 20)
             let sealed = try await one.keys.seal(large, by: byService, policy: policy)
             #expect(try await other.keys.open(sealed, from: one.peerId, serviceKey: service) == large)
-            let stranger = try NanoTDFPrivateKey(generatedOn: .secp256r1)
+            let unrelatedKey = try NanoTDFPrivateKey(generatedOn: .secp256r1)
             await #expect(throws: NanoTDFError.authenticationFailed) {
-                try await other.keys.open(shared, from: one.peerId, serviceKey: stranger)
+                try await other.keys.open(shared, from: one.peerId, serviceKey: unrelatedKey)
             }
 
             let own = try await one.keys.seal([8], by: .recipient(other.peerId), policy: policy)
@@ -256,7 +256,7 @@ internal import Transport
     }
 
     @Test func `keys outlive their process, and used ones stay used`() async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
         let folder = home.path
         let storage = InMemoryKeyStorage()

@@ -127,7 +127,7 @@ internal import Testing
     // MARK: Hearing
 
     @Test mutating func `only a later announcement of a member counts`() {
-        let (peer, stranger) = (self.peers[0], self.peers[1])
+        let (peer, nonMember) = (self.peers[0], self.peers[1])
         let older = Announcement(version: 4, offers: [Self.offer("old", ["x"])]).bytes[...]
         let newer = Announcement(version: 5, offers: [Self.offer("new", ["x"])]).bytes[...]
         _ = self.feed(.memberUp(peer))
@@ -135,7 +135,7 @@ internal import Testing
         #expect(self.feed(.messageReceived(from: peer, older)) == [])
         #expect(self.feed(.messageReceived(from: peer, newer)) == [])
         #expect(self.services.offers(of: peer).map(\.path) == ["new"])
-        #expect(self.feed(.messageReceived(from: stranger, newer)) == [])
+        #expect(self.feed(.messageReceived(from: nonMember, newer)) == [])
         #expect(self.providers(of: "new") == [peer])
     }
 
@@ -147,7 +147,7 @@ internal import Testing
             #expect(self.feed(.messageReceived(from: peer, announcement.bytes[...])) == [.host(.changed(peer))])
         }
         let further = Announcement(version: 99, offers: [Self.offer("b", ["x"])]).bytes[...]
-        guard case .offence(peer, _)? = self.feed(.messageReceived(from: peer, further)).first else {
+        guard case .violation(peer, _)? = self.feed(.messageReceived(from: peer, further)).first else {
             Issue.record("one more passed")
             return
         }
@@ -159,7 +159,7 @@ internal import Testing
         _ = self.feed(.memberUp(peer))
         let twice = Announcement(version: 9, offers: [Self.offer("a", ["x"]), Self.offer("a", ["y"])])
         for bytes in [[1, 2, 3], twice.bytes, Announcement(version: 1, offers: []).bytes + [0]] {
-            guard case .offence(peer, _)? = self.feed(.messageReceived(from: peer, bytes[...])).first else {
+            guard case .violation(peer, _)? = self.feed(.messageReceived(from: peer, bytes[...])).first else {
                 Issue.record("\(bytes) passed")
                 continue
             }

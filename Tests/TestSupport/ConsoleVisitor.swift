@@ -50,7 +50,7 @@ package enum ConsoleVisitor {
     private static let script = "ask_console.py"
 
     /// A request.
-    package struct Question: Sendable {
+    package struct Request: Sendable {
         package let method: String
         package let path: String
         package let headers: [[String]]
@@ -65,14 +65,14 @@ package enum ConsoleVisitor {
     }
 
     /// Asks one request after the other.
-    package static func ask(_ port: UInt16, _ questions: [Question]) async throws -> [Answer] {
+    package static func fetch(_ port: UInt16, _ requests: [Request]) async throws -> [Answer] {
         try await aside {
             let process = try ChildProcess(script: script, arguments: ["ask", "\(port)"], takesLines: true)
-            return try questions.map { question in
+            return try requests.map { entry in
                 var request: [String: Any] = [
-                    "method": question.method, "path": question.path, "headers": question.headers,
+                    "method": entry.method, "path": entry.path, "headers": entry.headers,
                 ]
-                request["body"] = question.body
+                request["body"] = entry.body
                 let line = try JSONSerialization.data(withJSONObject: request)
                 try process.write(String(decoding: line, as: UTF8.self))
                 return try JSONDecoder().decode(Answer.self, from: Data((process.nextLine() ?? "").utf8))
@@ -81,11 +81,11 @@ package enum ConsoleVisitor {
     }
 
     /// Asks requests without a body.
-    package static func ask(
+    package static func fetch(
         _ port: UInt16,
         _ requests: [(method: String, path: String, headers: [[String]])]
     ) async throws -> [Answer] {
-        try await ask(port, requests.map { Question($0.method, $0.path, $0.headers) })
+        try await fetch(port, requests.map { Request($0.method, $0.path, $0.headers) })
     }
 
     /// Sends bytes, each on a connection of its own, and returns the first lines of the answers.

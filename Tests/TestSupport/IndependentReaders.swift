@@ -1,7 +1,7 @@
 /// zbar and zxing-cpp, which read symbols that we draw (Tests/Interop/read_symbols.py).
 package enum IndependentReaders {
     /// A symbol in one of the forms in which it is shown.
-    package enum Picture: Sendable {
+    package enum Image: Sendable {
         /// A line of 0 and 1 for each row of modules, without a quiet zone.
         case modules([String])
         case png([UInt8])
@@ -40,8 +40,8 @@ package enum IndependentReaders {
     private static let script = "read_symbols.py"
 
     /// Returns the results of both readers for each of the pictures.
-    package static func read(_ pictures: [Picture]) throws -> [Reading] {
-        try PythonScripts.answers(of: script, to: pictures.map(\.request))
+    package static func read(_ images: [Image]) throws -> [Reading] {
+        try PythonScripts.answers(of: script, to: images.map(\.request))
     }
 
     fileprivate static func hex(_ bytes: [UInt8]) -> String {
@@ -49,7 +49,7 @@ package enum IndependentReaders {
     }
 }
 
-extension IndependentReaders.Picture {
+extension IndependentReaders.Image {
     fileprivate struct Request: Encodable {
         var modules: [String]?
         var png: String?

@@ -41,7 +41,7 @@ package enum NanoTDFPeer {
     package static let missing = PythonScripts.missing(for: script, otherwise: "otdf-python reads and writes no file")
 
     /// Sends all requests to one process.
-    package static func ask(_ requests: [Request]) throws -> [Answer] {
+    package static func perform(_ requests: [Request]) throws -> [Answer] {
         try PythonScripts.answers(of: script, to: requests)
     }
 }

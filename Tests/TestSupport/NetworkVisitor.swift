@@ -49,11 +49,11 @@ package final class NetworkVisitor: Sendable {
     /// The host and port by which this visitor addresses the server.
     package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    package func ask(_ question: ConsoleVisitor.Question) async throws -> ConsoleVisitor.Answer {
+    package func fetch(_ entry: ConsoleVisitor.Request) async throws -> ConsoleVisitor.Answer {
         try await tell(
             [
-                "do": "ask", "method": question.method, "path": question.path, "headers": question.headers,
-                "body": question.body as Any? ?? NSNull(),
+                "do": "ask", "method": entry.method, "path": entry.path, "headers": entry.headers,
+                "body": entry.body as Any? ?? NSNull(),
             ],
             ConsoleVisitor.Answer.self
         )
@@ -67,7 +67,7 @@ package final class NetworkVisitor: Sendable {
         more: [[String]] = []
     ) async throws -> Int {
         let fields = [["Host", host ?? authority], ["Authorization", "Bearer \(token)"]]
-        return try await ask(.init(method, path, fields + more)).status
+        return try await fetch(.init(method, path, fields + more)).status
     }
 
     /// The version of TLS that is spoken when only this one is offered; nil when it is refused.

@@ -40,7 +40,7 @@ package struct Outcome: Sendable {
 }
 
 /// A directory of its own for a node, which goes away with this value.
-package final class TemporaryHome: Sendable {
+package final class TemporaryDataDirectory: Sendable {
     package let path: String
 
     package init() throws {
@@ -149,7 +149,7 @@ package final class RunningCommand: Sendable {
     /// Its standard error goes to the existing file `errors`, or is discarded.
     package init(
         _ arguments: [String],
-        home: TemporaryHome,
+        home: TemporaryDataDirectory,
         input: String? = nil,
         keepsInput: Bool = false,
         environment: [String: String] = [:],

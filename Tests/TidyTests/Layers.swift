@@ -7,7 +7,7 @@ enum Layers {
         ["Libc", "Essentials"],
         ["Bytes", "Concurrency", "CTurboJPEG", "CZlib"],
         ["Identity", "NanoTDF", "QRCode"],
-        ["Certificates", "OneTimeKeys", "PictureFiles"],
+        ["Certificates", "OneTimeKeys", "ImageFiles"],
         // Protocols: values. They never see each other; NodeCore composes them.
         ["Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal"],
         ["NodeCore"],
@@ -36,8 +36,8 @@ enum Layers {
     static let reserved: [String: Set<String>] = [
         "CNGTCP2": ["CQUICShim"],
         "CQUICShim": ["QUIC"],
-        "CTurboJPEG": ["PictureFiles"],
-        "CZlib": ["QRCode", "PictureFiles"],
+        "CTurboJPEG": ["ImageFiles"],
+        "CZlib": ["QRCode", "ImageFiles"],
         "CGnuTLS": ["CTLSShim"],
         "CTLSShim": ["Console"],
         "FoundationEssentials": ["Essentials"],

@@ -20,18 +20,18 @@ enum CodeSide {
         let place = URL(filePath: folder)
         for distortion in Distortion.allCases {
             for number in 0..<count {
-                let sample = try CorpusPicture(distortion, number: number)
+                let sample = try CorpusImage(distortion, number: number)
                 let file = "\(distortion.rawValue)-\(number).pgm"
-                let picture = sample.picture
-                let header = Data("P5\n\(picture.width) \(picture.height)\n255\n".utf8)
-                try (header + picture.pixels).write(to: place.appending(path: file))
+                let image = sample.image
+                let header = Data("P5\n\(image.width) \(image.height)\n255\n".utf8)
+                try (header + image.pixels).write(to: place.appending(path: file))
                 let started = ContinuousClock.now
-                let readings = QRReader().read(picture)
+                let readings = QRReader().read(image)
                 let spent = ContinuousClock.now - started
                 let entry = Entry(
                     file: file,
                     distortion: distortion.rawValue,
-                    height: picture.height,
+                    height: image.height,
                     texts: sample.texts,
                     read: readings.compactMap(\.text),
                     milliseconds: spent.seconds * 1_000

@@ -16,7 +16,7 @@ enum FamilySide {
         let ticket = try Ticket(text: words[0])
         let node = try await ticket.member(withHashTable: true)
         try await node.connectToPeer(peerId: ticket.peerId, networkId: ticket.networkId, address: words[1])
-        if records > 0 { try await meet(others, node, ticket) }
+        if records > 0 { try await admitMembers(others, node, ticket) }
         for number in 0..<records {
             let value = Data(repeating: UInt8(truncatingIfNeeded: number), count: valueBytes)
             try await node.dhtPut(networkId: ticket.networkId, key: key(number), value: value)
@@ -31,7 +31,7 @@ enum FamilySide {
         let ticket = try Ticket(text: order.id)
         let node = try await ticket.member(withHashTable: true)
         try await node.connectToPeer(peerId: ticket.peerId, networkId: ticket.networkId, address: order.address)
-        try await meet(order.argument, node, ticket)
+        try await admitMembers(order.argument, node, ticket)
         let uncached = try await times(order.count, node, ticket)
         let cached = try await times(order.count, node, ticket)
         Output.result([
@@ -53,7 +53,7 @@ enum FamilySide {
     }
 
     /// Returns once `count` others are connected.
-    private static func meet(_ count: Int, _ node: RunarNode, _ ticket: Ticket) async throws {
+    private static func admitMembers(_ count: Int, _ node: RunarNode, _ ticket: Ticket) async throws {
         let deadline = ContinuousClock.now + patience
         while (node.dhtStatus(networkId: ticket.networkId)?.connected ?? 0) < count {
             guard ContinuousClock.now < deadline else {

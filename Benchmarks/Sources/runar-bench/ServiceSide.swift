@@ -8,21 +8,21 @@ enum ServiceSide {
     /// The number of starts that are measured.
     private static let rounds = 5
 
-    struct Question: Codable, Sendable {
+    struct Addends: Codable, Sendable {
         let a: Double
         let b: Double
         let note: String
 
         /// As long in JSON as what the other drivers send.
-        static let example = Question(a: 5.25, b: 3.5, note: "sixty-four bytes, as the others")
+        static let example = Addends(a: 5.25, b: 3.5, note: "sixty-four bytes, as the others")
     }
 
     private static func math(in network: String? = nil) -> RunarService {
         let service = RunarService(name: "Math", path: "math", version: "1.0.0", description: "adds")
         service.networkId = network
-        service.registerAction("add") { (question: Question?) async throws -> Double in
-            guard let question else { throw RunarError.invalidParameters }
-            return question.a + question.b
+        service.registerAction("add") { (addends: Addends?) async throws -> Double in
+            guard let addends else { throw RunarError.invalidParameters }
+            return addends.a + addends.b
         }
         service.registerRawAction("echo") { $0.payload }
         return service
@@ -61,7 +61,7 @@ enum ServiceSide {
         let started = ContinuousClock.now
         for _ in 0..<count { try await ask(node, action) }
         let elapsed = ContinuousClock.now - started
-        let payload = try JSONEncoder().encode(Question.example)
+        let payload = try JSONEncoder().encode(Addends.example)
         var latencies: [Duration] = []
         for _ in 0..<min(count, 20_000) {
             let started = ContinuousClock.now
@@ -122,7 +122,7 @@ enum ServiceSide {
     }
 
     private static func ask(_ node: RunarNode, _ path: String) async throws {
-        let sum: Double = try await node.request(path, payload: Question.example)
+        let sum: Double = try await node.request(path, payload: Addends.example)
         guard sum == 8.75 else { throw BenchError("5.25 and 3.5 are not \(sum)") }
     }
 }

@@ -70,7 +70,7 @@ package struct AccessRules: Sendable {
     }
 
     /// Judges a request; a page may be linked to from anywhere, because it does nothing without a token.
-    package func judge(_ request: Request, forPage: Bool) -> Verdict {
+    package func evaluate(_ request: Request, forPage: Bool) -> Verdict {
         guard let host = request.host?.lowercased(), isOwn(host, request) else { return .foreignHost }
         if let origin = request.origin?.lowercased() {
             guard origin.hasPrefix(scheme), isOwn(String(origin.dropFirst(scheme.count)), request) else {

@@ -30,12 +30,14 @@ extension Console {
                 DroppableChannel(inner: HTTP1Channel(responder: responder, configuration: http))
             }
         case .network(_, let certificate):
-            let http = http { [NetworkDoor.Bell(), SlowReaderHandler(patience: patience)] }
+            let http = http { [ConnectionFilter.HandshakeNotifier(), SlowReaderHandler(patience: patience)] }
             let (identity, isNear) = (try TLSServerIdentity(certificate), configuration.isNear)
             return HTTPServerBuilder { responder in
                 let http = HTTP1Channel(responder: responder, configuration: http)
-                return DoorChannel(inner: DroppableChannel(inner: TLSServerChannel(inner: http, identity: identity))) {
-                    NetworkDoor(patience: patience, isNear: isNear)
+                return FilteredChannel(
+                    inner: DroppableChannel(inner: TLSServerChannel(inner: http, identity: identity))
+                ) {
+                    ConnectionFilter(patience: patience, isNear: isNear)
                 }
             }
         }
@@ -45,7 +47,7 @@ extension Console {
         _ handlers: @escaping @Sendable () -> [any RemovableChannelHandler]
     ) -> HTTP1Channel.Configuration {
         HTTP1Channel.Configuration(
-            additionalChannelHandlers: handlers() + [DepartureHandler()],
+            additionalChannelHandlers: handlers() + [DisconnectHandler()],
             idleTimeout: patience,
             httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                 maxHeaderFieldSize: Self.headByteLimit,

@@ -80,7 +80,7 @@ final class ConsoleResponder: Sendable {
             fetchSite: request.headers[ConsoleResponse.fetchSite],
             localAddress: context.channel.localAddress?.plain
         )
-        switch rules.withLock({ $0 })?.judge(question, forPage: forPage) ?? .foreignHost {
+        switch rules.withLock({ $0 })?.evaluate(question, forPage: forPage) ?? .foreignHost {
         case .allowed: return
         case .foreignHost:
             let name =

@@ -15,13 +15,13 @@ enum OutgoingBody {
         let taken: Promise<Bool>
     }
 
-    /// Returns a body of the lines that `course` writes, until it ends, the client disconnects or a list of `streams`
+    /// Returns a body of the lines that `eventStream` writes, until it ends, the client disconnects or a list of `streams`
     /// is ended.
     ///
     /// The course is cancelled then without waiting for its last line. `isWanted` is called once the lists contain the
     /// stream, and tells whether they were ended before that.
     static func lines(
-        _ course: @escaping @Sendable (ConsoleLines) async -> Void,
+        _ eventStream: @escaping @Sendable (ConsoleLines) async -> Void,
         for channel: any Channel,
         in streams: [OpenStreams],
         while isWanted: @escaping @Sendable () -> Bool,
@@ -32,9 +32,9 @@ enum OutgoingBody {
             let (lines, source) = AsyncStream.makeStream(of: Line.self)
             let tickets = streams.map { ($0, $0.enter { source.finish() }) }
             defer { for (list, ticket) in tickets { list.leave(ticket) } }
-            DepartureHandler.whenGone(from: channel) { source.finish() }
+            DisconnectHandler.whenGone(from: channel) { source.finish() }
             if !isWanted() { source.finish() }
-            try await Self.pass(lines, source, from: course, to: &writer)
+            try await Self.pass(lines, source, from: eventStream, to: &writer)
             try await writer.finish(nil)
         }
     }
@@ -42,7 +42,7 @@ enum OutgoingBody {
     private static func pass(
         _ lines: AsyncStream<Line>,
         _ source: AsyncStream<Line>.Continuation,
-        from course: @escaping @Sendable (ConsoleLines) async -> Void,
+        from eventStream: @escaping @Sendable (ConsoleLines) async -> Void,
         to writer: inout any ResponseBodyWriter
     ) async throws {
         let place = ConsoleLines { bytes in
@@ -52,7 +52,7 @@ enum OutgoingBody {
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                await course(place)
+                await eventStream(place)
                 source.finish()
             }
             var failure: (any Error)?

@@ -52,12 +52,12 @@ struct RouteAnswerer: Sendable {
             throw error
         }
         let answer = await route.answer(question)
-        if case .lines(let course) = answer {
+        if case .lines(let eventStream) = answer {
             // Only what lasts is cancelled by the end of a connection; all else is done once it was asked.
             let lists = [streams, configuration.sessions.streams]
             let token = request.headers[.authorization]
             let lines = OutgoingBody.lines(
-                course,
+                eventStream,
                 for: context.channel,
                 in: lists,
                 while: { admits(token) },

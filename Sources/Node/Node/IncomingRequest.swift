@@ -119,7 +119,7 @@ package final class IncomingRequest: Sendable {
         self.stream.whenStopped { [end] in end.end(.stopped($0)) }
         await withDiscardingTaskGroup { group in
             group.addTask {
-                guard (try? await self.room.waitForTurn()) != nil else { return }  // nil: the request is over
+                guard (try? await self.room.waitForRoom()) != nil else { return }  // nil: the request is over
                 if let tracing {
                     await tracing.serving(self.header, in: self.network, from: self.peer) { await handler(self) }
                 } else {
@@ -211,7 +211,7 @@ package final class IncomingRequest: Sendable {
             }
         } catch {
             // Cancelled, or the stream is broken: the reset tells the client that nothing follows.
-            self.stream.reset(code: CloseCode.goodbye.rawValue)
+            self.stream.reset(code: CloseCode.shutdown.rawValue)
         }
     }
 

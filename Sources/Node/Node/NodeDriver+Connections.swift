@@ -87,7 +87,7 @@ extension NodeDriver {
         }
         return self.state.withLock { state in
             guard !state.lifecycle.isStopped else {
-                connection.close(code: .goodbye)
+                connection.close(code: .shutdown)
                 return false
             }
             let (id, outbox) = state.connections.add(connection) {

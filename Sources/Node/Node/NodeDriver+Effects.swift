@@ -276,7 +276,7 @@ extension Refusal: CustomStringConvertible {
         case .protocolViolation(let what): "it violated the protocol: \(what)"
         case .invitation(let what): what
         case .tooManyPeers: "this node has reached its limit of connections"
-        case .parted: "a person disconnected this node from it"
+        case .manuallyDisconnected: "a person disconnected this node from it"
         case .banned: "a person banned it"
         }
     }

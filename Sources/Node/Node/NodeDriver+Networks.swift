@@ -14,7 +14,7 @@ extension NodeDriver {
     /// Sends a request to a network's hash table and returns its outcome, which may be a failure.
     ///
     /// - Throws: ``NodeError/notRunning``; `CancellationError` when cancelled.
-    package func ask(
+    package func performTableRequest(
         _ request: Kademlia.Request,
         in network: NetworkId,
         _ policy: Kademlia.RequestPolicy
@@ -23,7 +23,7 @@ extension NodeDriver {
         let start = self.now
         defer { self.configuration.metrics?.note(request, since: start) }
         guard let report = self.configuration.tableOperations else {
-            return try await self.ask(id, request, network, policy)
+            return try await self.performTableRequest(id, request, network, policy)
         }
         report(TableOperation(number: id.number, networkId: network, request: request, phase: .begun))
         var outcome: Kademlia.Outcome?
@@ -32,12 +32,12 @@ extension NodeDriver {
             let phase = TableOperation.Phase.ended(outcome, after: took)
             report(TableOperation(number: id.number, networkId: network, request: request, phase: phase))
         }
-        let answer = try await self.ask(id, request, network, policy)
+        let answer = try await self.performTableRequest(id, request, network, policy)
         outcome = answer.outcome
         return answer
     }
 
-    private func ask(
+    private func performTableRequest(
         _ id: Kademlia.RequestId,
         _ request: Kademlia.Request,
         _ network: NetworkId,
@@ -59,8 +59,8 @@ extension NodeDriver {
     }
 
     /// The heads of all records that this node holds for a network.
-    package func heldHeads(in network: NetworkId) -> [Record.Head] {
-        self.state.withLock { $0.core.heldHeads(in: network) }
+    package func storedHeads(in network: NetworkId) -> [Record.Head] {
+        self.state.withLock { $0.core.storedHeads(in: network) }
     }
 
     /// The members in the table of a network, the nearest first.
@@ -154,11 +154,11 @@ extension NodeDriver {
     }
 
     /// Determines the filtering behaviour of this device's NAT with a second member; it takes two seconds at most.
-    package func askFiltering() async -> FilteringBehaviour {
+    package func discoverFiltering() async -> FilteringBehaviour {
         let answer = self.state.withLock { state -> Promise<FilteringBehaviour>? in
             guard !state.lifecycle.isStopped else { return nil }
             let answer = state.pending.addFilteringTest()
-            self.apply(.paths(.filteringAsked), to: &state)
+            self.apply(.paths(.filteringRequested), to: &state)
             return answer
         }
         return await answer?.waitIgnoringCancellation() ?? .unknown(.noAnswer)
@@ -167,7 +167,7 @@ extension NodeDriver {
     /// Asks a STUN server for the address at which it sees this node's socket.
     ///
     /// - Throws: ``STUNFailure``; `CancellationError` when cancelled.
-    package func askSTUN(_ server: SocketAddress, schedule: STUNTransaction.Schedule = .brief) async throws
+    package func querySTUN(_ server: SocketAddress, schedule: STUNTransaction.Schedule = .brief) async throws
         -> SocketAddress
     {
         let address = try await self.stun.mappedAddress(at: server, schedule: schedule)

@@ -13,9 +13,11 @@ extension NodeDriver {
     }
 
     /// The manual disconnect from a peer that is in force: whether it was made here, and the rest of its time.
-    package func parting(from peer: PeerId) -> (isOurs: Bool, rest: Duration)? {
+    package func manualDisconnect(from peer: PeerId) -> (isOurs: Bool, rest: Duration)? {
         let now = self.now
-        return self.state.withLock { $0.core.parting(from: peer) }.map { ($0.isOurs, max(.zero, $0.end - now)) }
+        return self.state.withLock { $0.core.manualDisconnect(from: peer) }.map {
+            ($0.isOurs, max(.zero, $0.end - now))
+        }
     }
 
     /// Returns once `peer` is admitted in `network` (or in any), dialling it if need be.
@@ -43,7 +45,7 @@ extension NodeDriver {
                     try await self.waitForAdmission(
                         of: peer,
                         in: network,
-                        by: hasAddress ? .dial : .call(overRelay: false, orThrow: error)
+                        by: hasAddress ? .dial : .traversal(overRelay: false, orThrow: error)
                     )
                 default: throw error
                 }
@@ -60,7 +62,7 @@ extension NodeDriver {
             try await self.waitForAdmission(
                 of: peer,
                 in: network,
-                by: .call(overRelay: true, orThrow: .noAddress(peer))
+                by: .traversal(overRelay: true, orThrow: .noAddress(peer))
             )
         }
     }
@@ -70,13 +72,17 @@ extension NodeDriver {
         /// A dial at the addresses that are known.
         case dial
         /// A traversal that another member coordinates; with the failure if there is no such member.
-        case call(overRelay: Bool, orThrow: NodeError)
+        case traversal(overRelay: Bool, orThrow: NodeError)
     }
 
     /// Looks up the addresses of a peer in the hash table of the network (or of all); false when none is found.
     private func lookUp(_ peer: PeerId, in network: NetworkId?) async throws -> Bool {
         for network in self.state.withLock({ network.map { [$0] } ?? $0.core.networks }) {
-            let answer = try await self.ask(.nearest(to: peer.words), in: network, Kademlia.RequestPolicy(attempts: 1))
+            let answer = try await self.performTableRequest(
+                .nearest(to: peer.words),
+                in: network,
+                Kademlia.RequestPolicy(attempts: 1)
+            )
             guard case .peers(let contacts) = answer.outcome,
                 let contact = contacts.first(where: { $0.peerId == peer }), !contact.addresses.isEmpty
             else { continue }
@@ -139,13 +145,13 @@ extension NodeDriver {
         guard !state.lifecycle.isStopped else { throw .notRunning }
         guard state.core.route(to: peer, in: network) == nil else { return false }
         switch approach {
-        case .call(let isRelayOnly, let error):
+        case .traversal(let isRelayOnly, let error):
             let networks = network.map { [$0] } ?? state.core.networks
             guard let shared = networks.first(where: { state.core.hasCoordinator(in: $0, for: peer) }) else {
                 throw error
             }
             state.pending.admissions.add(outcome, for: peer, in: network, failure: error)
-            self.apply(.peer(.called(peer, shared, overRelay: isRelayOnly)), to: &state)
+            self.apply(.peer(.traversalRequested(peer, shared, overRelay: isRelayOnly)), to: &state)
         case .dial:
             guard state.core.knowsWayTo(peer) else { throw .noAddress(peer) }
             guard state.core.sharesNetwork(with: peer) else { throw .noSharedNetwork(peer) }

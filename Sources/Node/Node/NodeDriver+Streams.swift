@@ -23,7 +23,9 @@ extension NodeDriver {
         guard let bytes = try? await reader.read(count: StreamHeader.byteCount),  // ended before it began
             let header = StreamHeader(bytes)
         else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
-        guard !self.state.withLock({ $0.lifecycle.isStopped }) else { return await self.turnAway(header.kind, stream) }
+        guard !self.state.withLock({ $0.lifecycle.isStopped }) else {
+            return await self.rejectStream(header.kind, stream)
+        }
         let peer = connection.remotePeerId
         switch header.kind {
         case .hello:
@@ -54,7 +56,7 @@ extension NodeDriver {
         _ body: (NetworkId) async -> Void
     ) async {
         guard self.state.withLock({ $0.lifecycle.isRunning }) else {
-            return stream.reset(code: CloseCode.goodbye.rawValue)
+            return stream.reset(code: CloseCode.shutdown.rawValue)
         }
         guard let (network, number) = self.admit(stream, header.networkIndex, on: id) else {
             return await self.refuse(header.kind, stream)
@@ -123,15 +125,15 @@ extension NodeDriver {
 
     /// Refuses a stream of a peer that is not admitted; a node that has stopped admits no peer.
     private func refuse(_ kind: StreamHeader.Kind, _ stream: any Stream) async {
-        if self.state.withLock({ $0.lifecycle.isStopped }) { return await self.turnAway(kind, stream) }
+        if self.state.withLock({ $0.lifecycle.isStopped }) { return await self.rejectStream(kind, stream) }
         stream.reset(code: CloseCode.networkNotShared.rawValue)
     }
 
     /// Refuses a stream that arrives after the stop, while connections linger; a request may move to another provider.
-    private func turnAway(_ kind: StreamHeader.Kind, _ stream: any Stream) async {
+    private func rejectStream(_ kind: StreamHeader.Kind, _ stream: any Stream) async {
         let answer = ResponseHeader(status: .failed(Self.stopping)).bytes()
         if kind == .request, (try? await stream.write(answer, finish: true)) != nil { return }  // nil: it broke
-        stream.reset(code: CloseCode.goodbye.rawValue)
+        stream.reset(code: CloseCode.shutdown.rawValue)
     }
 
     // MARK: Admission
@@ -183,13 +185,13 @@ extension NodeDriver {
         do {
             return try await body(stream, StreamHeader(kind: kind, networkIndex: route.index).bytes)
         } catch let error as TransportError {
-            stream.reset(code: CloseCode.goodbye.rawValue)
+            stream.reset(code: CloseCode.shutdown.rawValue)
             throw NodeError(error, of: peer)
         } catch is StreamReader.Failure {
             stream.reset(code: CloseCode.protocolViolation.rawValue)
             throw NodeError.interrupted(peer, "the answer is malformed")
         } catch {
-            stream.reset(code: CloseCode.goodbye.rawValue)
+            stream.reset(code: CloseCode.shutdown.rawValue)
             throw error
         }
     }

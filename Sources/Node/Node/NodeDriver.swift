@@ -159,14 +159,14 @@ package final class NodeDriver: Sendable {
         self.requestTimer.finish()
         for link in links { await link.close() }
         await self.endLingers()
-        await self.endpoint.close(code: CloseCode.goodbye.rawValue)
+        await self.endpoint.close(code: CloseCode.shutdown.rawValue)
         self.jobs.finish()
     }
 
     /// Drains the node: begins nothing new, and returns when all streams have ended, or after `patience`.
     ///
     /// Requests of peers are refused meanwhile, so that they move to other providers.
-    package func retire(within patience: Duration) async {
+    package func drain(within patience: Duration) async {
         let clock = self.configuration.clock
         let deadline = clock.now().monotonic + patience
         await withTaskGroup(of: Void.self) { group in

@@ -203,10 +203,10 @@ package final class OutgoingRequest: Sendable {
         do {
             return try await body()
         } catch let error as ServiceFailure {
-            self.giveUp(.goodbye)
+            self.giveUp(.shutdown)
             throw error
         } catch {
-            self.giveUp(error is CancellationError ? .requestCancelled : .goodbye)
+            self.giveUp(error is CancellationError ? .requestCancelled : .shutdown)
             switch self.end.cause {
             case .overdue: throw ServiceFailure(kind: .deadline)
             case .stopped(let cause): throw Self.failure(for: cause, self.peer)

@@ -150,7 +150,7 @@ struct RequestAttempts {
             reading: .everyone
         )
         let key = Services.recordKey(of: service)
-        let answer = try await self.driver.ask(.all(key: key), in: self.network, policy)
+        let answer = try await self.driver.performTableRequest(.all(key: key), in: self.network, policy)
         var providers: [PeerId] = []
         if case .found(let records) = answer.outcome { providers = records.filter { !$0.isTombstone }.map(\.writer) }
         if providers.isEmpty { self.driver.noteMissing(service, in: self.network) }

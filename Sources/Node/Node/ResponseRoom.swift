@@ -22,13 +22,13 @@ final class ResponseRoom: Sendable {
     /// The number of handlers that wait for their turn.
     var waiterCount: Int { self.signal.waiterCount }
 
-    private var turnLimit: Int { self.byteLimit / 4 }
+    private var admissionLimit: Int { self.byteLimit / 4 }
 
     /// Waits until a handler may begin.
     ///
     /// - Throws: `CancellationError` when cancelled.
-    func waitForTurn() async throws {
-        try await self.signal.wait { self.held.withLock { $0 } <= self.turnLimit ? () : nil }
+    func waitForRoom() async throws {
+        try await self.signal.wait { self.held.withLock { $0 } <= self.admissionLimit ? () : nil }
     }
 
     /// Holds `count` bytes while `write` runs.
@@ -51,11 +51,11 @@ final class ResponseRoom: Sendable {
     }
 
     private func giveBack(_ count: Int) {
-        let isTurn = self.held.withLock { held in
-            let wasFull = held > self.turnLimit
+        let isDrained = self.held.withLock { held in
+            let wasFull = held > self.admissionLimit
             held -= count
-            return wasFull && held <= self.turnLimit
+            return wasFull && held <= self.admissionLimit
         }
-        if isTurn { self.signal.broadcast() }
+        if isDrained { self.signal.broadcast() }
     }
 }

@@ -30,7 +30,7 @@ public struct DHTRecord: Hashable, Sendable {
 /// The result of a write.
 public struct DHTReceipt: Hashable, Sendable {
     /// Other members that hold the record now; 0 while this device is alone, and it hands the record on later.
-    public let holders: Int
+    public let replicas: Int
     /// The version that the record got.
     public let version: UInt64
     /// The time at which it expires unless it is written again.

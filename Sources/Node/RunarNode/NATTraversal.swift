@@ -27,7 +27,7 @@ public struct NATTraversal: Sendable {
         var failure = STUNFailure.noAnswer
         for server in servers {
             do {
-                return try await driver.askSTUN(server).description
+                return try await driver.querySTUN(server).description
             } catch let found as STUNFailure {
                 failure = found
             }

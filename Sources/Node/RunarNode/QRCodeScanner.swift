@@ -60,10 +60,10 @@ public final class QRCodeScanner: Sendable {
     }
 
     /// Reads a frame away from the caller's executor; false if one was being read, and this one was dropped.
-    @concurrent @discardableResult public func scan(_ frame: GreyPicture) async -> Bool { process(frame) }
+    @concurrent @discardableResult public func scan(_ frame: GreyImage) async -> Bool { process(frame) }
 
     /// Reads a frame where it is called, as a camera's own queue does.
-    @discardableResult func process(_ frame: GreyPicture) -> Bool {
+    @discardableResult func process(_ frame: GreyImage) -> Bool {
         let mayRead = state.withLock { state in
             defer { state.isBusy = true }
             return !state.isBusy

@@ -133,11 +133,14 @@ extension RunarNode {
     }
 
     /// Returns the manual disconnect in force, from ``disconnectPeer(_:)`` here or there; nil without one.
-    public func parting(from peerId: PeerId) -> PeerParting? {
+    public func manualDisconnect(from peerId: PeerId) -> PeerDisconnect? {
         guard let driver = self.phases.driver,
-            let parting = driver.parting(from: peerId)
+            let manualDisconnect = driver.manualDisconnect(from: peerId)
         else { return nil }
-        return PeerParting(isOurs: parting.isOurs, secondsLeft: UInt64(parting.rest.components.seconds))
+        return PeerDisconnect(
+            isOurs: manualDisconnect.isOurs,
+            secondsLeft: UInt64(manualDisconnect.rest.components.seconds)
+        )
     }
 
     /// The text by which another member can dial this device.

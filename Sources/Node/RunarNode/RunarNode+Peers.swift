@@ -256,7 +256,7 @@ extension RunarNode {
     /// The filtering of this device's NAT, measured with a second member; nil while the node is stopped.
     package func filtering() async -> FilteringBehaviour? {
         guard let driver = try? self.running() else { return nil }  // see above
-        return await driver.askFiltering()
+        return await driver.discoverFiltering()
     }
 
     /// The addresses at which this device would dial a peer.
@@ -303,8 +303,8 @@ extension RunarNode {
     /// The heads of the values that this node holds for a network, tombstones included; none while it is stopped.
     ///
     /// The records by which services are found are the node's own and left out.
-    package func heldHeads(networkId: NetworkId) -> [Record.Head] {
-        let heads = (try? self.running().heldHeads(in: networkId)) ?? []  // see above
+    package func storedHeads(networkId: NetworkId) -> [Record.Head] {
+        let heads = (try? self.running().storedHeads(in: networkId)) ?? []  // see above
         return heads.filter { !Services.isRecordKey($0.key) && !MailboxID.isRecordKey($0.key) }
     }
 }

@@ -118,7 +118,7 @@ extension RunarNode {
     public func dhtBootstrap(networkId: NetworkId, bootstrapPeer: PeerId, policy: DHTPolicy? = nil) async throws {
         let driver = try self.running()
         try await driver.reach(bootstrapPeer, in: networkId)
-        _ = try await self.ask(.bootstrap, in: networkId, policy, driver)
+        _ = try await self.performTableRequest(.bootstrap, in: networkId, policy, driver)
     }
 
     /// The members nearest to `target` by their ids, nearest to this device if it is nil: at most 20.
@@ -132,7 +132,14 @@ extension RunarNode {
         policy: DHTPolicy? = nil
     ) async throws -> [DiscoveredPeer] {
         let request = Kademlia.Request.nearest(to: (target ?? self.peerId).words)
-        guard case .peers(let contacts) = try await self.ask(request, in: networkId, policy, self.running()) else {
+        guard
+            case .peers(let contacts) = try await self.performTableRequest(
+                request,
+                in: networkId,
+                policy,
+                self.running()
+            )
+        else {
             return []
         }
         if target == nil { self.tables.noteFound(Set(contacts.map(\.peerId)), in: networkId) }
@@ -149,7 +156,7 @@ extension RunarNode {
     /// Returns the state of a network's hash table; nil when this device is no member or the node is stopped.
     public func dhtStatus(networkId: NetworkId) -> DHTStatus? {
         guard let health = try? self.running().tableHealth(of: networkId) else { return nil }  // nil: stopped
-        let values = self.heldHeads(networkId: networkId)
+        let values = self.storedHeads(networkId: networkId)
         return DHTStatus(
             contacts: health.contacts,
             connected: health.connected,
@@ -168,12 +175,19 @@ extension RunarNode {
         _ policy: DHTPolicy?
     ) async throws -> DHTReceipt {
         let driver = try self.running()
-        guard case .stored(let record, let holders) = try await self.ask(request, in: network, policy, driver) else {
+        guard
+            case .stored(let record, let replicas) = try await self.performTableRequest(
+                request,
+                in: network,
+                policy,
+                driver
+            )
+        else {
             throw DHTError.stopped
         }
         if isCached { self.tables.insert(record, in: network, at: self.clock.now()) }
         return DHTReceipt(
-            holders: holders,
+            replicas: replicas,
             version: record.version,
             expiration: UnixTime.date(record.expirySeconds)
         )
@@ -185,17 +199,23 @@ extension RunarNode {
         _ policy: DHTPolicy?,
         _ driver: NodeDriver
     ) async throws -> [Record] {
-        guard case .found(let records) = try await self.ask(request, in: network, policy, driver) else { return [] }
+        guard case .found(let records) = try await self.performTableRequest(request, in: network, policy, driver) else {
+            return []
+        }
         return records
     }
 
-    private func ask(
+    private func performTableRequest(
         _ request: Kademlia.Request,
         in network: NetworkId,
         _ policy: DHTPolicy?,
         _ driver: NodeDriver
     ) async throws -> Kademlia.Outcome {
-        let answer = try await driver.ask(request, in: network, (policy ?? self.config.dhtPolicy).requestPolicy)
+        let answer = try await driver.performTableRequest(
+            request,
+            in: network,
+            (policy ?? self.config.dhtPolicy).requestPolicy
+        )
         if case .failed(let error) = answer.outcome { throw error }
         return answer.outcome
     }

@@ -15,7 +15,7 @@ extension KeyExchangeDriver {
         let relationship = try existing(peer)
         let message: SealedMessage
         do {
-            message = try await sealInTurn(plaintext, relationship)
+            message = try await sealExclusively(plaintext, relationship)
         } catch OneTimeKeyError.noKeysAvailable {
             try await feed(.requestRefill, to: relationship)
             throw OneTimeKeyError.noKeysAvailable
@@ -27,9 +27,9 @@ extension KeyExchangeDriver {
         return message
     }
 
-    private func sealInTurn(_ plaintext: [UInt8], _ relationship: Relationship) async throws -> SealedMessage {
+    private func sealExclusively(_ plaintext: [UInt8], _ relationship: Relationship) async throws -> SealedMessage {
         let peer = relationship.peer
-        return try await inTurn(of: relationship) {
+        return try await withExclusiveAccess(of: relationship) {
             guard var keys = relationship.state.withLock({ $0.peerKeys }) else { throw SealedMessageError.noKeys(peer) }
             let reserved = relationship.state.withLock { $0.reservedCount }
             let key = try keys.takeKey()
@@ -58,7 +58,7 @@ extension KeyExchangeDriver {
         storing store: @Sendable ([UInt8]) throws -> Void = { _ in }
     ) async throws -> [UInt8] {
         let relationship = try existing(peer)
-        let plaintext = try await inTurn(of: relationship) {
+        let plaintext = try await withExclusiveAccess(of: relationship) {
             let pools = relationship.state.withLock { $0.pools }
             guard !pools.isEmpty else { throw SealedMessageError.noKeys(peer) }
             guard let place = pools.firstIndex(where: { $0.contains(message.keyName) }) else {
@@ -78,7 +78,7 @@ extension KeyExchangeDriver {
     /// Erases the key of a message that was stored before a crash.
     func eraseKey(of message: SealedMessage, from peer: PeerId) async throws {
         let relationship = try existing(peer)
-        try await inTurn(of: relationship) {
+        try await withExclusiveAccess(of: relationship) {
             let pools = relationship.state.withLock { $0.pools }
             guard let place = pools.firstIndex(where: { $0.contains(message.keyName) }) else { return }
             var pool = pools[place]

@@ -32,7 +32,7 @@ final class KeyExchangeDriver: Sendable {
     /// One relationship; changes take turns, so that the disk and the memory agree.
     final class Relationship: Sendable {
         let peer: PeerId
-        let turns = AsyncMutex()
+        let mutex = AsyncMutex()
         let state: Locked<State>
         let changed = ConditionVariable()
 
@@ -171,7 +171,7 @@ final class KeyExchangeDriver: Sendable {
 
     func verify(_ number: SafetyNumber, with peer: PeerId) async throws {
         let relationship = try existing(peer)
-        try await inTurn(of: relationship) {
+        try await withExclusiveAccess(of: relationship) {
             let exchange = relationship.state.withLock { $0.exchange }
             guard let expected = exchange.safetyNumber, let binding = exchange.binding else {
                 throw SealedMessageError.noKeys(peer)
@@ -185,7 +185,7 @@ final class KeyExchangeDriver: Sendable {
 
     func removeKeys(of peer: PeerId) async throws {
         let relationship = try existing(peer)
-        try await inTurn(of: relationship) {
+        try await withExclusiveAccess(of: relationship) {
             try files?.removeAll(of: peer)
             relationship.state.withLock { state in
                 state.isRemoved = true
@@ -198,8 +198,10 @@ final class KeyExchangeDriver: Sendable {
     }
 
     /// Runs `body` when it is the relationship's turn, unless its keys were deleted meanwhile.
-    func inTurn<Result>(of relationship: Relationship, _ body: () async throws -> Result) async throws -> Result {
-        try await relationship.turns.withLock {
+    func withExclusiveAccess<Result>(of relationship: Relationship, _ body: () async throws -> Result) async throws
+        -> Result
+    {
+        try await relationship.mutex.withLock {
             guard !relationship.state.withLock({ $0.isRemoved }) else {
                 throw SealedMessageError.noKeys(relationship.peer)
             }
@@ -283,7 +285,7 @@ final class KeyExchangeDriver: Sendable {
 
     /// Feeds an input to an exchange, and applies its effects.
     func feed(_ input: KeyExchange.Input, to relationship: Relationship) async throws {
-        try await inTurn(of: relationship) {
+        try await withExclusiveAccess(of: relationship) {
             var inputs = [input]
             while !inputs.isEmpty {
                 let effects = handle(inputs.removeFirst(), of: relationship)

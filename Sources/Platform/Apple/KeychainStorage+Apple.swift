@@ -213,7 +213,7 @@ public final class KeychainStorage: KeyStorage {
             let check = PersonCheck(rawValue: bytes[2])
         else { return nil }
         let accessControl = AccessControl(
-            requireBiometric: check.isWished,
+            requireBiometric: check.isRequired,
             acceptsPassword: check == .biometricsOrPassword,
             accessibleWhen: AccessibleWhen.allCases[Int(bytes[1])],
             accessGroup: bytes[3] == 1 ? group : nil

@@ -4,17 +4,17 @@ internal import Crypto
 internal import Foundation
 
 extension KeyStorage {
-    /// This storage with its keys wrapped by a key of the Secure Enclave, if that `isWished` and there is one.
+    /// This storage with its keys wrapped by a key of the Secure Enclave, if that `isRequired` and there is one.
     ///
     /// The enclave's key never leaves it. What is stored of it, under the id `secure-enclave`, is a handle that only this
     /// device's enclave understands, so it needs no finger or face of its own.
     ///
     /// - Throws: ``KeychainError``; ``KeychainError/unableToRead(_:)`` when keys were wrapped and there is no enclave.
-    package func wrappedBySecureEnclave(isWished: Bool) throws(KeychainError) -> any KeyStorage {
+    package func wrappedBySecureEnclave(isRequired: Bool) throws(KeychainError) -> any KeyStorage {
         let id = "secure-enclave"
         let handle = try retrieve(id: id)
         let plan = KeyProtectionPlan(
-            isWished: isWished,
+            isRequired: isRequired,
             hasEnclave: SecureEnclave.isAvailable,
             hasWrappingKey: handle != nil
         )

@@ -13,12 +13,12 @@ package enum KeyProtectionPlan: Hashable, Sendable {
     case refused
 
     /// - Parameters:
-    ///   - isWished: Whether the configuration asks for the enclave.
+    ///   - isRequired: Whether the configuration asks for the enclave.
     ///   - hasEnclave: Whether this device has one.
     ///   - hasWrappingKey: Whether an enclave's key is stored here, by which other keys are wrapped.
-    package init(isWished: Bool, hasEnclave: Bool, hasWrappingKey: Bool) {
+    package init(isRequired: Bool, hasEnclave: Bool, hasWrappingKey: Bool) {
         self =
-            switch (isWished, hasEnclave, hasWrappingKey) {
+            switch (isRequired, hasEnclave, hasWrappingKey) {
             // Wrapped keys stay readable when the configuration no longer asks for the enclave.
             case (_, true, true): .wrapped
             case (_, false, true): .refused

@@ -22,5 +22,5 @@ enum PersonCheck: UInt8, CaseIterable, Sendable {
     }
 
     /// Whether a finger or a face was wished for.
-    var isWished: Bool { self != .none }
+    var isRequired: Bool { self != .none }
 }

@@ -77,7 +77,7 @@ final class MulticastLoop: @unchecked Sendable {
             case .close: mailbox.isClosed = true
             }
         }
-        events.ring()
+        events.wake()
     }
 
     /// Returns once the thread has given everything back.

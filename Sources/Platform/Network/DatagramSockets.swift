@@ -67,7 +67,7 @@ package final class DatagramSockets: Sendable {
     /// Ends ``datagrams``; the ports are free once the last reference is gone.
     package func close() {
         isClosed.withLock { $0 = true }
-        events.ring()
+        events.wake()
     }
 
     /// Sends a datagram; a full queue of the system is loss.

@@ -3,11 +3,11 @@ internal import Libc
 /// The events that a thread that reads sockets waits for: datagrams, a bell that other threads ring, and changes of the
 /// interfaces.
 ///
-/// Only ``ring()`` may be called by other threads.
+/// Only ``wake()`` may be called by other threads.
 @safe
 final class NetworkEvents: @unchecked Sendable {
-    private let bell: Int32
-    private let clapper: Int32
+    private let wakeReceiver: Int32
+    private let wakeSender: Int32
     private let news: Int32
     private var waiting: [pollfd] = []
 
@@ -19,22 +19,22 @@ final class NetworkEvents: @unchecked Sendable {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
         }
-        bell = ends[0]
-        clapper = ends[1]
+        wakeReceiver = ends[0]
+        wakeSender = ends[1]
         news = RouteNews.open()
     }
 
     deinit {
-        for descriptor in [bell, clapper, news] where descriptor >= 0 { _ = close(descriptor) }
+        for descriptor in [wakeReceiver, wakeSender, news] where descriptor >= 0 { _ = close(descriptor) }
     }
 
     /// Whether the system tells of interfaces that come, go and change; else they have to be listed now and then.
     var hasNews: Bool { news >= 0 }
 
     /// Ends a wait, the next one if there is none.
-    func ring() {
+    func wake() {
         var byte: UInt8 = 0
-        _ = unsafe write(clapper, &byte, 1)  // a full pipe rings as well
+        _ = unsafe write(wakeSender, &byte, 1)  // a full pipe rings as well
     }
 
     /// Waits until a datagram comes, the bell rings, the interfaces change or the time is over.
@@ -42,13 +42,13 @@ final class NetworkEvents: @unchecked Sendable {
     /// - Returns: which of `descriptors` have something, and whether the interfaces may have changed.
     func wait(for descriptors: [Int32], milliseconds: Int32) -> (ready: [Bool], hasChanged: Bool) {
         waiting.removeAll(keepingCapacity: true)
-        for descriptor in [bell, news] + descriptors {
+        for descriptor in [wakeReceiver, news] + descriptors {
             waiting.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
         }
         guard unsafe poll(&waiting, nfds_t(waiting.count), milliseconds) > 0 else {
             return (descriptors.map { _ in false }, false)
         }
-        if waiting[0].revents != 0 { drain(bell) }
+        if waiting[0].revents != 0 { drain(wakeReceiver) }
         let hasChanged = waiting[1].revents != 0
         if hasChanged { drain(news) }
         return (waiting.dropFirst(2).map { $0.revents != 0 }, hasChanged)

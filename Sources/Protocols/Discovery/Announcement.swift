@@ -9,12 +9,12 @@ struct Announcement: Equatable, Sendable {
     /// The datagram that carries the announcement; the signature is bound to it.
     enum Carrier: CaseIterable, Sendable {
         case beacon
-        case knock
+        case rendezvousProbe
 
         var label: DomainLabel {
             switch self {
             case .beacon: DomainLabel("runar/beacon-signature/v1")
-            case .knock: DomainLabel("runar/knock-signature/v1")
+            case .rendezvousProbe: DomainLabel("runar/knock-signature/v1")
             }
         }
     }

@@ -32,7 +32,7 @@ extension Discovery {
         if isNew { self.announceSoon(in: network, now) }
     }
 
-    mutating func knock(with token: AccessToken, at key: RendezvousKey, _ now: NodeTime) {
+    mutating func sendRendezvousProbe(with token: AccessToken, at key: RendezvousKey, _ now: NodeTime) {
         guard self.take(token, now) else { return }
         guard self.networks[token.networkId]?.rendezvous != key else { return }
         self.networks[token.networkId]?.rendezvous = key

@@ -23,7 +23,7 @@ extension Discovery {
         guard self.isRunning else { return }
         do {
             guard let heard = try self.open(datagram, from: source, now) else { return }
-            try self.judge(heard, now, &effects)
+            try self.evaluate(heard, now, &effects)
         } catch {
             if let report = self.reports.ignored(error, from: source, at: now.monotonic) { effects.append(report) }
         }
@@ -35,7 +35,9 @@ extension Discovery {
         from source: SocketAddress,
         _ now: NodeTime
     ) throws(Reason) -> Heard? {
-        guard datagram.count == BeaconKey.byteCount || datagram.count == Knock.byteCount else { throw .notForUs }
+        guard datagram.count == BeaconKey.byteCount || datagram.count == RendezvousProbe.byteCount else {
+            throw .notForUs
+        }
         guard self.budget.hasRoom(for: .trial, from: source, at: now.monotonic) else { throw .tooMany }
         var trials = 0
         defer { self.budget.charge(.trial, count: trials, to: source, at: now.monotonic) }
@@ -67,18 +69,18 @@ extension Discovery {
         from source: SocketAddress,
         _ now: NodeTime
     ) throws(Reason) -> (bytes: [UInt8], carrier: Announcement.Carrier)? {
-        guard datagram.count == Knock.byteCount else {
+        guard datagram.count == RendezvousProbe.byteCount else {
             return keys.beacon.open(datagram).map { ($0, .beacon) }
         }
-        guard Knock.isAddressed(datagram, to: keys.rendezvous.publicKey) else { return nil }
-        guard self.budget.hasRoom(for: .knock, from: source, at: now.monotonic) else { throw .tooMany }
-        self.budget.charge(.knock, to: source, at: now.monotonic)
-        guard let bytes = Knock.open(datagram, of: network, with: keys.rendezvous) else { throw .malformed }
-        return (bytes, .knock)
+        guard RendezvousProbe.isAddressed(datagram, to: keys.rendezvous.publicKey) else { return nil }
+        guard self.budget.hasRoom(for: .rendezvousProbe, from: source, at: now.monotonic) else { throw .tooMany }
+        self.budget.charge(.rendezvousProbe, to: source, at: now.monotonic)
+        guard let bytes = RendezvousProbe.open(datagram, of: network, with: keys.rendezvous) else { throw .malformed }
+        return (bytes, .rendezvousProbe)
     }
 
     /// Decides whether an announcement is news, and genuine.
-    private mutating func judge(_ heard: Heard, _ now: NodeTime, _ effects: inout [Effect]) throws(Reason) {
+    private mutating func evaluate(_ heard: Heard, _ now: NodeTime, _ effects: inout [Effect]) throws(Reason) {
         let announcement = heard.announcement
         let times = [announcement.wallSeconds, now.wallSeconds].sorted()
         guard times[1] - times[0] <= self.configuration.limits.clockToleranceSeconds else { throw .clocksDiffer }

@@ -65,10 +65,10 @@ extension Discovery {
             effects.append(.host(.multicast(beacon)))
         }
         if let key = state.rendezvous, !isGoodbye,
-            let announcement = self.announcement(in: network, isGoodbye: false, for: .knock, now),
-            let knock = Knock.seal(announcement, to: key, by: self.configuration.verifier.seal)
+            let announcement = self.announcement(in: network, isGoodbye: false, for: .rendezvousProbe, now),
+            let rendezvousProbe = RendezvousProbe.seal(announcement, to: key, by: self.configuration.verifier.seal)
         {
-            effects.append(.host(.multicast(knock)))
+            effects.append(.host(.multicast(rendezvousProbe)))
         }
     }
 

@@ -104,7 +104,7 @@ package struct Discovery: Sendable {
             self.stop(now, &effects)
             self.armed = nil
         case .networkAdded(let token, let secrets): self.addNetwork(token, secrets, now, &effects)
-        case .networkKnown(let token, let key): self.knock(with: token, at: key, now)
+        case .networkKnown(let token, let key): self.sendRendezvousProbe(with: token, at: key, now)
         case .networkRemoved(let network): self.removeNetwork(network, now, &effects)
         case .addressesChanged(let addresses): self.setAddresses(addresses, now)
         case .datagramReceived(let bytes, let source): self.receive(bytes, from: source, now, &effects)

@@ -75,7 +75,7 @@ struct HeardPeer: Sendable {
     /// Addresses handed on, all boots together.
     private static let maximumAddresses = 16
     /// New boots of one peer that are answered at once: a member must not make all others talk.
-    private static let answerRate = Rate(every: .seconds(30), atOnce: 3)
+    private static let answerRate = RateLimit(every: .seconds(30), atOnce: 3)
 
     /// The last one heard first.
     private(set) var boots: [HeardBoot] = []
@@ -83,7 +83,7 @@ struct HeardPeer: Sendable {
     var token: AccessToken
     /// Whether it was reported that the key runs twice.
     var isReportedTwice = false
-    private var answers = Allowance()
+    private var answers = TokenBucket()
 
     init(token: AccessToken) {
         self.token = token

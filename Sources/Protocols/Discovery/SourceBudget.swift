@@ -13,23 +13,23 @@ struct SourceBudget: Sendable {
         /// Verifying an announcement, two signatures at most: about a hundred microseconds.
         case proof
         /// Opening a knock: an agreement of keys, about as much again.
-        case knock
+        case rendezvousProbe
 
         /// For one source.
-        fileprivate var ownRate: Rate {
+        fileprivate var ownRate: RateLimit {
             switch self {
-            case .trial: Rate(perSecond: 5000, atOnce: 20000)
-            case .proof: Rate(perSecond: 20, atOnce: 400)
-            case .knock: Rate(perSecond: 1, atOnce: 10)
+            case .trial: RateLimit(perSecond: 5000, atOnce: 20000)
+            case .proof: RateLimit(perSecond: 20, atOnce: 400)
+            case .rendezvousProbe: RateLimit(perSecond: 1, atOnce: 10)
             }
         }
 
         /// For all unknown, or all known, sources together.
-        fileprivate func sharedRate(isKnown: Bool) -> Rate {
+        fileprivate func sharedRate(isKnown: Bool) -> RateLimit {
             switch self {
-            case .trial: Rate(perSecond: 20000, atOnce: 40000)
-            case .proof: isKnown ? Rate(perSecond: 400, atOnce: 2000) : Rate(perSecond: 100, atOnce: 1000)
-            case .knock: Rate(perSecond: 20, atOnce: 100)
+            case .trial: RateLimit(perSecond: 20000, atOnce: 40000)
+            case .proof: isKnown ? RateLimit(perSecond: 400, atOnce: 2000) : RateLimit(perSecond: 100, atOnce: 1000)
+            case .rendezvousProbe: RateLimit(perSecond: 20, atOnce: 100)
             }
         }
     }
@@ -37,52 +37,52 @@ struct SourceBudget: Sendable {
     /// The time for which a source stays known after a verified announcement: longer than any of its silences.
     private static let knownFor = Duration.seconds(300)
     /// Unknown sources remembered, twice over: a flood under many addresses is bounded by the shared allowance.
-    private static let strangerLimit = 512
+    private static let unverifiedLimit = 512
     /// Known sources remembered, twice over.
     private static let knownLimit = 512
 
     private struct Source: Sendable {
-        var allowances = Allowances()
+        var buckets = Buckets()
         var knownUntil = Duration.zero
     }
 
-    private struct Allowances: Sendable {
-        private var trial = Allowance()
-        private var proof = Allowance()
-        private var knock = Allowance()
+    private struct Buckets: Sendable {
+        private var trial = TokenBucket()
+        private var proof = TokenBucket()
+        private var rendezvousProbe = TokenBucket()
 
-        subscript(work: Work) -> Allowance {
+        subscript(work: Work) -> TokenBucket {
             get {
                 switch work {
                 case .trial: trial
                 case .proof: proof
-                case .knock: knock
+                case .rendezvousProbe: rendezvousProbe
                 }
             }
             set {
                 switch work {
                 case .trial: trial = newValue
                 case .proof: proof = newValue
-                case .knock: knock = newValue
+                case .rendezvousProbe: rendezvousProbe = newValue
                 }
             }
         }
     }
 
-    private var strangers = RecentlyUsed<IPAddress, Source>(limit: strangerLimit)
+    private var unverified = RecentlyUsed<IPAddress, Source>(limit: unverifiedLimit)
     private var known = RecentlyUsed<IPAddress, Source>(limit: knownLimit)
-    private var strangersShare = Allowances()
-    private var knownShare = Allowances()
+    private var unverifiedShare = Buckets()
+    private var knownShare = Buckets()
 
     /// The number of sources that are remembered.
-    var count: Int { strangers.count + known.count }
+    var count: Int { unverified.count + known.count }
 
     /// Whether there is room for more of `work` for this source.
     func hasRoom(for work: Work, from source: SocketAddress, at now: Duration) -> Bool {
         let key = Self.key(of: source)
         let (entry, isKnown) = entry(of: key, at: now)
-        let share = isKnown ? knownShare : strangersShare
-        return entry.allowances[work].hasRoom(under: work.ownRate, at: now)
+        let share = isKnown ? knownShare : unverifiedShare
+        return entry.buckets[work].hasRoom(under: work.ownRate, at: now)
             && share[work].hasRoom(under: work.sharedRate(isKnown: isKnown), at: now)
     }
 
@@ -90,13 +90,13 @@ struct SourceBudget: Sendable {
     mutating func charge(_ work: Work, count: Int = 1, to source: SocketAddress, at now: Duration) {
         let key = Self.key(of: source)
         var (entry, isKnown) = entry(of: key, at: now)
-        entry.allowances[work].charge(count, under: work.ownRate, at: now)
+        entry.buckets[work].charge(count, under: work.ownRate, at: now)
         if isKnown {
             knownShare[work].charge(count, under: work.sharedRate(isKnown: true), at: now)
             known[key] = entry
         } else {
-            strangersShare[work].charge(count, under: work.sharedRate(isKnown: false), at: now)
-            strangers[key] = entry
+            unverifiedShare[work].charge(count, under: work.sharedRate(isKnown: false), at: now)
+            unverified[key] = entry
         }
     }
 
@@ -106,12 +106,12 @@ struct SourceBudget: Sendable {
         var (entry, isKnown) = entry(of: key, at: now)
         entry.knownUntil = now + Self.knownFor
         known[key] = entry
-        if !isKnown { strangers[key] = nil }
+        if !isKnown { unverified[key] = nil }
     }
 
     private func entry(of key: IPAddress, at now: Duration) -> (Source, isKnown: Bool) {
         if let entry = known[key], entry.knownUntil > now { return (entry, true) }
-        return (strangers[key] ?? known[key] ?? Source(), false)
+        return (unverified[key] ?? known[key] ?? Source(), false)
     }
 
     /// Returns the key that identifies a source: the /64 of an IPv6 address, because its owner has all addresses in it.

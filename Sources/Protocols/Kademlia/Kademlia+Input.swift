@@ -41,7 +41,7 @@ extension Kademlia {
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
-        case offence(PeerId, String)
+        case violation(PeerId, String)
         /// An action for the driver of the node.
         case host(HostEffect)
     }
@@ -136,7 +136,7 @@ extension Kademlia {
     /// The outcome of a request.
     package enum Outcome: Hashable, Sendable {
         /// The record as it was written, and how many other nodes store it (0 when there is no other).
-        case stored(Record, holders: Int)
+        case stored(Record, replicas: Int)
         /// The records asked for, the newest first; none means that there certainly is none.
         case found([Record])
         /// The members asked for, the nearest first; all of them answered.
@@ -150,7 +150,7 @@ extension Kademlia {
         /// Steps from this node to the farthest answer that counted.
         package var hops = 0
         /// Questions that were sent.
-        package var questions = 0
+        package var queries = 0
         /// Questions that were answered.
         package var answers = 0
         /// From the request to the first verified record or, in a put, to the first acknowledgement.

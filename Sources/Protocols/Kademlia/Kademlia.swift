@@ -82,7 +82,7 @@ package struct Kademlia: Sendable {
         self.schedule = Schedule(seed: configuration.randomSeed)
         self.routing = Routing(local: configuration.localPeerId, limits: limits)
         self.peers = ConnectedPeers(limits: limits)
-        self.queries = PendingQueries(limit: limits.questions)
+        self.queries = PendingQueries(limit: limits.queries)
         self.requests = PendingRequests(limit: limits.requests)
         self.replicas = Replicas(configuration)
         self.validator = RecordValidator(configuration)
@@ -170,8 +170,8 @@ package struct Kademlia: Sendable {
     /// Every member that the table knows alive, the nearest to this node first.
     package var contacts: [Contact] { self.routing.table.entries.filter(\.isAlive).map(\.contact) }
 
-    /// Whether an idle connection to the peer is worth keeping: see ``RoutingTable/keeps(_:)``.
-    package func keeps(_ peer: PeerId) -> Bool { self.routing.table.keeps(peer) }
+    /// Whether an idle connection to the peer is worth keeping: see ``RoutingTable/protects(_:)``.
+    package func protects(_ peer: PeerId) -> Bool { self.routing.table.protects(peer) }
 
     /// Figures for status and console.
     package var health: Health {
@@ -193,13 +193,13 @@ package struct Kademlia: Sendable {
     package var storedBytes: Int { self.replicas.store.total.bytes }
 
     /// The version under which this node holds a record, for figures about replication.
-    package func heldVersion(of id: RecordId) -> UInt64? {
+    package func storedVersion(of id: RecordId) -> UInt64? {
         self.replicas.store[id].flatMap { $0.record == nil ? nil : $0.version }
     }
 
     /// The heads of all records that this node holds, tombstones included, by location.
-    package var heldHeads: [Record.Head] {
-        self.replicas.store.places.flatMap { place in place.held.compactMap { $0.record?.head } }
+    package var storedHeads: [Record.Head] {
+        self.replicas.store.places.flatMap { place in place.stored.compactMap { $0.record?.head } }
     }
 
     /// Every place of the table that is taken, the nearest member first.

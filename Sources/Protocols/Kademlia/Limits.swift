@@ -19,9 +19,9 @@ extension Kademlia {
         /// Requests of the application that may be under way.
         package var requests = 256
         /// Questions to other nodes that may be unanswered, of all lookups and of handing records on.
-        package var questions = 1024
+        package var queries = 1024
         /// Contacts that are only hearsay; the oldest makes room.
-        package var hearsay = 64
+        package var unverifiedCandidates = 64
         /// Writers whose membership has been verified and is remembered, so that it is verified once.
         package var verifiedWriters = 1024
 

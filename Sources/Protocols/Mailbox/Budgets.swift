@@ -4,22 +4,22 @@ internal import Identity
 struct Budgets: Sendable {
     private struct Budget: Sendable {
         /// In deposits, as their depositor or as a sender that this node relays for.
-        var deposits = Allowance()
+        var deposits = TokenBucket()
         /// In bytes of these.
-        var bytes = Allowance()
-        var notices = Allowance()
-        var collections = Allowance()
+        var bytes = TokenBucket()
+        var notices = TokenBucket()
+        var collections = TokenBucket()
     }
 
-    private let depositRate: Rate
-    private let byteRate: Rate
-    private let noticeRate: Rate
+    private let depositRate: RateLimit
+    private let byteRate: RateLimit
+    private let noticeRate: RateLimit
     private var budgets = BudgetTable(full: Budget())
 
     init(limits: Mailbox.Limits) {
-        depositRate = Rate(perSecond: limits.depositsPerSecond, atOnce: limits.depositsAtOnce)
-        byteRate = Rate(perSecond: limits.depositBytesPerSecond, atOnce: limits.depositBytesAtOnce)
-        noticeRate = Rate(perSecond: limits.noticesPerSecond, atOnce: limits.noticesAtOnce)
+        depositRate = RateLimit(perSecond: limits.depositsPerSecond, atOnce: limits.depositsAtOnce)
+        byteRate = RateLimit(perSecond: limits.depositBytesPerSecond, atOnce: limits.depositBytesAtOnce)
+        noticeRate = RateLimit(perSecond: limits.noticesPerSecond, atOnce: limits.noticesAtOnce)
     }
 
     mutating func connect(_ peer: PeerId) { budgets.connect(peer) }

@@ -113,7 +113,7 @@ package struct Mailbox: Sendable {
         /// Search the hash table for holders of this node's mailbox; answered by `holdersFound`.
         case search(MailboxID)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
-        case offence(PeerId, String)
+        case violation(PeerId, String)
         /// An action for the driver of the node.
         case host(HostEffect)
     }
@@ -280,7 +280,7 @@ package struct Mailbox: Sendable {
         do throws(BytesError) {
             message = try Message(bytes)
         } catch {
-            return effects.append(.offence(peer, "a message of the mailbox: \(error)"))
+            return effects.append(.violation(peer, "a message of the mailbox: \(error)"))
         }
         switch message {
         case .key(let key):

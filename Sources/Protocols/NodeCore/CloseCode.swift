@@ -3,7 +3,7 @@ internal import Identity
 /// Why a node closes a connection or resets a stream: the application error codes of the protocol.
 package enum CloseCode: UInt64, Sendable, CaseIterable {
     /// The node stops; its peers may dial again later.
-    case goodbye = 0x100
+    case shutdown = 0x100
     /// No valid token was shown. Says nothing about which networks the closer knows.
     case notAdmitted = 0x101
     /// The peer's own, genuine token has expired.
@@ -47,12 +47,12 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     /// The time for the request was over.
     case requestOverdue = 0x115
     /// A person disconnected the closer from the peer, which is not to dial by itself for a while.
-    case parted = 0x116
+    case manuallyDisconnected = 0x116
 
     /// The reason in plain words, with what the other side can do.
     package var explanation: String {
         switch self {
-        case .goodbye: "the peer stopped"
+        case .shutdown: "the peer stopped"
         case .notAdmitted: "not admitted: no valid access token for a network of this peer was shown"
         case .tokenExpired: "the access token has expired: ask the network's owner for a new one"
         case .revoked: "revoked by the network's owner"
@@ -73,7 +73,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .joinDeclined: "the inviter declined"
         case .requestCancelled: "the request was cancelled"
         case .requestOverdue: "the request timed out"
-        case .parted: "disconnected by a person: ask for the connection again, or wait ten minutes"
+        case .manuallyDisconnected: "disconnected by a person: ask for the connection again, or wait ten minutes"
         case .joinUndecided: "the inviter did not decide in time: ask for a new invitation"
         }
     }
@@ -83,9 +83,9 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         switch self {
         case .notAdmitted, .tokenExpired, .revoked, .leftNetwork, .joinRefused, .protocolViolation,
             .invitationExpired, .invitationUsed, .invitationBurnt, .invitationWithdrawn, .joinDeclined, .joinUndecided,
-            .parted:
+            .manuallyDisconnected:
             true
-        case .goodbye, .helloTimeout, .superseded, .tooManyPeers, .networkNotShared, .declined, .tooLarge, .surplus,
+        case .shutdown, .helloTimeout, .superseded, .tooManyPeers, .networkNotShared, .declined, .tooLarge, .surplus,
             .requestCancelled, .requestOverdue:
             false
         }

@@ -34,15 +34,15 @@ struct ConnectionState: Sendable {
     var isDraining = false
     /// Whether what is sent stays unanswered.
     var isSuspect = false
-    var allowances: PeerAllowances
+    var buckets: PeerTokenBuckets
 
-    init(link: Link, source: IPAddress?, allowances: PeerAllowances, helloUntil deadline: Duration, now: Duration) {
+    init(link: Link, source: IPAddress?, buckets: PeerTokenBuckets, helloUntil deadline: Duration, now: Duration) {
         self.link = link
         self.standing = .unadmitted(source: source)
         self.indexes = NetworkIndexes(isDialler: link.isDialler)
         self.deadline = .hello(deadline)
         self.usage = ConnectionUsage(lastUsed: now)
-        self.allowances = allowances
+        self.buckets = buckets
     }
 
     /// Whether the peer takes part in the hash tables of its networks.
@@ -141,10 +141,10 @@ struct ConnectionUsage: Sendable {
 
 /// The progress of a join on a connection.
 enum JoinState: Hashable, Sendable {
-    /// No join here. May become `asked` (joiner) or `deciding` (inviter).
+    /// No join here. May become `requested` (joiner) or `deciding` (inviter).
     case none
     /// Our proof is sent. Ends with a grant, a refusal or the connection.
-    case asked(NetworkId)
+    case requested(NetworkId)
     /// Their proof was good; the user decides. Ends with a grant, a refusal or the connection.
     case deciding(NetworkId, Invitation.ID)
 }

@@ -5,7 +5,7 @@ struct Connections: Sendable {
     /// Looked up, and walked only in an order that the ids give.
     private(set) var states: [ConnectionId: ConnectionState] = [:]
     private var unadmitted = UnadmittedSources()
-    private var spentAllowances = SpentAllowances()
+    private var spentBuckets = SpentTokenBuckets()
     /// The number of the input that is being handled, from 1.
     private var inputNumber: UInt64 = 0
 
@@ -32,7 +32,7 @@ struct Connections: Sendable {
         self.states[id] = ConnectionState(
             link: link,
             source: source,
-            allowances: self.spentAllowances.allowances(of: link.peer, at: now),
+            buckets: self.spentBuckets.buckets(of: link.peer, at: now),
             helloUntil: deadline,
             now: now
         )
@@ -42,7 +42,7 @@ struct Connections: Sendable {
         guard let state = self.states.removeValue(forKey: id) else { return nil }
         switch state.standing {
         case .unadmitted(let source): if let source { self.unadmitted.change(source, by: -1) }
-        case .admitted: self.spentAllowances.keep(state.allowances, of: state.link.peer, at: now)
+        case .admitted: self.spentBuckets.keep(state.buckets, of: state.link.peer, at: now)
         }
         return state
     }
@@ -61,7 +61,7 @@ struct Connections: Sendable {
     // MARK: Unadmitted connections
 
     /// Whether there is room for another connection without an admission.
-    func hasRoomForUnadmitted(within limits: Limits) -> Bool { self.unadmitted.count < limits.strangers }
+    func hasRoomForUnadmitted(within limits: Limits) -> Bool { self.unadmitted.count < limits.unadmittedConnections }
 
     /// Returns the connection that yields its place to one from `address`; nil if none does.
     ///

@@ -13,11 +13,11 @@ struct Deadlines: Sendable {
         /// The pause before a peer is dialled again is over.
         case dial(PeerId)
         /// A dial has taken so long that others are asked.
-        case call(PeerId)
+        case traversal(PeerId)
         /// The time to reach an inviter is over.
         case join(PeerId)
         /// The time for which a person disconnected is over.
-        case parting(PeerId)
+        case manualDisconnect(PeerId)
     }
 
     private struct Entry: Comparable, Sendable {

@@ -98,7 +98,7 @@ package enum MembershipEffect: Hashable, Sendable {
 /// An action that concerns an invitation or a join.
 package enum JoinEffect: Hashable, Sendable {
     /// A joiner proved that it has the secret of an open invitation, which is used up by that: answer with `decided`.
-    case requested(ConnectionId, JoinQuestion)
+    case requested(ConnectionId, PendingJoinRequest)
     /// A joiner no longer waits for consent; it got no token.
     case requestEnded(ConnectionId, PeerId, NetworkId, JoinFailure)
     /// An invitation of this node ended unused.
@@ -118,7 +118,7 @@ package struct RelaySide: Hashable, Sendable {
 }
 
 /// The request of a joiner that waits for consent: its invitation, its PeerId and the network.
-package struct JoinQuestion: Hashable, Sendable {
+package struct PendingJoinRequest: Hashable, Sendable {
     package var invitation: Invitation.ID
     package var peer: PeerId
     package var network: NetworkId
@@ -143,7 +143,7 @@ package enum Refusal: Hashable, Sendable {
     /// There is no room for it.
     case tooManyPeers
     /// This device's person disconnected from it.
-    case parted
+    case manuallyDisconnected
     /// This device's person banned it.
     case banned
 }

@@ -68,7 +68,7 @@ package enum PeerInput: Sendable {
     /// Keep a connection to a peer that may be a member of the network and has no known address.
     ///
     /// Other members are asked to bring the two together, over one of them at first if so wished.
-    case called(PeerId, NetworkId, overRelay: Bool)
+    case traversalRequested(PeerId, NetworkId, overRelay: Bool)
     /// A person disconnects from the peer: close its connections, and stay apart for a while.
     case unwanted(PeerId)
     /// A person bans the peer, or lifts the ban: without an end nothing connects the two.
@@ -117,7 +117,7 @@ package enum PathInput: Sendable {
     /// The ports that an `openPorts` effect asked for, as many as could be had.
     case portsOpened([UInt16])
     /// The filtering of this device's NAT is to be found out; a `filteringFound` effect answers.
-    case filteringAsked
+    case filteringRequested
     /// A STUN server sees this node's socket at that address.
     case addressObserved(SocketAddress, by: SocketAddress)
 }

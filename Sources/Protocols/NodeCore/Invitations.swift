@@ -17,7 +17,7 @@ struct TakenInvitation: Sendable {
     /// Why the last dial failed.
     var lastFailure = ""
     /// Whether the inviter was asked, which uses the invitation up.
-    var isAsked = false
+    var isRequested = false
 }
 
 /// The invitations that this node shows, those that it showed, and those that it took.
@@ -142,7 +142,7 @@ struct Invitations: Sendable {
         self.taken[invitation.inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
     }
 
-    mutating func noteAsked(_ inviter: PeerId) { self.taken[inviter]?.isAsked = true }
+    mutating func noteRequested(_ inviter: PeerId) { self.taken[inviter]?.isRequested = true }
 
     mutating func noteDialFailure(of inviter: PeerId, _ reason: String) { self.taken[inviter]?.lastFailure = reason }
 

@@ -5,7 +5,7 @@ extension JoinFailure {
     /// Creates the failure that a close code of the inviter means to a joiner; nil is a connection that just broke.
     init(_ code: CloseCode?) {
         switch code {
-        case nil, .goodbye: self = .gone
+        case nil, .shutdown: self = .gone
         case .joinRefused: self = .unknown
         case .invitationExpired: self = .expired
         case .invitationUsed: self = .used

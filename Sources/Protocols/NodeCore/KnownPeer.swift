@@ -12,11 +12,11 @@ struct KnownPeer: Sendable {
     var reasons = DialReasons()
     var dial = PeerDial()
     /// Whether members are asked to bring the two together.
-    var isCalled = false
+    var isTraversing = false
     /// The time at which they are asked unless the dial under way succeeds before.
-    var callAt: Duration?
+    var traversalAt: Duration?
     /// The manual disconnect, until it is over.
-    var parting: Parting?
+    var manualDisconnect: ManualDisconnect?
     /// Connections to it, the newest last.
     var connections: [ConnectionId] = []
     /// Instances that a newer one replaced, the newest last.
@@ -31,8 +31,8 @@ struct KnownPeer: Sendable {
 
     /// Whether nothing is lost when the peer is forgotten.
     var isDispensable: Bool {
-        self.connections.isEmpty && self.dial.state == .idle && !self.isCalled && !self.isReachedFor
-            && self.parting == nil && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
+        self.connections.isEmpty && self.dial.state == .idle && !self.isTraversing && !self.isReachedFor
+            && self.manualDisconnect == nil && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
     }
 
     /// The addresses that became known since the last dial began.
@@ -40,7 +40,7 @@ struct KnownPeer: Sendable {
 
     /// Notes that a lasting connection was asked for, which ends a manual disconnect.
     mutating func want() {
-        self.parting = nil
+        self.manualDisconnect = nil
         self.reasons.isWanted = true
     }
 

@@ -13,7 +13,7 @@ struct KnownPeers: Sendable {
     /// The peers that wait for their turn to be dialled; those that no longer do are passed over.
     private(set) var dialQueue: Deque<PeerId> = []
     /// The peers whose dial takes long while no member is connected that could bring the two together.
-    private var overdueCalls = OrderedSet<PeerId>()
+    private var overdueTraversals = OrderedSet<PeerId>()
     private let limits: Limits
 
     init(limits: Limits) {
@@ -137,12 +137,12 @@ struct KnownPeers: Sendable {
     // MARK: Calls
 
     /// The peers whose dial takes long, in the order in which that was noted.
-    var overdue: [PeerId] { Array(self.overdueCalls) }
+    var overdue: [PeerId] { Array(self.overdueTraversals) }
 
     /// Notes that the dial of a peer takes long.
     mutating func addOverdue(_ peer: PeerId) {
-        if self.overdueCalls.count < self.limits.dials { self.overdueCalls.append(peer) }
+        if self.overdueTraversals.count < self.limits.dials { self.overdueTraversals.append(peer) }
     }
 
-    mutating func removeOverdue(_ peer: PeerId) { self.overdueCalls.remove(peer) }
+    mutating func removeOverdue(_ peer: PeerId) { self.overdueTraversals.remove(peer) }
 }

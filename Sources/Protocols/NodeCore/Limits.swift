@@ -1,7 +1,7 @@
 /// The bounds of a node, each with its reason.
 package struct Limits: Hashable, Sendable {
     /// The duration of a manual disconnect from a peer: long enough for its purpose, and short enough to forget about.
-    package var partingPause = Duration.seconds(600)
+    package var manualDisconnectPause = Duration.seconds(600)
     /// The time that a connection may stay without an admission: a hello takes one round trip.
     package var helloTimeout = Duration.seconds(5)
     /// Connections to peers at a time; a further one is closed with `tooManyPeers`.
@@ -15,7 +15,7 @@ package struct Limits: Hashable, Sendable {
     /// The time for which a peer is not sought again after one of the two had no room for an idle connection.
     package var surplusPause = Duration.seconds(600)
     /// Accepted connections without an admission at a time, beside the connections to peers.
-    package var strangers = 512
+    package var unadmittedConnections = 512
     /// Connections to one peer: the one in use, and some that drain.
     package var connectionsPerPeer = 4
     /// Remembered peers; the oldest one that is neither wanted nor connected makes room.
@@ -33,7 +33,7 @@ package struct Limits: Hashable, Sendable {
     package var renewalsPerConnection = 4
     /// The time that a dial may take before other members are asked to bring the two together, as RFC 8305, section 8,
     /// waits before the next attempt.
-    package var callDelay = Duration.milliseconds(250)
+    package var traversalDelay = Duration.milliseconds(250)
     /// Dials at a time; further ones wait their turn.
     package var dials = 64
     /// Dials of one peer under way at a time, each to addresses that the others do not try.
@@ -85,6 +85,6 @@ extension Limits {
         self.connections = peers
         self.keptConnections = min(self.keptConnections, peers)
         // Enough that a hello arrives before as many handshakes from elsewhere took the places.
-        self.strangers = min(self.strangers, max(64, peers / 4))
+        self.unadmittedConnections = min(self.unadmittedConnections, max(64, peers / 4))
     }
 }

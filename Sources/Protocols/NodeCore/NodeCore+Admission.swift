@@ -17,16 +17,16 @@ extension NodeCore {
     ) {
         guard self.connections[id] != nil else { return }
         guard bytes.count <= Frame.helloByteLimit || bytes.count <= self.frameByteLimit(on: id) else {
-            return self.punish(id, "a frame of \(bytes.count) bytes", now, &effects)
+            return self.disconnectViolator(id, "a frame of \(bytes.count) bytes", now, &effects)
         }
         let frame: Frame
         do throws(FrameError) {
             frame = try Frame(bytes)
         } catch {
-            return self.punish(id, "\(error)", now, &effects)
+            return self.disconnectViolator(id, "\(error)", now, &effects)
         }
         guard self.mayReceive(frame, on: id) else {
-            return self.punish(id, "a frame before admission", now, &effects)
+            return self.disconnectViolator(id, "a frame before admission", now, &effects)
         }
         self.handle(frame, on: id, now, &effects)
     }
@@ -167,11 +167,11 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id] else { return }
         self.connections[id]?.hello.noteReceived()
-        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.hellosPerConnection)
-        guard self.connections[id]?.allowances.hellos.take(under: rate, at: now.monotonic) == true else {
-            return self.punish(id, "too many hellos", now, &effects)
+        let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.hellosPerConnection)
+        guard self.connections[id]?.buckets.hellos.take(under: rate, at: now.monotonic) == true else {
+            return self.disconnectViolator(id, "too many hellos", now, &effects)
         }
-        if let violation = state.violation(by: hello) { return self.punish(id, violation, now, &effects) }
+        if let violation = state.violation(by: hello) { return self.disconnectViolator(id, violation, now, &effects) }
         if hello.tokens.isEmpty { effects.append(.peer(.refused(state.link.peer, nil, .noToken))) }
         var reply = Frame.HelloReply(
             instance: self.configuration.instance,
@@ -180,7 +180,7 @@ extension NodeCore {
             refusals: []
         )
         for offer in hello.tokens {
-            if let refusal = self.judge(offer, of: state.link.peer, on: id, now, &effects) {
+            if let refusal = self.evaluate(offer, of: state.link.peer, on: id, now, &effects) {
                 reply.refusals.append(Frame.Verdict(index: offer.index, refusal: refusal))
             } else if let own = self.memberships[offer.token.networkId]?.own.token {
                 self.prove(offer, on: id, now, &effects)
@@ -196,7 +196,7 @@ extension NodeCore {
     }
 
     /// Returns the code that the peer receives when its token is no good, or cannot be answered; see ``CloseCode``.
-    private mutating func judge(
+    private mutating func evaluate(
         _ offer: Frame.Offer,
         of peer: PeerId,
         on id: ConnectionId,
@@ -213,8 +213,8 @@ extension NodeCore {
             return CloseCode(telling: problem, toGenuineHolder: isGenuine)
         }
         guard !self.keepsApart(from: peer) else {
-            effects.append(.peer(.refused(peer, token.networkId, .parted)))
-            return .parted
+            effects.append(.peer(.refused(peer, token.networkId, .manuallyDisconnected)))
+            return .manuallyDisconnected
         }
         let hasToken = self.memberships.ownToken(in: token.networkId, now) != nil
         return hasToken && self.mayShare(token.networkId, on: id) ? nil : .notAdmitted
@@ -242,7 +242,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let state = self.connections[id] else { return }
-        if let violation = state.violation(by: reply) { return self.punish(id, violation, now, &effects) }
+        if let violation = state.violation(by: reply) { return self.disconnectViolator(id, violation, now, &effects) }
         self.connections[id]?.hello.noteReply()
         var verdicts: [Frame.Verdict] = []
         for proof in reply.proofs {
@@ -263,7 +263,14 @@ extension NodeCore {
         for verdict in reply.refusals {
             guard let network = state.indexes[verdict.index] else { continue }
             effects.append(.peer(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted)))
-            self.endAdmission(of: network, on: id, verdict.refusal ?? .notAdmitted, now, &effects, isPeersWish: true)
+            self.endAdmission(
+                of: network,
+                on: id,
+                verdict.refusal ?? .notAdmitted,
+                now,
+                &effects,
+                isRequestedByPeer: true
+            )
         }
     }
 
@@ -299,12 +306,14 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let state = self.connections[id] else { return }
-        if let violation = state.violation(by: verdicts) { return self.punish(id, violation, now, &effects) }
+        if let violation = state.violation(by: verdicts) {
+            return self.disconnectViolator(id, violation, now, &effects)
+        }
         for verdict in verdicts {
             guard let network = state.indexes[verdict.index], let peering = state.peerings[network] else { continue }
             if let refusal = verdict.refusal {
                 effects.append(.peer(.refusedByPeer(state.link.peer, network, refusal)))
-                self.endAdmission(of: network, on: id, .notAdmitted, now, &effects, isPeersWish: true)
+                self.endAdmission(of: network, on: id, .notAdmitted, now, &effects, isRequestedByPeer: true)
             } else if peering.state == .proved {
                 self.admit(network, on: id, now, &effects)
             }
@@ -318,7 +327,7 @@ extension NodeCore {
         else { return }
         let peer = state.link.peer
         // An admitted peer is wanted again, by this side or by the other.
-        self.peers[peer]?.parting = nil
+        self.peers[peer]?.manualDisconnect = nil
         let isNew = self.connections.route(among: self.peers[peer]?.connections ?? [], in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
         self.connections[id]?.endHello()
@@ -339,7 +348,7 @@ extension NodeCore {
         self.sendPendingMessages(to: peer, in: network, now, &effects)
         self.sendRevocationDigest(of: network, on: id, &effects)
         self.sendSecretStamp(of: network, on: id, &effects)
-        self.askForRenewal(of: network, on: id, now, &effects)
+        self.requestRenewal(of: network, on: id, now, &effects)
         // The dialler showed all it could; we may have evidence that it lacks.
         if state.standing.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
         self.settle(id, now, &effects)

@@ -47,7 +47,7 @@ extension NodeCore {
         }
         guard !link.isDialler || !self.keepsApart(from: link.peer) else {
             // The dial was under way.
-            return effects.append(.connection(.close(id, .parted, lingers: false)))
+            return effects.append(.connection(.close(id, .manuallyDisconnected, lingers: false)))
         }
         let limits = self.configuration.limits
         guard self.connections.peerCount < limits.connections,
@@ -66,10 +66,10 @@ extension NodeCore {
         guard link.isDialler else { return }
         self.peers.prefer([link.address], of: link.peer)
         if let taken = self.invitations.taken[link.peer] {
-            self.askToJoin(by: taken.invitation, on: id, now, &effects)
+            self.requestJoin(by: taken.invitation, on: id, now, &effects)
         }
         if !self.sendHello(on: id, now, &effects), self.connections[id]?.join == JoinState.none {
-            self.close(id, .goodbye, now, &effects)
+            self.close(id, .shutdown, now, &effects)
         }
     }
 
@@ -90,7 +90,7 @@ extension NodeCore {
             }
         }
         self.joinBroke(on: id, state, reason, &effects)
-        if reason == .parted { self.peerParted(peer, now, &effects) }
+        if reason == .manuallyDisconnected { self.peerDisconnected(peer, now, &effects) }
         self.afterEnd(of: state, reason, now, &effects)
     }
 
@@ -139,7 +139,7 @@ extension NodeCore {
         _ code: CloseCode,
         _ now: NodeTime,
         _ effects: inout [Effect],
-        isPeersWish: Bool = false
+        isRequestedByPeer: Bool = false
     ) {
         guard let peering = self.connections[id]?.peerings.removeValue(forKey: network),
             let state = self.connections[id]
@@ -152,9 +152,9 @@ extension NodeCore {
             self.returnPendingMessages(of: state.link.peer, in: network, now, &effects)
         }
         if state.peerings.isEmpty, state.join == .none {
-            return self.close(id, isPeersWish ? .goodbye : code, now, &effects)
+            return self.close(id, isRequestedByPeer ? .shutdown : code, now, &effects)
         }
-        if !isPeersWish, peering.state != .offered {
+        if !isRequestedByPeer, peering.state != .offered {
             self.connections.send(.admissionEnd(index: peering.index, code), on: id, &effects)
         }
         if !state.isAdmitted, state.deadline == nil, state.join == .none {
@@ -180,7 +180,7 @@ extension NodeCore {
             state.peerings[network] != nil
         else { return }
         if code.isFinal { effects.append(.peer(.refusedByPeer(state.link.peer, network, code))) }
-        self.endAdmission(of: network, on: id, code, now, &effects, isPeersWish: true)
+        self.endAdmission(of: network, on: id, code, now, &effects, isRequestedByPeer: true)
     }
 
     /// Tells of a peer's departure unless another connection still admits it.
@@ -213,17 +213,17 @@ extension NodeCore {
         }
         self.isStopping = true
         for id in self.connections.ids {
-            self.close(id, .goodbye, now, &effects)
+            self.close(id, .shutdown, now, &effects)
         }
     }
 
     /// Closes every connection of a peer that broke the protocol.
-    mutating func punish(_ peer: PeerId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
-        for id in self.peers[peer]?.connections ?? [] { self.punish(id, what, now, &effects) }
+    mutating func disconnectViolator(_ peer: PeerId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
+        for id in self.peers[peer]?.connections ?? [] { self.disconnectViolator(id, what, now, &effects) }
     }
 
     /// Closes the connection of a peer that broke the protocol.
-    mutating func punish(_ id: ConnectionId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func disconnectViolator(_ id: ConnectionId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let peer = self.connections[id]?.link.peer else { return }
         effects.append(.peer(.refused(peer, nil, .protocolViolation(what))))
         self.close(id, .protocolViolation, now, &effects)
@@ -373,7 +373,7 @@ extension NodeCore {
         let peer = state.link.peer
         let hasRoom = 2 * self.configuration.eventLimits.neighbourLimit <= self.configuration.limits.keptConnections
         return state.peerings.keys.contains {
-            self.protocols.tables[$0]?.keeps(peer) == true
+            self.protocols.tables[$0]?.protects(peer) == true
                 || hasRoom && self.protocols.events[$0]?.isNeighbour(peer) == true
         }
     }

@@ -22,23 +22,23 @@ extension NodeCore {
         self.peers.know(inviter)
         self.peers.prefer(invitation.addresses, of: inviter)
         self.peers[inviter]?.reasons.isInviter = true
-        self.peers[inviter]?.parting = nil
+        self.peers[inviter]?.manualDisconnect = nil
         let deadline = now.monotonic + limits.joinReach
         self.invitations.take(invitation, until: deadline)
         self.timers.arm(.join(inviter), at: deadline, &effects)
         // The invitation's addresses are newer than any connection, which may lead to a process that is gone. The
         // connection is asked only when no address is left to dial, since an invitation is good for one question.
         self.dialAnew(inviter, now, &effects)
-        if self.peers[inviter]?.dial.state != .dialling { self.askOnConnection(to: inviter, now, &effects) }
+        if self.peers[inviter]?.dial.state != .dialling { self.requestJoinOnConnection(to: inviter, now, &effects) }
     }
 
     /// Asks an inviter on a connection that there was before; false if there is none, or nothing to ask.
     @discardableResult
-    mutating func askOnConnection(to inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
-        guard let taken = self.invitations.taken[inviter], !taken.isAsked, let known = self.peers[inviter],
+    mutating func requestJoinOnConnection(to inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let taken = self.invitations.taken[inviter], !taken.isRequested, let known = self.peers[inviter],
             let id = self.connections.inUse(among: known.connections)
         else { return false }
-        self.askToJoin(by: taken.invitation, on: id, now, &effects)
+        self.requestJoin(by: taken.invitation, on: id, now, &effects)
         return true
     }
 
@@ -58,16 +58,16 @@ extension NodeCore {
         return self.invitations.hasRoomForTaken ? nil : .other("too many are under way")
     }
 
-    mutating func askToJoin(
+    mutating func requestJoin(
         by invitation: Invitation,
         on id: ConnectionId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
         guard let state = self.connections[id], state.join == .none,
-            self.invitations.taken[invitation.inviter]?.isAsked == false
+            self.invitations.taken[invitation.inviter]?.isRequested == false
         else { return }
-        self.invitations.noteAsked(invitation.inviter)
+        self.invitations.noteRequested(invitation.inviter)
         let limits = self.configuration.limits
         let proof = invitation.proof(exporter: state.link.exporter, joiner: self.configuration.peerId)
         let digits = Invitation.digits(
@@ -76,7 +76,7 @@ extension NodeCore {
             inviter: invitation.inviter,
             joiner: self.configuration.peerId
         )
-        self.connections[id]?.join = .asked(invitation.networkId)
+        self.connections[id]?.join = .requested(invitation.networkId)
         self.waitForJoin(on: id, for: limits.joinPatience + limits.joinReplyPause, now, &effects)
         self.connections.send(.join(proof: proof), on: id, &effects)
         effects.append(.join(.pending(invitation.inviter, invitation.networkId, digits: digits)))
@@ -89,8 +89,8 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], case .asked(let network) = state.join else {
-            return self.punish(id, "a grant that was not asked for", now, &effects)
+        guard let state = self.connections[id], case .requested(let network) = state.join else {
+            return self.disconnectViolator(id, "a grant that was not asked for", now, &effects)
         }
         let peer = state.link.peer
         guard token.networkId == network, self.problem(with: token, at: now) == nil,
@@ -98,7 +98,7 @@ extension NodeCore {
             metadata.networkId == network, metadata.verify()
         else {
             self.failJoin(on: id, .other("the inviter granted an invalid token"), now, &effects)
-            return self.punish(id, "a grant with an invalid token", now, &effects)
+            return self.disconnectViolator(id, "a grant with an invalid token", now, &effects)
         }
         self.endJoin(on: id, now, &effects)
         self.peers[peer]?.note(network)
@@ -121,8 +121,8 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], case .asked = state.join else {
-            return self.punish(id, "a refusal of nothing", now, &effects)
+        guard let state = self.connections[id], case .requested = state.join else {
+            return self.disconnectViolator(id, "a refusal of nothing", now, &effects)
         }
         self.failJoin(on: id, JoinFailure(code), now, &effects)
     }
@@ -131,9 +131,9 @@ extension NodeCore {
     private mutating func abandonJoin(through inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.invitations.taken[inviter] != nil else { return }
         for id in self.peers[inviter]?.connections ?? [] {
-            guard case .asked? = self.connections[id]?.join else { continue }
+            guard case .requested? = self.connections[id]?.join else { continue }
             self.endJoin(on: id, now, &effects)
-            if self.connections[id]?.isAdmitted == false { self.close(id, .goodbye, now, &effects) }
+            if self.connections[id]?.isAdmitted == false { self.close(id, .shutdown, now, &effects) }
         }
         self.forgetInvitation(of: inviter)
     }
@@ -142,7 +142,7 @@ extension NodeCore {
     mutating func reachOverdue(_ inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let taken = self.invitations.taken[inviter] else { return }
         for id in self.peers[inviter]?.connections ?? [] {
-            if case .asked? = self.connections[id]?.join { return }
+            if case .requested? = self.connections[id]?.join { return }
         }
         self.forgetInvitation(of: inviter)
         effects.append(.join(.failed(inviter, taken.invitation.networkId, .unreachable(taken.lastFailure))))
@@ -155,7 +155,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard let state = self.connections[id], case .asked(let network) = state.join else { return }
+        guard let state = self.connections[id], case .requested(let network) = state.join else { return }
         self.endJoin(on: id, now, &effects)
         effects.append(.join(.failed(state.link.peer, network, failure)))
     }
@@ -183,7 +183,7 @@ extension NodeCore {
     /// follow.
     mutating func endJoin(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
-        if case .asked = state.join { self.forgetInvitation(of: state.link.peer) }
+        if case .requested = state.join { self.forgetInvitation(of: state.link.peer) }
         self.connections[id]?.endJoin()
         if state.isAdmitted { self.settle(id, now, &effects) } else { self.setDeadline(on: id, now, &effects) }
     }
@@ -192,9 +192,9 @@ extension NodeCore {
     mutating func joinOverdue(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
         switch state.join {
-        case .asked:
+        case .requested:
             self.failJoin(on: id, .gone, now, &effects)
-            if !state.isAdmitted { self.close(id, .goodbye, now, &effects) }
+            if !state.isAdmitted { self.close(id, .shutdown, now, &effects) }
         case .deciding(let network, _): self.endRequest(on: id, in: network, .undecided, now, &effects)
         case .none: break
         }
@@ -209,7 +209,7 @@ extension NodeCore {
     ) {
         let peer = state.link.peer
         switch state.join {
-        case .asked(let network):
+        case .requested(let network):
             self.forgetInvitation(of: peer)
             effects.append(.join(.failed(peer, network, JoinFailure(reason))))
         case .deciding(let network, _): effects.append(.join(.requestEnded(id, peer, network, .gone)))
@@ -256,10 +256,10 @@ extension NodeCore {
 
     mutating func joinReceived(_ proof: [UInt8], on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id] else { return }
-        guard state.join == .none else { return self.punish(id, "a second join", now, &effects) }
-        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.joinsPerConnection)
-        guard self.connections[id]?.allowances.joins.take(under: rate, at: now.monotonic) == true else {
-            return self.punish(id, "too many joins", now, &effects)
+        guard state.join == .none else { return self.disconnectViolator(id, "a second join", now, &effects) }
+        let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.joinsPerConnection)
+        guard self.connections[id]?.buckets.joins.take(under: rate, at: now.monotonic) == true else {
+            return self.disconnectViolator(id, "too many joins", now, &effects)
         }
         let peer = state.link.peer
         self.invitations.expire(now, &effects)
@@ -284,7 +284,7 @@ extension NodeCore {
             inviter: self.configuration.peerId,
             joiner: peer
         )
-        let question = JoinQuestion(
+        let question = PendingJoinRequest(
             invitation: open.invitation.id,
             peer: peer,
             network: network,

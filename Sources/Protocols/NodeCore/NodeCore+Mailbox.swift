@@ -43,7 +43,7 @@ extension NodeCore {
                 &effects
             )
         case .search(let mailbox): request(.all(key: mailbox.recordKey), for: .holders, in: network, now, &effects)
-        case .offence(let peer, let what): punish(peer, what, now, &effects)
+        case .violation(let peer, let what): disconnectViolator(peer, what, now, &effects)
         case .host(let effect): effects.append(.mailbox(network, effect))
         }
     }
@@ -63,7 +63,7 @@ extension NodeCore {
         if peers[peer]?.addresses.isEmpty == false {
             seek(peer, now, &effects)
         } else {
-            callUnknown(peer, in: network, overRelay: false, now, &effects)
+            traverseUnknown(peer, in: network, overRelay: false, now, &effects)
         }
     }
 

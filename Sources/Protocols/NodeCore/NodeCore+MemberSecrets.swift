@@ -72,12 +72,12 @@ extension NodeCore {
     ) {
         guard let network = self.connections[id]?.admittedNetwork(index) else { return }
         guard secret.networkId == network else {
-            return self.punish(id, "a member secret of another network", now, &effects)
+            return self.disconnectViolator(id, "a member secret of another network", now, &effects)
         }
         // A secret that is known already costs no signature check.
         guard self.memberships[network]?.secrets.member?.all.contains(secret) != true else { return }
         guard self.configuration.verifier.memberSecret(secret) else {
-            return self.punish(id, "a member secret that the network's key did not sign", now, &effects)
+            return self.disconnectViolator(id, "a member secret that the network's key did not sign", now, &effects)
         }
         self.addSecret(secret, from: id, now, &effects)
     }

@@ -132,7 +132,7 @@ extension NodeCore {
     ) {
         guard let network = self.connections[id]?.admittedNetwork(index) else { return }
         guard entries.allSatisfy({ $0.networkId == network }) else {
-            return self.punish(id, "revocations of another network", now, &effects)
+            return self.disconnectViolator(id, "revocations of another network", now, &effects)
         }
         self.learn(entries, from: id, now, &effects)
     }
@@ -145,9 +145,9 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) -> (NetworkId, RevocationSet)? {
         guard let network = self.connections[id]?.admittedNetwork(index) else { return nil }
-        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.comparisonsPerConnection)
-        guard self.connections[id]?.allowances.comparisons.take(under: rate, at: now.monotonic) == true else {
-            self.punish(id, "too many comparisons of revocations", now, &effects)
+        let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.comparisonsPerConnection)
+        guard self.connections[id]?.buckets.comparisons.take(under: rate, at: now.monotonic) == true else {
+            self.disconnectViolator(id, "too many comparisons of revocations", now, &effects)
             return nil
         }
         return self.memberships[network].map { (network, $0.revocations.set) }
@@ -185,7 +185,7 @@ extension NodeCore {
             merged = try self.memberships[network]?.merge(entries, verifySignature: verify)
         } catch {
             if case .invalidSignature = error, let source {
-                self.punish(source, "a revocation that the network's key did not sign", now, &effects)
+                self.disconnectViolator(source, "a revocation that the network's key did not sign", now, &effects)
             }
             return
         }
@@ -245,7 +245,7 @@ extension NodeCore {
             effects.append(.membership(.tokenExpiring(network, seconds: left)))
         }
         if self.configuration.renewsTokens, self.memberships[network]?.own.takeRenewal(at: seconds) == true {
-            for id in membership.connections.elements { self.askForRenewal(of: network, on: id, now, &effects) }
+            for id in membership.connections.elements { self.requestRenewal(of: network, on: id, now, &effects) }
         }
         self.timers.armClock(self.memberships[network]?.own.warningSeconds, now, &effects)
         guard self.configuration.renewsTokens else { return }
@@ -253,7 +253,7 @@ extension NodeCore {
     }
 
     /// Asks one member if it is time.
-    mutating func askForRenewal(
+    mutating func requestRenewal(
         of network: NetworkId,
         on id: ConnectionId,
         _ now: NodeTime,
@@ -277,11 +277,11 @@ extension NodeCore {
     ) {
         guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return }
         guard token.networkId == network, token == state.peerings[network]?.token else {
-            return self.punish(id, "a request to renew another token than the one shown", now, &effects)
+            return self.disconnectViolator(id, "a request to renew another token than the one shown", now, &effects)
         }
         // A member that asks more often gets no answer.
-        let rate = Rate(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
-        guard self.connections[id]?.allowances.renewals.take(under: rate, at: now.monotonic) == true else { return }
+        let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
+        guard self.connections[id]?.buckets.renewals.take(under: rate, at: now.monotonic) == true else { return }
         effects.append(.membership(.renewalRequested(id, state.link.peer, network, token)))
     }
 
@@ -315,7 +315,7 @@ extension NodeCore {
             let end = membership.own.token.expirationSeconds, (token.expirationSeconds ?? .max) > end
         else { return }
         guard token.networkId == network, self.problem(with: token, at: now) == nil else {
-            return self.punish(id, "a renewed token that is not valid", now, &effects)
+            return self.disconnectViolator(id, "a renewed token that is not valid", now, &effects)
         }
         effects.append(.membership(.tokenRenewed(token)))
         self.addMembership(token, obtainedSeconds: now.wallSeconds, membership.revocations.set, now, &effects)

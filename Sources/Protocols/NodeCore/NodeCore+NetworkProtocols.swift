@@ -65,7 +65,7 @@ extension NodeCore {
         case .wake(let time):
             self.protocols.tables.wake(network, at: time)
             self.timers.arm(time, &effects)
-        case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .violation(let peer, let what): self.disconnectViolator(peer, what, now, &effects)
         case .host(let effect):
             if case .finished(let id, let outcome, _) = effect, self.requestFinished(id, outcome, now, &effects) {
                 return
@@ -211,7 +211,7 @@ extension NodeCore {
         case .wake(let time):
             self.protocols.events.wake(network, at: time)
             self.timers.arm(time, &effects)
-        case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .violation(let peer, let what): self.disconnectViolator(peer, what, now, &effects)
         case .host(let effect): effects.append(.events(network, effect))
         }
     }
@@ -264,7 +264,7 @@ extension NodeCore {
             self.protocols.services.wake(network, at: time)
             self.timers.arm(time, &effects)
         case .record(let service, let isOffered): self.record(service, isOffered, in: network, now, &effects)
-        case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .violation(let peer, let what): self.disconnectViolator(peer, what, now, &effects)
         case .host(let effect): effects.append(.services(network, effect))
         }
     }

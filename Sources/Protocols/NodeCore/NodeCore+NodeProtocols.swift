@@ -101,7 +101,7 @@ extension NodeCore {
         case .probeReceived(let bytes, let source, let port):
             self.tellReach(.datagramReceived(bytes, from: source, port: port), now, &effects)
         case .portsOpened(let ports): self.tellReach(.portsOpened(ports), now, &effects)
-        case .filteringAsked: self.tellReach(.filteringAsked, now, &effects)
+        case .filteringRequested: self.tellReach(.filteringRequested, now, &effects)
         case .addressObserved(let address, let server):
             self.tellReach(.addressObserved(address, by: server), now, &effects)
         }
@@ -125,20 +125,21 @@ extension NodeCore {
         case .dial(let peer, let network, let address, let port):
             // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
             // heard of a revocation.
-            guard self.memberships.mayShare(network, with: peer), self.parting(from: peer)?.isOurs != true else {
+            guard self.memberships.mayShare(network, with: peer), self.manualDisconnect(from: peer)?.isOurs != true
+            else {
                 return self.tellReach(.dialFailed(peer), now, &effects)
             }
             self.peers.know(peer)
             self.peers[peer]?.note(network)
             effects.append(.peer(.dialPath(peer, address, port: port)))
-        case .failed(let peer, _, let failure): self.callFailed(peer, failure, &effects)
+        case .failed(let peer, _, let failure): self.traversalFailed(peer, failure, &effects)
         case .relay(let first, let second, let network): self.relay(first, second, in: network, &effects)
         case .bind(let channel, _, let relay):
             guard let id = self.connection(to: relay) else { return }
             effects.append(.connection(.openChannel(channel, over: id)))
         case .direct(let peer, let address, let port): self.migrate(peer, to: address, port: port, &effects)
         case .fallBack(let peer, let channel): self.migrate(peer, to: channel.address, port: nil, &effects)
-        case .offence(let peer, let what): self.punish(peer, what, now, &effects)
+        case .violation(let peer, let what): self.disconnectViolator(peer, what, now, &effects)
         case .host(let effect): effects.append(.paths(effect))
         }
     }
@@ -182,11 +183,11 @@ extension NodeCore {
         guard let id = self.connection(to: peer), let link = self.connections[id]?.link, let key = link.pathKey else {
             return
         }
-        self.peers[peer]?.isCalled = false
+        self.peers[peer]?.isTraversing = false
         let known = Reach.Link(isDialler: link.isDialler, remote: link.address, pathKey: key)
         self.tellReach(.connected(peer, network, known), now, &effects)
         self.peers.removeOverdue(peer)
-        for overdue in self.peers.overdue { self.callDue(overdue, now, &effects) }
+        for overdue in self.peers.overdue { self.traversalDue(overdue, now, &effects) }
     }
 
     mutating func reachReceived(
@@ -197,9 +198,11 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
-        if let ring = Reach.Message.ring(in: bytes), !self.memberships.mayShare(network, with: ring.caller) {
+        if let forwardedOffer = Reach.Message.forwardedOffer(in: bytes),
+            !self.memberships.mayShare(network, with: forwardedOffer.caller)
+        {
             // Nothing is sent to where a caller is said to be that was revoked.
-            let decline = Reach.Message.decline(ring.id, .refused)
+            let decline = Reach.Message.decline(forwardedOffer.id, .refused)
             return self.connections.send(.reach(index: index, decline.bytes), on: id, &effects)
         }
         self.tellReach(.messageReceived(from: peer, network, bytes), now, &effects)

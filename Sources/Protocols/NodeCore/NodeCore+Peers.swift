@@ -12,9 +12,9 @@ extension NodeCore {
             self.remember(peer, networks: networks, addresses: addresses, now, &effects)
         case .sought(let peer): self.seek(peer, now, &effects)
         case .wanted(let peer): self.want(peer, now, &effects)
-        case .called(let peer, let network, let isOverRelay):
-            self.callUnknown(peer, in: network, overRelay: isOverRelay, now, &effects)
-        case .unwanted(let peer): self.part(from: peer, now, &effects)
+        case .traversalRequested(let peer, let network, let isOverRelay):
+            self.traverseUnknown(peer, in: network, overRelay: isOverRelay, now, &effects)
+        case .unwanted(let peer): self.disconnectManually(from: peer, now, &effects)
         case .banned(let peer, let isBanned): self.setBan(isBanned, of: peer, now, &effects)
         case .dialFailed(let peer, let reason): self.dialFailed(peer, reason, now, &effects)
         }
@@ -78,8 +78,8 @@ extension NodeCore {
 
     mutating func dial(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard !self.isStopping, !self.bans.contains(peer), let known = self.peers[peer], !known.dial.isPending,
-            known.parting == nil,
-            known.connections.isEmpty || self.invitations.taken[peer]?.isAsked == false, !known.addresses.isEmpty,
+            known.manualDisconnect == nil,
+            known.connections.isEmpty || self.invitations.taken[peer]?.isRequested == false, !known.addresses.isEmpty,
             self.hasBusiness(with: known)
         else { return }
         guard self.hasRoomForDial else {
@@ -87,7 +87,7 @@ extension NodeCore {
             return self.wait(for: self.configuration.limits.firstRetry, beforeDialling: peer, now, &effects)
         }
         effects.append(.peer(.dial(peer, self.peers.beginDial(of: peer))))
-        self.armCall(of: peer, now, &effects)
+        self.armTraversal(of: peer, now, &effects)
     }
 
     /// Dials a peer without waiting for the end of a dial under way.
@@ -129,9 +129,9 @@ extension NodeCore {
             // The source of the first ones may have lied.
             return self.dial(peer, now, &effects)
         }
-        if self.askOnConnection(to: peer, now, &effects) { return self.dialNext(now, &effects) }
+        if self.requestJoinOnConnection(to: peer, now, &effects) { return self.dialNext(now, &effects) }
         self.peers[peer]?.dial.noteFailure(at: now.monotonic)
-        if !self.call(peer, now, &effects) { effects.append(.peer(.unreachable(peer, reason: reason))) }
+        if !self.traverse(peer, now, &effects) { effects.append(.peer(.unreachable(peer, reason: reason))) }
         self.afterFailure(of: peer, now, &effects)
         self.dialNext(now, &effects)
     }
@@ -157,7 +157,8 @@ extension NodeCore {
 
     /// Dials a peer again after a pause, if there is a reason to.
     private mutating func retryLater(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let known = self.peers[peer], known.reasons.isLasting, known.parting == nil, known.connections.isEmpty,
+        guard let known = self.peers[peer], known.reasons.isLasting, known.manualDisconnect == nil,
+            known.connections.isEmpty,
             known.dial.state == .idle, !known.addresses.isEmpty, self.hasBusiness(with: known)
         else { return }
         self.wait(for: known.retryPause(self.configuration.limits), beforeDialling: peer, now, &effects)
@@ -182,23 +183,23 @@ extension NodeCore {
 extension NodeCore {
     /// Asks members to bring this node together with a peer that does not answer; false if none can be asked.
     @discardableResult
-    mutating func call(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
-        guard let known = self.peers[peer], !known.isCalled, known.connections.isEmpty, known.isReachedFor,
-            known.parting == nil,
+    mutating func traverse(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let known = self.peers[peer], !known.isTraversing, known.connections.isEmpty, known.isReachedFor,
+            known.manualDisconnect == nil,
             let network = known.networks.first(where: { self.hasCoordinator(in: $0, for: peer) })
-        else { return self.peers[peer]?.isCalled ?? false }
-        self.call(peer, .sought(peer, network), now, &effects)
-        return self.peers[peer]?.isCalled ?? false
+        else { return self.peers[peer]?.isTraversing ?? false }
+        self.traverse(peer, .sought(peer, network), now, &effects)
+        return self.peers[peer]?.isTraversing ?? false
     }
 
-    private mutating func call(_ peer: PeerId, _ wish: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers[peer]?.isCalled = true
+    private mutating func traverse(_ peer: PeerId, _ input: Reach.Input, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.isTraversing = true
         self.peers.removeOverdue(peer)
-        self.tellReach(wish, now, &effects)
+        self.tellReach(input, now, &effects)
     }
 
     /// Asks members for a peer whose address, and perhaps network, is unknown.
-    mutating func callUnknown(
+    mutating func traverseUnknown(
         _ peer: PeerId,
         in network: NetworkId,
         overRelay isRelayOnly: Bool,
@@ -211,8 +212,8 @@ extension NodeCore {
         }
         self.peers.know(peer)
         self.peers[peer]?.want()
-        guard let known = self.peers[peer], known.connections.isEmpty, !known.isCalled else { return }
-        self.call(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)
+        guard let known = self.peers[peer], known.connections.isEmpty, !known.isTraversing else { return }
+        self.traverse(peer, isRelayOnly ? .soughtOverRelay(peer, network) : .sought(peer, network), now, &effects)
     }
 
     /// Whether a member is connected that could bring this node together with the peer.
@@ -224,25 +225,25 @@ extension NodeCore {
     }
 
     /// Arms a call of a peer in case its addresses do not answer soon.
-    mutating func armCall(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.configuration.callsPeers else { return }
-        let time = now.monotonic + self.configuration.limits.callDelay
-        self.peers[peer]?.callAt = time
-        self.timers.arm(.call(peer), at: time, &effects)
+    mutating func armTraversal(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.configuration.traversesNATs else { return }
+        let time = now.monotonic + self.configuration.limits.traversalDelay
+        self.peers[peer]?.traversalAt = time
+        self.timers.arm(.traversal(peer), at: time, &effects)
     }
 
-    mutating func callDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers[peer]?.callAt = nil
+    mutating func traversalDue(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.traversalAt = nil
         guard self.peers[peer]?.dial.state == .dialling else {
             self.peers.removeOverdue(peer)
             return
         }
-        if !self.call(peer, now, &effects) { self.peers.addOverdue(peer) }
+        if !self.traverse(peer, now, &effects) { self.peers.addOverdue(peer) }
     }
 
-    mutating func callFailed(_ peer: PeerId, _ failure: CallFailure, _ effects: inout [Effect]) {
-        guard let known = self.peers[peer], known.isCalled else { return }
-        self.peers[peer]?.isCalled = false
+    mutating func traversalFailed(_ peer: PeerId, _ failure: ReachFailure, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer], known.isTraversing else { return }
+        self.peers[peer]?.isTraversing = false
         // A peer without any address is no longer sought.
         if known.addresses.isEmpty { self.peers[peer]?.reasons.isWanted = false }
         guard known.connections.isEmpty, !known.dial.isPending else { return }
@@ -257,22 +258,22 @@ extension NodeCore {
 extension NodeCore {
     /// Closes the connections to a peer; until the time is over, or a person here wants the peer again, it is not dialled
     /// and its connections are refused.
-    mutating func part(from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func disconnectManually(from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.configuration.peerId else { return }
         self.peers.know(peer)
         self.peers[peer]?.unwant()
-        self.setParting(from: peer, isOurs: true, now, &effects)
-        for id in self.peers[peer]?.connections ?? [] { self.close(id, .parted, now, &effects) }
+        self.setManualDisconnect(from: peer, isOurs: true, now, &effects)
+        for id in self.peers[peer]?.connections ?? [] { self.close(id, .manuallyDisconnected, now, &effects) }
         self.returnPendingMessages(of: peer, now, &effects)
     }
 
     /// The peer's person disconnected; what this device wants of it waits as long.
-    mutating func peerParted(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let known = self.peers[peer], known.connections.isEmpty, known.parting == nil else { return }
-        self.setParting(from: peer, isOurs: false, now, &effects)
+    mutating func peerDisconnected(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let known = self.peers[peer], known.connections.isEmpty, known.manualDisconnect == nil else { return }
+        self.setManualDisconnect(from: peer, isOurs: false, now, &effects)
     }
 
-    private mutating func setParting(
+    private mutating func setManualDisconnect(
         from peer: PeerId,
         isOurs: Bool,
         _ now: NodeTime,
@@ -280,23 +281,23 @@ extension NodeCore {
     ) {
         let limits = self.configuration.limits
         // The side that was disconnected waits a little longer: it would be refused again if it came too early.
-        let end = now.monotonic + limits.partingPause + (isOurs ? .zero : limits.helloTimeout)
-        self.peers[peer]?.parting = Parting(isOurs: isOurs, end: end)
-        self.timers.arm(.parting(peer), at: end, &effects)
+        let end = now.monotonic + limits.manualDisconnectPause + (isOurs ? .zero : limits.helloTimeout)
+        self.peers[peer]?.manualDisconnect = ManualDisconnect(isOurs: isOurs, end: end)
+        self.timers.arm(.manualDisconnect(peer), at: end, &effects)
         self.peers.stopWaiting(for: peer)
         self.tellReach(.abandoned(peer), now, &effects)
-        self.peers[peer]?.isCalled = false
+        self.peers[peer]?.isTraversing = false
     }
 
     /// Whether a peer is refused because this device's person disconnected from it; not while an invitation is shown, which
     /// may be for that device.
     func keepsApart(from peer: PeerId) -> Bool {
-        self.peers[peer]?.parting?.isOurs == true && !self.invitations.isAnyOpen
+        self.peers[peer]?.manualDisconnect?.isOurs == true && !self.invitations.isAnyOpen
     }
 
     /// Ends the manual disconnect: the peer is dialled if there is a reason to.
-    mutating func partingOver(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.peers[peer]?.parting = nil
+    mutating func manualDisconnectEnded(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+        self.peers[peer]?.manualDisconnect = nil
         self.peers[peer]?.dial.forgetRefusal()
         if let known = self.peers[peer], known.isReachedFor, self.mayDialUnasked(known) {
             self.dial(peer, now, &effects)
@@ -305,7 +306,7 @@ extension NodeCore {
     }
 
     /// The manual disconnect that keeps this node apart from a peer, or nil.
-    package func parting(from peer: PeerId) -> Parting? { self.peers[peer]?.parting }
+    package func manualDisconnect(from peer: PeerId) -> ManualDisconnect? { self.peers[peer]?.manualDisconnect }
 }
 
 // MARK: - Bans
@@ -324,7 +325,7 @@ extension NodeCore {
         self.peers[peer]?.unwant()
         self.peers.stopWaiting(for: peer)
         self.tellReach(.abandoned(peer), now, &effects)
-        self.peers[peer]?.isCalled = false
+        self.peers[peer]?.isTraversing = false
         // It learns no more than a peer without a token.
         for id in self.peers[peer]?.connections ?? [] { self.close(id, .notAdmitted, now, &effects) }
         self.returnPendingMessages(of: peer, now, &effects)

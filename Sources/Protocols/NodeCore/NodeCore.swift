@@ -49,7 +49,7 @@ package struct NodeCore: Sendable {
         /// Whether this node takes part in its networks' hash tables; one that does not finds nothing and holds nothing.
         package var hasTables = true
         /// Whether this node has others bring it together with peers that do not answer.
-        package var callsPeers = true
+        package var traversesNATs = true
         package var limits: Limits
         package var tableLimits: Kademlia.Limits
         package var eventLimits: PubSub.Limits
@@ -197,9 +197,9 @@ extension NodeCore {
         case .dial(let peer):
             guard case .waiting(let time)? = self.peers[peer]?.dial.state else { return nil }
             return time
-        case .call(let peer): return self.peers[peer]?.callAt
+        case .traversal(let peer): return self.peers[peer]?.traversalAt
         case .join(let inviter): return self.invitations.taken[inviter]?.deadline
-        case .parting(let peer): return self.peers[peer]?.parting?.end
+        case .manualDisconnect(let peer): return self.peers[peer]?.manualDisconnect?.end
         }
     }
 
@@ -210,9 +210,9 @@ extension NodeCore {
             switch cause {
             case .connection(let id): self.connectionOverdue(id, now, &effects)
             case .dial(let peer): self.dialDue(peer, now, &effects)
-            case .call(let peer): self.callDue(peer, now, &effects)
+            case .traversal(let peer): self.traversalDue(peer, now, &effects)
             case .join(let inviter): self.reachOverdue(inviter, now, &effects)
-            case .parting(let peer): self.partingOver(peer, now, &effects)
+            case .manualDisconnect(let peer): self.manualDisconnectEnded(peer, now, &effects)
             }
         }
         if self.timers.isClockDue(now) { self.lookAtClock(now, &effects) }

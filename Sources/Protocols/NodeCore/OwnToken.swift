@@ -15,7 +15,7 @@ struct OwnToken: Sendable {
     /// Whether its end was reported; a clock set back makes it good again.
     var isExpired = false
     /// The time of the last round of requests for a new one, by the wall clock.
-    private var askedSeconds: UInt64?
+    private var requestedSeconds: UInt64?
     /// The time of the last warning of its end, by the wall clock.
     private var warnedSeconds: UInt64?
 
@@ -38,14 +38,14 @@ struct OwnToken: Sendable {
     /// The time of the next round of requests to all connected members: the first one at two thirds of the life.
     var renewalSeconds: UInt64? {
         guard let due = self.twoThirds, let end = self.token.expirationSeconds else { return nil }
-        guard let asked = self.askedSeconds else { return due }
-        return max(due, asked + min(Self.longestPause, max(10, (end - due) / 16)))
+        guard let requested = self.requestedSeconds else { return due }
+        return max(due, requested + min(Self.longestPause, max(10, (end - due) / 16)))
     }
 
     /// Returns whether a round of requests for a new token is due, which it notes.
     mutating func takeRenewal(at seconds: UInt64) -> Bool {
         guard let due = self.renewalSeconds, due <= seconds else { return false }
-        self.askedSeconds = seconds
+        self.requestedSeconds = seconds
         return true
     }
 

@@ -58,7 +58,7 @@ struct PeerDial: Sendable {
     mutating func noteEnd(_ reason: CloseCode?, wasStable: Bool, at now: Duration) {
         self.isRefused = reason?.isFinal == true
         if reason == .surplus { return }
-        if reason == .parted {
+        if reason == .manuallyDisconnected {
             self.failures = 0
         } else if self.isRefused {
             self.failures = Self.mostFailures

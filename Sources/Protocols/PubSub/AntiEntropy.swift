@@ -9,8 +9,8 @@ struct AntiEntropy: Sendable {
     private var roundsLeft = 0
 
     init(limits: PubSub.Limits) {
-        self.interval = limits.rumourInterval
-        self.rounds = limits.rumourRounds
+        self.interval = limits.antiEntropyInterval
+        self.rounds = limits.antiEntropyRounds
     }
 
     /// The time for which a batch is news.

@@ -31,7 +31,7 @@ struct BatchValidator: Sendable {
     }
 
     /// Returns the reason why no honest member would have forwarded a batch, or nil.
-    mutating func offence(in batch: EventBatch) -> String? {
+    mutating func violation(in batch: EventBatch) -> String? {
         let publisher = batch.stream.publisher
         if self.verifiedPublishers[publisher] != batch.membership {
             guard

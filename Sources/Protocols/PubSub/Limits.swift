@@ -26,17 +26,17 @@ extension PubSub {
         /// The most process starts of one member among them: a member that restarts continually displaces only its own.
         package var streamsPerPublisher = 64
         /// Batches that wait for earlier ones, of one publisher.
-        package var earlyBatches = 64
+        package var outOfOrderBatches = 64
         /// Their bytes; what has no room is asked for when its turn comes.
-        package var earlyBytes = 4 << 20
+        package var outOfOrderBytes = 4 << 20
         /// The bytes of all batches that wait, of all publishers together.
-        package var earlyBytesInAll = 16 << 20
+        package var outOfOrderBytesInAll = 16 << 20
         /// The interval at which news are announced to members that are no neighbours.
-        package var rumourInterval = Duration.seconds(1)
+        package var antiEntropyInterval = Duration.seconds(1)
         /// The number of such members in each round.
-        package var rumourFanout = 2
+        package var antiEntropyFanout = 2
         /// The number of such rounds after the last news.
-        package var rumourRounds = 10
+        package var antiEntropyRounds = 10
         /// The requests to be a neighbour that a member may send, in the long run and at once.
         package var requestsPerSecond = 1
         package var requestsAtOnce = 32

@@ -13,13 +13,13 @@ package enum Message: Hashable, Sendable {
     /// The sender is no longer a neighbour.
     case neighbourEnd
     /// A batch along the tree (Plumtree: Gossip), with the hops and the milliseconds since it was published.
-    case push(EventBatch, hops: UInt8, age: UInt32)
+    case gossip(EventBatch, hops: UInt8, age: UInt32)
     /// A batch that was asked for.
     case answer(EventBatch, hops: UInt8, age: UInt32)
     /// The positions of some streams at the sender (Plumtree: IHave).
-    case have([StreamState])
+    case iHave([StreamState])
     /// Asks for what the receiver has of a stream from a number on; who grafts wants the next ones pushed, too.
-    case want(StreamId, from: UInt64, isGraft: Bool)
+    case iWant(StreamId, from: UInt64, isGraft: Bool)
     /// The sender has what is pushed from others: announce instead (Plumtree: Prune).
     case prune
 
@@ -48,10 +48,10 @@ extension Message {
         case neighbourRequest = 1
         case neighbourAnswer = 2
         case neighbourEnd = 3
-        case push = 4
+        case gossip = 4
         case answer = 5
-        case have = 6
-        case want = 7
+        case iHave = 6
+        case iWant = 7
         case prune = 8
     }
 
@@ -62,17 +62,17 @@ extension Message {
         case .neighbourRequest(let isUrgent): Self.write(.neighbourRequest, isUrgent, to: &writer)
         case .neighbourAnswer(let isAgreed): Self.write(.neighbourAnswer, isAgreed, to: &writer)
         case .neighbourEnd: writer.write(Kind.neighbourEnd.rawValue)
-        case .push(let batch, let hops, let age): Self.write(.push, batch, hops, age, to: &writer)
+        case .gossip(let batch, let hops, let age): Self.write(.gossip, batch, hops, age, to: &writer)
         case .answer(let batch, let hops, let age): Self.write(.answer, batch, hops, age, to: &writer)
-        case .have(let states):
-            writer.write(Kind.have.rawValue)
+        case .iHave(let states):
+            writer.write(Kind.iHave.rawValue)
             for state in states {
                 writer.write(state.stream)
                 writer.write(state.end)
                 writer.write(state.hops)
             }
-        case .want(let stream, let from, let isGraft):
-            Self.write(.want, isGraft, to: &writer)
+        case .iWant(let stream, let from, let isGraft):
+            Self.write(.iWant, isGraft, to: &writer)
             writer.write(stream)
             writer.write(from)
         case .prune: writer.write(Kind.prune.rawValue)
@@ -82,9 +82,9 @@ extension Message {
 
     private var roomByteCount: Int {
         switch self {
-        case .push(let batch, _, _), .answer(let batch, _, _): 8 + batch.byteCount
-        case .have(let states): 1 + states.count * 57
-        case .neighbourRequest, .neighbourAnswer, .neighbourEnd, .want, .prune: 64
+        case .gossip(let batch, _, _), .answer(let batch, _, _): 8 + batch.byteCount
+        case .iHave(let states): 1 + states.count * 57
+        case .neighbourRequest, .neighbourAnswer, .neighbourEnd, .iWant, .prune: 64
         }
     }
 
@@ -126,12 +126,12 @@ extension Message {
         case .neighbourRequest: return .neighbourRequest(isUrgent: try self.readFlag(from: &reader))
         case .neighbourAnswer: return .neighbourAnswer(isAgreed: try self.readFlag(from: &reader))
         case .neighbourEnd: return .neighbourEnd
-        case .push, .answer:
+        case .gossip, .answer:
             let hops = try reader.readUInt8()
             let age = try reader.readUInt32()
             let batch = try EventBatch(reading: &reader)
-            return kind == .push ? .push(batch, hops: hops, age: age) : .answer(batch, hops: hops, age: age)
-        case .have:
+            return kind == .gossip ? .gossip(batch, hops: hops, age: age) : .answer(batch, hops: hops, age: age)
+        case .iHave:
             var states: [StreamState] = []
             while !reader.isAtEnd {
                 guard states.count < self.streamLimit else { throw EventError.malformed("too many streams") }
@@ -140,11 +140,11 @@ extension Message {
                     StreamState(stream: stream, end: try reader.readUInt64(), hops: try reader.readUInt8())
                 )
             }
-            return .have(states)
-        case .want:
+            return .iHave(states)
+        case .iWant:
             let isGraft = try self.readFlag(from: &reader)
             let stream = try StreamId(reading: &reader)
-            return .want(stream, from: try reader.readUInt64(), isGraft: isGraft)
+            return .iWant(stream, from: try reader.readUInt64(), isGraft: isGraft)
         case .prune: return .prune
         }
     }

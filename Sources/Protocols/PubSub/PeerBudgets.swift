@@ -4,22 +4,22 @@ internal import Identity
 struct PeerBudgets: Sendable {
     private struct Budget: Sendable {
         /// In bytes of batches.
-        var answers = Allowance()
+        var answers = TokenBucket()
         /// In requests to be a neighbour.
-        var requests = Allowance()
+        var requests = TokenBucket()
         /// In announced streams.
-        var announcements = Allowance()
+        var announcements = TokenBucket()
     }
 
-    private let answerRate: Rate
-    private let requestRate: Rate
-    private let announcementRate: Rate
+    private let answerRate: RateLimit
+    private let requestRate: RateLimit
+    private let announcementRate: RateLimit
     private var budgets = BudgetTable(full: Budget())
 
     init(limits: PubSub.Limits) {
-        self.answerRate = Rate(perSecond: limits.answerBytesPerSecond, atOnce: limits.answerBytesBurst)
-        self.requestRate = Rate(perSecond: limits.requestsPerSecond, atOnce: limits.requestsAtOnce)
-        self.announcementRate = Rate(perSecond: limits.announcementsPerSecond, atOnce: limits.announcementsAtOnce)
+        self.answerRate = RateLimit(perSecond: limits.answerBytesPerSecond, atOnce: limits.answerBytesBurst)
+        self.requestRate = RateLimit(perSecond: limits.requestsPerSecond, atOnce: limits.requestsAtOnce)
+        self.announcementRate = RateLimit(perSecond: limits.announcementsPerSecond, atOnce: limits.announcementsAtOnce)
     }
 
     mutating func connect(_ peer: PeerId) { self.budgets.connect(peer) }

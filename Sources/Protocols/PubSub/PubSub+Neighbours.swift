@@ -75,7 +75,7 @@ extension PubSub {
     func tell(_ states: [Message.StreamState], to peer: PeerId, _ effects: inout [Effect]) {
         var rest = states[...]
         while !rest.isEmpty {
-            effects.append(.send(peer, Message.have(Array(rest.prefix(Message.streamLimit))).bytes))
+            effects.append(.send(peer, Message.iHave(Array(rest.prefix(Message.streamLimit))).bytes))
             rest = rest.dropFirst(Message.streamLimit)
         }
     }

@@ -32,7 +32,7 @@ extension PubSub {
             let isNeighbour = self.mesh.isNeighbour(peer)
             self.mesh.setEager(true, peer)
             let (stream, from) = (self.streams.id(at: position), self.streams[position].next ?? 1)
-            effects.append(.send(peer, Message.want(stream, from: from, isGraft: isNeighbour).bytes))
+            effects.append(.send(peer, Message.iWant(stream, from: from, isGraft: isNeighbour).bytes))
             // A node that learns from others what its neighbours should have announced needs other neighbours.
             if !isNeighbour { self.request(peer, &effects) }
             self.streams[position].wait(until: now.monotonic + self.limits.graftRetry)
@@ -45,14 +45,14 @@ extension PubSub {
     private mutating func skipGap(at position: Int, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let count = self.streams[position].skipGap() else { return }
         if count > 0 { effects.append(.host(.missed(self.streams.id(at: position), count: count))) }
-        self.acceptEarly(at: position, now, &effects)
+        self.acceptBuffered(at: position, now, &effects)
         self.streams[position].openGap(until: now.monotonic + self.limits.gapPatience)
     }
 
     // MARK: Answers
 
     /// Answers a peer that requests what is here of a stream.
-    mutating func wanted(
+    mutating func iWantReceived(
         _ stream: StreamId,
         from: UInt64,
         isGraft: Bool,
@@ -66,14 +66,14 @@ extension PubSub {
         else { return }
         var bytes = 0
         defer { self.budgets.chargeAnswer(bytes, to: peer, at: now.monotonic) }
-        for kept in window.batches where kept.batch.end > from {
+        for cached in window.batches where cached.batch.end > from {
             guard bytes < self.limits.answerBytes else {
                 // The peer requests the rest if it still lacks it.
                 return self.tell([state], to: peer, &effects)
             }
-            bytes += kept.batch.byteCount
-            let hops = kept.hops == .max ? .max : kept.hops + 1
-            effects.append(.send(peer, Message.answer(kept.batch, hops: hops, age: self.age(of: kept, now)).bytes))
+            bytes += cached.batch.byteCount
+            let hops = cached.hops == .max ? .max : cached.hops + 1
+            effects.append(.send(peer, Message.answer(cached.batch, hops: hops, age: self.age(of: cached, now)).bytes))
         }
     }
 
@@ -83,7 +83,7 @@ extension PubSub {
     mutating func spreadNews(_ now: NodeTime, _ effects: inout [Effect]) {
         self.antiEntropy.beginRound()
         let news = self.streams.news(since: now.monotonic - self.antiEntropy.newsAge)
-        for peer in self.mesh.others(self.limits.rumourFanout, using: &self.random) {
+        for peer in self.mesh.others(self.limits.antiEntropyFanout, using: &self.random) {
             self.tell(news, to: peer, &effects)
         }
         if !news.isEmpty { self.antiEntropy.planNextRound(using: &self.random, at: now.monotonic) }

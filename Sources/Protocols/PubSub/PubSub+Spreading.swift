@@ -13,8 +13,14 @@ extension PubSub {
         let seconds = now.wallSeconds
         guard let batch = self.publisher.makeBatch(topic: topic, content: content, count: count, at: seconds)
         else { return }
-        let kept = Stream.Kept(batch: batch, hops: 0, publishedAt: now.monotonic, source: nil, wasPushed: false)
-        self.accept(kept, at: self.streams.add(batch.stream, at: now.monotonic), now, &effects)
+        let cached = Stream.CachedBatch(
+            batch: batch,
+            hops: 0,
+            publishedAt: now.monotonic,
+            source: nil,
+            wasGossip: false
+        )
+        self.accept(cached, at: self.streams.add(batch.stream, at: now.monotonic), now, &effects)
     }
 
     mutating func batchReceived(
@@ -22,34 +28,34 @@ extension PubSub {
         _ hops: UInt8,
         _ age: UInt32,
         from peer: PeerId,
-        isPush: Bool,
+        isGossip: Bool,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
         guard self.streams[batch.stream]?.has(batch) != true else {
-            if isPush { self.prune(peer, for: batch, &effects) }
+            if isGossip { self.prune(peer, for: batch, &effects) }
             return
         }
         guard self.streams.isTimely(batch, at: now.wallSeconds),
             self.validator.isMember(batch, at: now.wallSeconds)
         else { return }
-        if let offence = self.validator.offence(in: batch) { return effects.append(.offence(peer, offence)) }
+        if let violation = self.validator.violation(in: batch) { return effects.append(.violation(peer, violation)) }
         guard let position = self.streams.addWithinBounds(batch.stream, hasBatch: true, at: now.monotonic)
         else { return }
-        let kept = Stream.Kept(
+        let cached = Stream.CachedBatch(
             batch: batch,
             hops: hops,
             publishedAt: now.monotonic - min(.milliseconds(age), self.limits.windowAge),
             source: peer,
-            wasPushed: isPush
+            wasGossip: isGossip
         )
         self.streams[position].touch(by: batch, at: now.monotonic)
-        if self.streams[position].canDeliver(kept) {
-            self.accept(kept, at: position, now, &effects)
-            self.acceptEarly(at: position, now, &effects)
+        if self.streams[position].canDeliver(cached) {
+            self.accept(cached, at: position, now, &effects)
+            self.acceptBuffered(at: position, now, &effects)
             self.streams[position].reconsider()
         } else {
-            self.streams.buffer(kept, at: position, from: peer, now.monotonic)
+            self.streams.buffer(cached, at: position, from: peer, now.monotonic)
         }
     }
 
@@ -60,7 +66,7 @@ extension PubSub {
         guard self.mesh.isEager(peer) else { return }
         if !self.streams.isOwn(batch.stream) {
             let copy = self.streams[batch.stream]?.window.batches.last { $0.batch.first == batch.first }
-            guard let copy, copy.wasPushed, let other = copy.source, other != peer, self.mesh.isEager(other)
+            guard let copy, copy.wasGossip, let other = copy.source, other != peer, self.mesh.isEager(other)
             else { return }
         }
         self.mesh.setEager(false, peer)
@@ -71,40 +77,42 @@ extension PubSub {
 
     /// Delivers the next batch of a stream and forwards it.
     mutating func accept(
-        _ kept: Stream.Kept,
+        _ cached: Stream.CachedBatch,
         at position: Int,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.streams.deliver(kept, at: position)
-        effects.append(.host(.deliver(kept.batch, publishedAt: kept.publishedAt, hops: kept.hops)))
-        self.spread(kept, now, &effects)
+        self.streams.deliver(cached, at: position)
+        effects.append(.host(.deliver(cached.batch, publishedAt: cached.publishedAt, hops: cached.hops)))
+        self.spread(cached, now, &effects)
         self.antiEntropy.noteNews(using: &self.random, at: now.monotonic)
     }
 
     /// Delivers out-of-order batches that are next by now.
-    mutating func acceptEarly(at position: Int, _ now: NodeTime, _ effects: inout [Effect]) {
-        while let kept = self.streams[position].takeNextEarly() { self.accept(kept, at: position, now, &effects) }
+    mutating func acceptBuffered(at position: Int, _ now: NodeTime, _ effects: inout [Effect]) {
+        while let cached = self.streams[position].takeNextBuffered() {
+            self.accept(cached, at: position, now, &effects)
+        }
     }
 
     /// Pushes a batch to eager neighbours and announces it to the others.
-    private func spread(_ kept: Stream.Kept, _ now: NodeTime, _ effects: inout [Effect]) {
-        let hops = kept.hops == .max ? .max : kept.hops + 1
+    private func spread(_ cached: Stream.CachedBatch, _ now: NodeTime, _ effects: inout [Effect]) {
+        let hops = cached.hops == .max ? .max : cached.hops + 1
         let eager = self.mesh.batchReceivers
-        if eager.contains(where: { $0 != kept.source }) {
-            let push = Message.push(kept.batch, hops: hops, age: self.age(of: kept, now)).bytes
-            for neighbour in eager where neighbour != kept.source { effects.append(.send(neighbour, push)) }
+        if eager.contains(where: { $0 != cached.source }) {
+            let gossip = Message.gossip(cached.batch, hops: hops, age: self.age(of: cached, now)).bytes
+            for neighbour in eager where neighbour != cached.source { effects.append(.send(neighbour, gossip)) }
         }
         let others = self.mesh.announcementReceivers
         guard !others.isEmpty else { return }
-        let state = Message.StreamState(stream: kept.batch.stream, end: kept.batch.end, hops: hops)
-        let have = Message.have([state]).bytes
-        for neighbour in others where neighbour != kept.source { effects.append(.send(neighbour, have)) }
+        let state = Message.StreamState(stream: cached.batch.stream, end: cached.batch.end, hops: hops)
+        let iHave = Message.iHave([state]).bytes
+        for neighbour in others where neighbour != cached.source { effects.append(.send(neighbour, iHave)) }
     }
 
     /// The milliseconds since a batch was published, as far as is known here.
-    func age(of kept: Stream.Kept, _ now: NodeTime) -> UInt32 {
-        UInt32(clamping: (now.monotonic - kept.publishedAt).milliseconds)
+    func age(of cached: Stream.CachedBatch, _ now: NodeTime) -> UInt32 {
+        UInt32(clamping: (now.monotonic - cached.publishedAt).milliseconds)
     }
 }
 

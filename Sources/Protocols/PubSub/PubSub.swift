@@ -90,7 +90,7 @@ package struct PubSub: Sendable {
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
-        case offence(PeerId, String)
+        case violation(PeerId, String)
         /// An action for the driver of the node.
         case host(HostEffect)
     }
@@ -163,19 +163,19 @@ package struct PubSub: Sendable {
         do {
             message = try Message(bytes)
         } catch {
-            return effects.append(.offence(peer, error.description))
+            return effects.append(.violation(peer, error.description))
         }
         switch message {
         case .neighbourRequest(let isUrgent): self.neighbourRequested(by: peer, isUrgent, now, &effects)
         case .neighbourAnswer(let isAgreed): self.neighbourAnswered(peer, isAgreed, &effects)
         case .neighbourEnd: self.neighbourEnded(peer, &effects)
-        case .push(let batch, let hops, let age):
-            self.batchReceived(batch, hops, age, from: peer, isPush: true, now, &effects)
+        case .gossip(let batch, let hops, let age):
+            self.batchReceived(batch, hops, age, from: peer, isGossip: true, now, &effects)
         case .answer(let batch, let hops, let age):
-            self.batchReceived(batch, hops, age, from: peer, isPush: false, now, &effects)
-        case .have(let states): self.announced(states, by: peer, now, &effects)
-        case .want(let stream, let from, let isGraft):
-            self.wanted(stream, from: from, isGraft: isGraft, by: peer, now, &effects)
+            self.batchReceived(batch, hops, age, from: peer, isGossip: false, now, &effects)
+        case .iHave(let states): self.announced(states, by: peer, now, &effects)
+        case .iWant(let stream, let from, let isGraft):
+            self.iWantReceived(stream, from: from, isGraft: isGraft, by: peer, now, &effects)
         case .prune: self.mesh.setEager(false, peer)
         }
     }

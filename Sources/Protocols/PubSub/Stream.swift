@@ -5,7 +5,7 @@ internal import OrderedCollections
 /// The events of one publisher since its process started: those delivered, those out of order, and those missing.
 struct Stream: Sendable {
     /// A batch with what is known of its way here.
-    struct Kept: Sendable {
+    struct CachedBatch: Sendable {
         let batch: EventBatch
         let hops: UInt8
         /// The time of its publication, by this node's monotonic clock.
@@ -13,13 +13,13 @@ struct Stream: Sendable {
         /// The peer that sent it; nil for a batch of this node.
         let source: PeerId?
         /// Whether it was sent without a request.
-        let wasPushed: Bool
+        let wasGossip: Bool
     }
 
     /// The number of the next event to deliver; nil before the first batch.
     private(set) var next: UInt64?
     private(set) var window = ReplayWindow()
-    private(set) var early = OutOfOrderBuffer()
+    private(set) var outOfOrder = OutOfOrderBuffer()
     /// The peers that announced what is not here yet, in that order, and the end of what each has.
     private var announcers: [(peer: PeerId, end: UInt64)] = []
     /// The time at which what is missing is requested.
@@ -39,15 +39,15 @@ struct Stream: Sendable {
 
     /// Whether a batch is here already, or was.
     func has(_ batch: EventBatch) -> Bool {
-        self.next.map { batch.first < $0 } ?? false || self.early.contains(batch.first)
+        self.next.map { batch.first < $0 } ?? false || self.outOfOrder.contains(batch.first)
     }
 
     /// Whether a batch can be delivered at once.
     ///
     /// The answer to a request begins with the oldest batch that the peer has; so does a stream of which nothing came
     /// before.
-    func canDeliver(_ kept: Kept) -> Bool {
-        self.next == kept.batch.first || self.next == nil && (kept.batch.first == 1 || !kept.wasPushed)
+    func canDeliver(_ cached: CachedBatch) -> Bool {
+        self.next == cached.batch.first || self.next == nil && (cached.batch.first == 1 || !cached.wasGossip)
     }
 
     /// Notes that a valid batch came.
@@ -56,24 +56,24 @@ struct Stream: Sendable {
         self.publishedSeconds = max(self.publishedSeconds, batch.publishedSeconds)
     }
 
-    mutating func deliver(_ kept: Kept, within limits: PubSub.Limits) {
-        self.next = kept.batch.end
-        self.window.append(kept, within: limits)
+    mutating func deliver(_ cached: CachedBatch, within limits: PubSub.Limits) {
+        self.next = cached.batch.end
+        self.window.append(cached, within: limits)
     }
 
     /// Removes and returns the out-of-order batch that is next by now, and drops those that were delivered meanwhile.
-    mutating func takeNextEarly() -> Kept? {
-        while let first = self.early.first, let next = self.next, first <= next {
-            let kept = self.early.removeFirst()
-            if first == next { return kept }
+    mutating func takeNextBuffered() -> CachedBatch? {
+        while let first = self.outOfOrder.first, let next = self.next, first <= next {
+            let cached = self.outOfOrder.removeFirst()
+            if first == next { return cached }
         }
         return nil
     }
 
     /// Keeps an out-of-order batch of a peer, which has those before it.
-    mutating func buffer(_ kept: Kept, from peer: PeerId, gapEnds: Duration) {
-        self.early.insert(kept)
-        self.note(peer, end: kept.batch.first)
+    mutating func buffer(_ cached: CachedBatch, from peer: PeerId, gapEnds: Duration) {
+        self.outOfOrder.insert(cached)
+        self.note(peer, end: cached.batch.first)
         self.openGap(until: gapEnds)
     }
 
@@ -98,7 +98,7 @@ struct Stream: Sendable {
 
     /// The end of what others have, as far as is known.
     private var knownEnd: UInt64 {
-        max(self.early.end ?? 0, self.announcers.reduce(0) { max($0, $1.end) })
+        max(self.outOfOrder.end ?? 0, self.announcers.reduce(0) { max($0, $1.end) })
     }
 
     var isMissing: Bool { self.knownEnd > (self.next ?? 0) }
@@ -120,7 +120,7 @@ struct Stream: Sendable {
 
     /// Plans the end of a gap before the first out-of-order batch, unless it is planned already.
     mutating func openGap(until time: Duration) {
-        if !self.early.isEmpty, self.gapEnds == nil { self.gapEnds = time }
+        if !self.outOfOrder.isEmpty, self.gapEnds == nil { self.gapEnds = time }
     }
 
     func isGapOver(at now: Duration) -> Bool { self.gapEnds.map { $0 <= now } ?? false }
@@ -128,7 +128,7 @@ struct Stream: Sendable {
     /// Gives up the events before the first out-of-order batch; returns their count, or nil without such a batch.
     mutating func skipGap() -> UInt64? {
         self.gapEnds = nil
-        guard let first = self.early.first else { return nil }
+        guard let first = self.outOfOrder.first else { return nil }
         let next = self.next ?? first
         self.next = first
         return next < first ? first - next : 0
@@ -136,7 +136,7 @@ struct Stream: Sendable {
 
     /// Ends the wait for events that came.
     mutating func reconsider() {
-        if self.early.isEmpty { self.gapEnds = nil }
+        if self.outOfOrder.isEmpty { self.gapEnds = nil }
         guard !self.isMissing else { return }
         self.announcers = []
         self.dueAt = nil
@@ -145,13 +145,13 @@ struct Stream: Sendable {
 
 /// The newest batches of one publisher that were delivered, in order.
 struct ReplayWindow: Sendable {
-    private(set) var batches = Deque<Stream.Kept>()
+    private(set) var batches = Deque<Stream.CachedBatch>()
     private(set) var byteCount = 0
 
     /// Appends a batch and drops the oldest ones that have no room.
-    mutating func append(_ kept: Stream.Kept, within limits: PubSub.Limits) {
-        self.batches.append(kept)
-        self.byteCount += kept.batch.byteCount
+    mutating func append(_ cached: Stream.CachedBatch, within limits: PubSub.Limits) {
+        self.batches.append(cached)
+        self.byteCount += cached.batch.byteCount
         while self.batches.count > limits.windowBatches || self.byteCount > limits.windowBytes { self.removeFirst() }
     }
 
@@ -168,7 +168,7 @@ struct ReplayWindow: Sendable {
 
 /// The batches of one publisher that wait for earlier ones, in order.
 struct OutOfOrderBuffer: Sendable {
-    private var batches: [Stream.Kept] = []
+    private var batches: [Stream.CachedBatch] = []
     private(set) var byteCount = 0
 
     var isEmpty: Bool { self.batches.isEmpty }
@@ -180,18 +180,18 @@ struct OutOfOrderBuffer: Sendable {
     func contains(_ first: UInt64) -> Bool { self.batches.contains { $0.batch.first == first } }
 
     func hasRoom(for batch: EventBatch, within limits: PubSub.Limits) -> Bool {
-        self.batches.count < limits.earlyBatches && self.byteCount + batch.byteCount <= limits.earlyBytes
+        self.batches.count < limits.outOfOrderBatches && self.byteCount + batch.byteCount <= limits.outOfOrderBytes
     }
 
-    mutating func insert(_ kept: Stream.Kept) {
-        let place = self.batches.firstIndex { $0.batch.first > kept.batch.first } ?? self.batches.endIndex
-        self.batches.insert(kept, at: place)
-        self.byteCount += kept.batch.byteCount
+    mutating func insert(_ cached: Stream.CachedBatch) {
+        let place = self.batches.firstIndex { $0.batch.first > cached.batch.first } ?? self.batches.endIndex
+        self.batches.insert(cached, at: place)
+        self.byteCount += cached.batch.byteCount
     }
 
-    mutating func removeFirst() -> Stream.Kept {
-        let kept = self.batches.removeFirst()
-        self.byteCount -= kept.batch.byteCount
-        return kept
+    mutating func removeFirst() -> Stream.CachedBatch {
+        let cached = self.batches.removeFirst()
+        self.byteCount -= cached.batch.byteCount
+        return cached
     }
 }

@@ -17,7 +17,7 @@ struct Streams: Sendable {
     /// The bytes of all replay windows.
     private var windowBytes = 0
     /// The bytes of all out-of-order buffers.
-    private var earlyBytes = 0
+    private var outOfOrderBytes = 0
     /// The time up to which batches of forgotten streams are refused, by publisher: no number of theirs counts twice.
     private var forgottenUntil: [PeerId: UInt64] = [:]
     /// The time of the next search for what is too old; nil without streams.
@@ -33,20 +33,20 @@ struct Streams: Sendable {
     subscript(position: Int) -> Stream {
         get { self.streams.values[position] }
         _modify {
-            let (window, early) = self.byteCounts(at: position)
+            let (window, outOfOrder) = self.byteCounts(at: position)
             let wasWaiting = self.streams.values[position].dueAt != nil
             yield &self.streams.values[position]
             let after = self.byteCounts(at: position)
             self.windowBytes += after.window - window
-            self.earlyBytes += after.early - early
+            self.outOfOrderBytes += after.outOfOrder - outOfOrder
             let isWaiting = self.streams.values[position].dueAt != nil
             if isWaiting, !wasWaiting { self.waiting.append(self.streams.keys[position]) }
             if wasWaiting, !isWaiting { self.waiting.remove(self.streams.keys[position]) }
         }
     }
 
-    private func byteCounts(at position: Int) -> (window: Int, early: Int) {
-        (self.streams.values[position].window.byteCount, self.streams.values[position].early.byteCount)
+    private func byteCounts(at position: Int) -> (window: Int, outOfOrder: Int) {
+        (self.streams.values[position].window.byteCount, self.streams.values[position].outOfOrder.byteCount)
     }
 
     func id(at position: Int) -> StreamId { self.streams.keys[position] }
@@ -104,7 +104,7 @@ struct Streams: Sendable {
     private mutating func forget(_ stream: StreamId) {
         guard let known = self.streams.removeValue(forKey: stream) else { return }
         self.windowBytes -= known.window.byteCount
-        self.earlyBytes -= known.early.byteCount
+        self.outOfOrderBytes -= known.outOfOrder.byteCount
         self.waiting.remove(stream)
     }
 
@@ -128,8 +128,8 @@ struct Streams: Sendable {
     }
 
     /// Puts a batch into the replay window and drops those that have no room any longer.
-    mutating func deliver(_ kept: Stream.Kept, at position: Int) {
-        self[position].deliver(kept, within: self.limits)
+    mutating func deliver(_ cached: Stream.CachedBatch, at position: Int) {
+        self[position].deliver(cached, within: self.limits)
         while self.windowBytes > self.limits.windowBytesInAll { self.dropFromLargest() }
     }
 
@@ -141,14 +141,14 @@ struct Streams: Sendable {
     }
 
     /// Keeps an out-of-order batch and requests those before it from its sender; without room, it is requested later.
-    mutating func buffer(_ kept: Stream.Kept, at position: Int, from peer: PeerId, _ now: Duration) {
-        guard self.streams.values[position].early.hasRoom(for: kept.batch, within: self.limits),
-            self.earlyBytes + kept.batch.byteCount <= self.limits.earlyBytesInAll
+    mutating func buffer(_ cached: Stream.CachedBatch, at position: Int, from peer: PeerId, _ now: Duration) {
+        guard self.streams.values[position].outOfOrder.hasRoom(for: cached.batch, within: self.limits),
+            self.outOfOrderBytes + cached.batch.byteCount <= self.limits.outOfOrderBytesInAll
         else {
-            self[position].note(peer, end: kept.batch.end)
+            self[position].note(peer, end: cached.batch.end)
             return self[position].wait(until: now + self.limits.graftDelay)
         }
-        self[position].buffer(kept, from: peer, gapEnds: now + self.limits.gapPatience)
+        self[position].buffer(cached, from: peer, gapEnds: now + self.limits.gapPatience)
         self[position].wait(until: now)
     }
 

@@ -8,7 +8,7 @@ struct AdmittedMembers: Sendable {
     /// The admitted members, in order.
     private(set) var all = OrderedSet<PeerId>()
     private(set) var suspects = OrderedSet<PeerId>()
-    private var allowances: [PeerId: Allowance] = [:]
+    private var buckets: [PeerId: TokenBucket] = [:]
 
     init(limits: Services.Limits) {
         self.interval = limits.announcementInterval
@@ -23,7 +23,7 @@ struct AdmittedMembers: Sendable {
     mutating func remove(_ peer: PeerId) {
         self.all.remove(peer)
         self.suspects.remove(peer)
-        self.allowances[peer] = nil
+        self.buckets[peer] = nil
     }
 
     mutating func setSuspect(_ isSuspect: Bool, _ peer: PeerId) {
@@ -33,7 +33,7 @@ struct AdmittedMembers: Sendable {
 
     /// Counts an announcement of a member; returns false if it is one too many.
     mutating func takeAnnouncement(of peer: PeerId, at now: Duration) -> Bool {
-        let rate = Rate(every: self.interval, atOnce: self.atOnce)
-        return self.allowances[peer, default: Allowance()].take(under: rate, at: now)
+        let rate = RateLimit(every: self.interval, atOnce: self.atOnce)
+        return self.buckets[peer, default: TokenBucket()].take(under: rate, at: now)
     }
 }

@@ -7,13 +7,13 @@ struct ProviderRotation: Sendable {
     private struct Resolution: Sendable {
         let outcome: Result<[Services.Provider], ServiceFailure>
         /// The number of the provider that is next.
-        var turn: Int
+        var nextProvider: Int
     }
 
     private let limit: Int
     private var resolutions: [RequestPath: Resolution] = [:]
     /// The provider with which the next new path begins.
-    private var nextTurn = 0
+    private var nextOffset = 0
 
     init(limits: Services.Limits) {
         self.limit = limits.rememberedPaths
@@ -31,8 +31,8 @@ struct ProviderRotation: Sendable {
     ) -> Result<Services.Provider, ServiceFailure> {
         if self.resolutions[path] == nil {
             if self.resolutions.count >= self.limit { self.resolutions.removeAll() }
-            self.resolutions[path] = Resolution(outcome: offers.resolve(path), turn: self.nextTurn)
-            self.nextTurn &+= 1
+            self.resolutions[path] = Resolution(outcome: offers.resolve(path), nextProvider: self.nextOffset)
+            self.nextOffset &+= 1
         }
         guard let index = self.resolutions.index(forKey: path) else {
             preconditionFailure("\(path.text) was just looked up")
@@ -52,8 +52,8 @@ struct ProviderRotation: Sendable {
         }
         var lastResort: Services.Provider?
         for _ in providers {
-            let provider = providers[resolution.turn % providers.count]
-            resolution.turn = (resolution.turn + 1) % providers.count
+            let provider = providers[resolution.nextProvider % providers.count]
+            resolution.nextProvider = (resolution.nextProvider + 1) % providers.count
             if excluded.contains(provider.peer) { continue }
             if !suspects.contains(provider.peer) { return .success(provider) }
             lastResort = lastResort ?? provider

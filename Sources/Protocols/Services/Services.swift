@@ -40,7 +40,7 @@ package struct Services: Sendable {
         /// does so no more. Answered by `recordWritten`.
         case record(String, isOffered: Bool)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
-        case offence(PeerId, String)
+        case violation(PeerId, String)
         /// An action for the driver of the node.
         case host(HostEffect)
     }
@@ -133,13 +133,13 @@ package struct Services: Sendable {
     ) {
         guard self.members.contains(peer) else { return }
         guard self.members.takeAnnouncement(of: peer, at: now.monotonic) else {
-            return effects.append(.offence(peer, "announces its services again and again"))
+            return effects.append(.violation(peer, "announces its services again and again"))
         }
         let announcement: Announcement
         do {
             announcement = try Announcement(bytes)
         } catch {
-            return effects.append(.offence(peer, error.description))
+            return effects.append(.violation(peer, error.description))
         }
         guard self.offers.isNews(announcement, of: peer) else { return }
         self.rotation.reset()

@@ -58,12 +58,12 @@ bool rq_is_family_missing(int error) { return error == EAFNOSUPPORT || error == 
 
 bool rq_is_denied(int error) { return error == EACCES; }
 
-bool rq_outgoing_takes(const rq_outgoing *train, const rq_outgoing *packet) {
-    if (train->length == 0) return false;
-    bool is_same_way = rq_addr_equal(&train->local, &packet->local) && rq_addr_equal(&train->remote, &packet->remote) &&
-                       train->ecn == packet->ecn;
-    bool is_whole = train->length % train->segment == 0;
-    bool has_room = train->length + packet->length <= RQ_TRAIN_BYTES &&
-                    train->length / train->segment < RQ_TRAIN_SEGMENTS;
-    return is_same_way && is_whole && has_room && packet->length <= train->segment;
+bool rq_outgoing_takes(const rq_outgoing *batch, const rq_outgoing *packet) {
+    if (batch->length == 0) return false;
+    bool is_same_way = rq_addr_equal(&batch->local, &packet->local) && rq_addr_equal(&batch->remote, &packet->remote) &&
+                       batch->ecn == packet->ecn;
+    bool is_whole = batch->length % batch->segment == 0;
+    bool has_room = batch->length + packet->length <= RQ_GSO_BYTES &&
+                    batch->length / batch->segment < RQ_GSO_SEGMENTS;
+    return is_same_way && is_whole && has_room && packet->length <= batch->segment;
 }

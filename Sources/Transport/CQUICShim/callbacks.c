@@ -76,7 +76,7 @@ static int recv_stream_data(ngtcp2_conn *engine, uint32_t flags, int64_t id, uin
                             size_t length, void *user, void *stream_user) {
     (void)id, (void)offset, (void)user;
     rq_stream *stream = stream_user;
-    if (stream == NULL || stream->is_deaf) {
+    if (stream == NULL || stream->is_read_closed) {
         // No reader is left; return the credit, or the connection's window shrinks.
         ngtcp2_conn_extend_max_offset(engine, length);
         return 0;

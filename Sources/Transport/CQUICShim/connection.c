@@ -180,7 +180,7 @@ void rq_conn_keep_alive_now(rq_conn *conn, bool is_now) {
 }
 
 // ngtcp2's result in our words; the error for CONNECTION_CLOSE is kept on the way.
-static int judge(rq_conn *conn, int status) {
+static int evaluate(rq_conn *conn, int status) {
     switch (status) {
     case 0: return RQ_OK;
     case NGTCP2_ERR_DRAINING: return RQ_DRAINING;
@@ -222,22 +222,22 @@ static int handle_expiry(rq_conn *conn) {
     return status;
 }
 
-int rq_conn_read(rq_conn *conn, const rq_train *train, const uint8_t *bytes, size_t length, uint64_t now) {
+int rq_conn_read(rq_conn *conn, const rq_incoming *batch, const uint8_t *bytes, size_t length, uint64_t now) {
     ngtcp2_sockaddr_union from, to;
     ngtcp2_path path;
-    ngtcp2_pkt_info info = {train->ecn};
-    rq_addr local = train->destination;
-    if (conn->alias_port != 0 && local.port == conn->port && rq_addr_equal(&train->source, &conn->alias_remote)) {
+    ngtcp2_pkt_info info = {batch->ecn};
+    rq_addr local = batch->destination;
+    if (conn->alias_port != 0 && local.port == conn->port && rq_addr_equal(&batch->source, &conn->alias_remote)) {
         local.port = conn->alias_port;
     }
-    rq_path_set(&path, &from, &local, &to, &train->source);
+    rq_path_set(&path, &from, &local, &to, &batch->source);
     enter();
     int status = ngtcp2_conn_read_pkt(conn->engine, &path, &info, bytes, length, rq_clamp(conn, now));
     leave();
     conn->expiry = 0;
     conn->has_heard = true;
     if (status == 0) conn->silent_timeouts = 0;
-    return judge(conn, status);
+    return evaluate(conn, status);
 }
 
 // Writes the next packet, made of as many streams as fit.
@@ -271,16 +271,16 @@ static ngtcp2_ssize fill_packet(rq_conn *conn, ngtcp2_path *path, ngtcp2_pkt_inf
     }
 }
 
-static void depart(rq_conn *conn, const rq_outgoing *train, rq_udp *ipv4, rq_udp *ipv6) {
-    if (train->length == 0) return;
-    rq_udp *udp = train->remote.family == 6 ? ipv6 : ipv4;
-    bool is_plain = udp != NULL && !rq_addr_is_channel(&train->remote) && train->local.port == udp->bound.port;
+static void transmit(rq_conn *conn, const rq_outgoing *batch, rq_udp *ipv4, rq_udp *ipv6) {
+    if (batch->length == 0) return;
+    rq_udp *udp = batch->remote.family == 6 ? ipv6 : ipv4;
+    bool is_plain = udp != NULL && !rq_addr_is_channel(&batch->remote) && batch->local.port == udp->bound.port;
     if (!is_plain) {
-        if (conn->hooks->depart(conn->user, train) != RQ_OK) conn->send_errors++;
+        if (conn->hooks->transmit(conn->user, batch) != RQ_OK) conn->send_errors++;
         return;
     }
-    if (udp == NULL || rq_udp_send(udp, &train->local, &train->remote, train->ecn, train->bytes, train->length,
-                                   train->segment) != RQ_OK) {
+    if (udp == NULL || rq_udp_send(udp, &batch->local, &batch->remote, batch->ecn, batch->bytes, batch->length,
+                                   batch->segment) != RQ_OK) {
         conn->send_errors++;
     }
 }
@@ -301,10 +301,10 @@ static void settle(rq_conn *conn, bool has_sent) {
 }
 
 int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
-    static _Thread_local uint8_t buffer[RQ_TRAIN_BYTES + 2048];
+    static _Thread_local uint8_t buffer[RQ_GSO_BYTES + 2048];
     ngtcp2_path_storage storage;
     ngtcp2_pkt_info info = {0};
-    rq_outgoing train = {0};
+    rq_outgoing batch = {0};
     int status = RQ_OK;
     bool has_sent = false;
     rq_clamp(conn, now);
@@ -312,14 +312,14 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
     rq_conn_retry_blocked(conn);
     size_t size = rq_conn_packet_size(conn);
     size_t quantum = ngtcp2_conn_get_send_quantum(conn->engine), sent = 0;
-    if (quantum > RQ_TRAIN_BYTES) quantum = RQ_TRAIN_BYTES;
+    if (quantum > RQ_GSO_BYTES) quantum = RQ_GSO_BYTES;
     ngtcp2_path_storage_zero(&storage);
     if ((ipv4 != NULL && rq_udp_is_blocked(ipv4)) || (ipv6 != NULL && rq_udp_is_blocked(ipv6))) return RQ_BLOCKED;
     while (sent == 0 || sent + size <= quantum) {
         uint8_t *out = buffer + sent;
         if (out + size > buffer + sizeof(buffer)) break;
         ngtcp2_ssize written = fill_packet(conn, &storage.path, &info, out, size);
-        if (written < 0) status = judge(conn, (int)written);
+        if (written < 0) status = evaluate(conn, (int)written);
         if (written <= 0) break;
         has_sent = true;
         sent += (size_t)written;
@@ -328,14 +328,14 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
         // Where ngtcp2 says, which is not always where the connection is: challenges go elsewhere.
         rq_addr_from_system(&packet.local, storage.path.local.addr);
         rq_addr_from_system(&packet.remote, storage.path.remote.addr);
-        if (rq_outgoing_takes(&train, &packet)) {
-            train.length += packet.length;
+        if (rq_outgoing_takes(&batch, &packet)) {
+            batch.length += packet.length;
         } else {
-            depart(conn, &train, ipv4, ipv6);
-            train = packet;
+            transmit(conn, &batch, ipv4, ipv6);
+            batch = packet;
         }
     }
-    depart(conn, &train, ipv4, ipv6);
+    transmit(conn, &batch, ipv4, ipv6);
     if (status != RQ_OK) return status;
     settle(conn, has_sent);
     if (conn->retries > 0 && conn->expiry > conn->last_now + RQ_RETRY_NANOSECONDS) {
@@ -353,7 +353,7 @@ int rq_conn_expire(rq_conn *conn, uint64_t now) {
     if (!conn->is_confirmed && rq_clamp(conn, now) >= conn->confirm_by) return RQ_HANDSHAKE_TIMEOUT;
     rq_clamp(conn, now);
     if (conn->is_confirmed) rq_conn_count_timeout(conn);
-    return judge(conn, handle_expiry(conn));
+    return evaluate(conn, handle_expiry(conn));
 }
 
 bool rq_conn_is_confirmed(const rq_conn *conn) { return conn->is_confirmed; }

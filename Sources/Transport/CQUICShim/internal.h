@@ -72,7 +72,7 @@ struct rq_stream {
     uint32_t events;
     bool is_sending, is_waiting, is_touched, is_blocked, is_closed;
     bool has_finish, sent_finish, is_reset, is_dropped;
-    bool is_deaf, has_stopped;          // the reader has ended; the peer knows
+    bool is_read_closed, has_stopped;          // the reader has ended; the peer knows
     bool is_wide;                       // has the full window, as those that we open have from the start
 };
 

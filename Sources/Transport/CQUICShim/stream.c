@@ -255,7 +255,7 @@ void rq_stream_drop_queue(rq_stream *stream) {
 
 void rq_stream_reset(rq_stream *stream, uint64_t code) {
     if (stream->is_closed || stream->is_reset) return;
-    stream->is_reset = stream->is_deaf = stream->has_stopped = true;
+    stream->is_reset = stream->is_read_closed = stream->has_stopped = true;
     rq_stream_drop_queue(stream);
     if (stream->id < 0) {
         // The peer never heard of it.
@@ -273,7 +273,7 @@ void rq_stream_reset(rq_stream *stream, uint64_t code) {
 // STOP_SENDING waits until everything of ours is acknowledged: a peer that got it before our first byte would have to
 // decide about a stream it has not seen. Until then the stream's window bounds the unread bytes that arrive.
 static void stop_if_sent(rq_stream *stream) {
-    if (!stream->is_deaf || stream->has_stopped || stream->is_closed || stream->id < 0 || stream->queued > 0) return;
+    if (!stream->is_read_closed || stream->has_stopped || stream->is_closed || stream->id < 0 || stream->queued > 0) return;
     stream->has_stopped = true;
 #if RQ_NGTCP2_1
     ngtcp2_conn_shutdown_stream_read(stream->conn->engine, 0, stream->id, 0);
@@ -283,13 +283,13 @@ static void stop_if_sent(rq_stream *stream) {
 }
 
 void rq_stream_stop_reading(rq_stream *stream) {
-    stream->is_deaf = true;
+    stream->is_read_closed = true;
     stop_if_sent(stream);
 }
 
 void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length) {
     if (length == 0) return;
-    if (stream != NULL && !stream->is_closed && !stream->is_deaf) {
+    if (stream != NULL && !stream->is_closed && !stream->is_read_closed) {
         ngtcp2_conn_extend_max_stream_offset(conn->engine, stream->id, length);
     }
     ngtcp2_conn_extend_max_offset(conn->engine, length);
@@ -307,7 +307,7 @@ void rq_conn_grant_streams(rq_conn *conn) {
 // It is widened with its first bytes, unless these are all that comes.
 void rq_stream_widen(rq_stream *stream) {
     rq_conn *conn = stream->conn;
-    if (!conn->is_extended || stream->is_wide || stream->is_deaf || stream->is_closed) return;
+    if (!conn->is_extended || stream->is_wide || stream->is_read_closed || stream->is_closed) return;
     stream->is_wide = true;
     uint64_t more = conn->full.stream_window - conn->initial.stream_window;
     if (more > 0) ngtcp2_conn_extend_max_stream_offset(conn->engine, stream->id, more);

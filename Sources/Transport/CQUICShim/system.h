@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-enum { RQ_BATCH_TRAINS = 16, RQ_TRAIN_ROOM = 65536, RQ_SOCKET_BUFFER = 4 << 20, RQ_CONTROL_ROOM = 128 };
+enum { RQ_BATCH_LENGTH = 16, RQ_GSO_ROOM = 65536, RQ_SOCKET_BUFFER = 4 << 20, RQ_CONTROL_ROOM = 128 };
 
 struct rq_udp {
     int descriptor;
@@ -37,6 +37,6 @@ void rq_system_prepare_thread(void);
 // Sets an option of a socket; what a system does not know is left out, the transport works without.
 void rq_set_option(int descriptor, int level, int option, int value);
 // Fills in a train that was received with `message`, apart from its bytes and length.
-void rq_train_describe(rq_train *train, const rq_udp *udp, struct msghdr *message);
+void rq_incoming_describe(rq_incoming *batch, const rq_udp *udp, struct msghdr *message);
 
 #endif

@@ -123,8 +123,8 @@ static int hand_over(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_
 
 static bool park(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes,
                  size_t length, size_t segment) {
-    if (udp->parked_length > 0 || length > RQ_TRAIN_ROOM) return false;
-    if (udp->parked == NULL) udp->parked = malloc(RQ_TRAIN_ROOM);
+    if (udp->parked_length > 0 || length > RQ_GSO_ROOM) return false;
+    if (udp->parked == NULL) udp->parked = malloc(RQ_GSO_ROOM);
     if (udp->parked == NULL) return false;
     memcpy(udp->parked, bytes, length);
     udp->parked_length = length;
@@ -162,22 +162,22 @@ int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn
 
 int rq_udp_send_wrapped(rq_udp *udp, const rq_addr *from, const rq_addr *to, const uint8_t *header,
                         const uint8_t *bytes, size_t length, size_t segment, size_t skipped) {
-    static _Thread_local uint8_t train[RQ_TRAIN_BYTES];
+    static _Thread_local uint8_t batch[RQ_GSO_BYTES];
     int result = RQ_OK;
-    if (segment <= skipped || segment - skipped + RQ_CHANNEL_HEADER > sizeof(train)) return RQ_FAILED;
+    if (segment <= skipped || segment - skipped + RQ_CHANNEL_HEADER > sizeof(batch)) return RQ_FAILED;
     size_t stride = segment - skipped + RQ_CHANNEL_HEADER, filled = 0;
     for (size_t offset = 0; offset < length; offset += segment) {
         size_t piece = length - offset < segment ? length - offset : segment;
         if (piece <= skipped) break;
-        if (filled + stride > sizeof(train) || filled / stride == RQ_TRAIN_SEGMENTS) {
-            if (rq_udp_send(udp, from, to, 0, train, filled, stride) != RQ_OK) result = RQ_FAILED;
+        if (filled + stride > sizeof(batch) || filled / stride == RQ_GSO_SEGMENTS) {
+            if (rq_udp_send(udp, from, to, 0, batch, filled, stride) != RQ_OK) result = RQ_FAILED;
             filled = 0;
         }
-        memcpy(train + filled, header, RQ_CHANNEL_HEADER);
-        memcpy(train + filled + RQ_CHANNEL_HEADER, bytes + offset + skipped, piece - skipped);
+        memcpy(batch + filled, header, RQ_CHANNEL_HEADER);
+        memcpy(batch + filled + RQ_CHANNEL_HEADER, bytes + offset + skipped, piece - skipped);
         filled += piece - skipped + RQ_CHANNEL_HEADER;
     }
-    if (filled > 0 && rq_udp_send(udp, from, to, 0, train, filled, stride) != RQ_OK) result = RQ_FAILED;
+    if (filled > 0 && rq_udp_send(udp, from, to, 0, batch, filled, stride) != RQ_OK) result = RQ_FAILED;
     return result;
 }
 
@@ -198,31 +198,31 @@ static bool is_ipv4_mark(const struct cmsghdr *header) {
     return header->cmsg_level == IPPROTO_IP && (header->cmsg_type == IP_TOS || header->cmsg_type == IP_RECVTOS);
 }
 
-void rq_train_describe(rq_train *train, const rq_udp *udp, struct msghdr *message) {
+void rq_incoming_describe(rq_incoming *batch, const rq_udp *udp, struct msghdr *message) {
     int segment = 0, mark = 0;
-    rq_addr_from_system(&train->source, message->msg_name);
-    train->destination = udp->bound;
+    rq_addr_from_system(&batch->source, message->msg_name);
+    batch->destination = udp->bound;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header != NULL; header = CMSG_NXTHDR(message, header)) {
         if (header->cmsg_level == IPPROTO_UDP && header->cmsg_type == RQ_UDP_GRO) {
             memcpy(&segment, CMSG_DATA(header), sizeof(segment));
         } else if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_PKTINFO) {
             struct in_pktinfo info;
             memcpy(&info, CMSG_DATA(header), sizeof(info));
-            memcpy(train->destination.ip, &info.ipi_addr, 4);
+            memcpy(batch->destination.ip, &info.ipi_addr, 4);
         } else if (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_PKTINFO) {
             struct in6_pktinfo info;
             memcpy(&info, CMSG_DATA(header), sizeof(info));
-            memcpy(train->destination.ip, &info.ipi6_addr, 16);
-            bool is_link_local = train->destination.ip[0] == 0xfe && (train->destination.ip[1] & 0xc0) == 0x80;
-            train->destination.scope = is_link_local ? info.ipi6_ifindex : 0;
+            memcpy(batch->destination.ip, &info.ipi6_addr, 16);
+            bool is_link_local = batch->destination.ip[0] == 0xfe && (batch->destination.ip[1] & 0xc0) == 0x80;
+            batch->destination.scope = is_link_local ? info.ipi6_ifindex : 0;
         } else if (is_ipv4_mark(header)) {
-            train->ecn = *CMSG_DATA(header) & 3;
+            batch->ecn = *CMSG_DATA(header) & 3;
         } else if (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_TCLASS) {
             memcpy(&mark, CMSG_DATA(header), sizeof(mark));
-            train->ecn = (uint8_t)(mark & 3);
+            batch->ecn = (uint8_t)(mark & 3);
         }
     }
-    train->segment = segment > 0 ? (size_t)segment : train->length;
+    batch->segment = segment > 0 ? (size_t)segment : batch->length;
 }
 
 int rq_route(const rq_addr *remote, uint16_t local_port, rq_addr *local) {

@@ -43,24 +43,24 @@ void rq_system_tune(rq_udp *udp, bool is_ipv6) {
 }
 
 struct rq_batch {
-    struct mmsghdr messages[RQ_BATCH_TRAINS];
-    struct iovec vectors[RQ_BATCH_TRAINS];
-    struct sockaddr_storage names[RQ_BATCH_TRAINS];
-    _Alignas(struct cmsghdr) uint8_t controls[RQ_BATCH_TRAINS][RQ_CONTROL_ROOM];
-    rq_train trains[RQ_BATCH_TRAINS];
+    struct mmsghdr messages[RQ_BATCH_LENGTH];
+    struct iovec vectors[RQ_BATCH_LENGTH];
+    struct sockaddr_storage names[RQ_BATCH_LENGTH];
+    _Alignas(struct cmsghdr) uint8_t controls[RQ_BATCH_LENGTH][RQ_CONTROL_ROOM];
+    rq_incoming incoming[RQ_BATCH_LENGTH];
     uint8_t *room;
 };
 
 rq_batch *rq_batch_new(void) {
     rq_batch *batch = calloc(1, sizeof(*batch));
     if (batch == NULL) return NULL;
-    batch->room = malloc((size_t)RQ_BATCH_TRAINS * RQ_TRAIN_ROOM);
+    batch->room = malloc((size_t)RQ_BATCH_LENGTH * RQ_GSO_ROOM);
     if (batch->room == NULL) {
         free(batch);
         return NULL;
     }
-    for (size_t i = 0; i < RQ_BATCH_TRAINS; i++) {
-        batch->vectors[i] = (struct iovec){batch->room + i * RQ_TRAIN_ROOM, RQ_TRAIN_ROOM};
+    for (size_t i = 0; i < RQ_BATCH_LENGTH; i++) {
+        batch->vectors[i] = (struct iovec){batch->room + i * RQ_GSO_ROOM, RQ_GSO_ROOM};
         batch->messages[i].msg_hdr.msg_iov = &batch->vectors[i];
         batch->messages[i].msg_hdr.msg_iovlen = 1;
         batch->messages[i].msg_hdr.msg_name = &batch->names[i];
@@ -75,19 +75,19 @@ void rq_batch_free(rq_batch *batch) {
     free(batch);
 }
 
-const rq_train *rq_batch_train(const rq_batch *batch, int index) { return &batch->trains[index]; }
+const rq_incoming *rq_batch_incoming(const rq_batch *batch, int index) { return &batch->incoming[index]; }
 
 int rq_udp_receive(rq_udp *udp, rq_batch *batch) {
-    for (size_t i = 0; i < RQ_BATCH_TRAINS; i++) {
+    for (size_t i = 0; i < RQ_BATCH_LENGTH; i++) {
         batch->messages[i].msg_hdr.msg_namelen = sizeof(batch->names[i]);
         batch->messages[i].msg_hdr.msg_controllen = RQ_CONTROL_ROOM;
         batch->messages[i].msg_hdr.msg_flags = 0;
     }
     // An error here belongs to some earlier datagram (ICMP) and says nothing about the socket.
-    int count = recvmmsg(udp->descriptor, batch->messages, RQ_BATCH_TRAINS, MSG_DONTWAIT, NULL);
+    int count = recvmmsg(udp->descriptor, batch->messages, RQ_BATCH_LENGTH, MSG_DONTWAIT, NULL);
     for (int i = 0; i < count; i++) {
-        batch->trains[i] = (rq_train){.bytes = batch->vectors[i].iov_base, .length = batch->messages[i].msg_len};
-        rq_train_describe(&batch->trains[i], udp, &batch->messages[i].msg_hdr);
+        batch->incoming[i] = (rq_incoming){.bytes = batch->vectors[i].iov_base, .length = batch->messages[i].msg_len};
+        rq_incoming_describe(&batch->incoming[i], udp, &batch->messages[i].msg_hdr);
     }
     return count > 0 ? count : 0;
 }

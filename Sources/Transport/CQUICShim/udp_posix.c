@@ -61,18 +61,18 @@ void rq_system_tune(rq_udp *udp, bool is_ipv6) {
 struct rq_batch {
     struct sockaddr_storage name;
     _Alignas(struct cmsghdr) uint8_t control[RQ_CONTROL_ROOM];
-    rq_train trains[RQ_BATCH_TRAINS];
-    uint8_t room[RQ_BATCH_TRAINS][RQ_TRAIN_ROOM];
+    rq_incoming incoming[RQ_BATCH_LENGTH];
+    uint8_t room[RQ_BATCH_LENGTH][RQ_GSO_ROOM];
 };
 
 rq_batch *rq_batch_new(void) { return calloc(1, sizeof(rq_batch)); }
 void rq_batch_free(rq_batch *batch) { free(batch); }
-const rq_train *rq_batch_train(const rq_batch *batch, int index) { return &batch->trains[index]; }
+const rq_incoming *rq_batch_incoming(const rq_batch *batch, int index) { return &batch->incoming[index]; }
 
 int rq_udp_receive(rq_udp *udp, rq_batch *batch) {
     int count = 0;
-    while (count < RQ_BATCH_TRAINS) {
-        struct iovec vector = {batch->room[count], RQ_TRAIN_ROOM};
+    while (count < RQ_BATCH_LENGTH) {
+        struct iovec vector = {batch->room[count], RQ_GSO_ROOM};
         struct msghdr message = {
             .msg_name = &batch->name,
             .msg_namelen = sizeof(batch->name),
@@ -85,8 +85,8 @@ int rq_udp_receive(rq_udp *udp, rq_batch *batch) {
         if (length < 0 && errno == EINTR) continue;
         // Any other error means that nothing is there, or belongs to some earlier datagram (ICMP).
         if (length < 0) break;
-        batch->trains[count] = (rq_train){.bytes = batch->room[count], .length = (size_t)length};
-        rq_train_describe(&batch->trains[count], udp, &message);
+        batch->incoming[count] = (rq_incoming){.bytes = batch->room[count], .length = (size_t)length};
+        rq_incoming_describe(&batch->incoming[count], udp, &message);
         count++;
     }
     return count;

@@ -28,7 +28,7 @@ struct ObserverScene {
 
     /// Runs the devices until both networks are connected, and stops them after `body`.
     static func run(over carrier: Carrier, _ body: (ObserverScene) async throws -> Void) async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try SystemFileSystem().makeDirectory(home.path, mode: 0o700)
         let devices = try ["ada", "ben", "cam", "dan"].map { try ObservedDevice($0, in: home.path, over: carrier) }
         let owner = devices[0]

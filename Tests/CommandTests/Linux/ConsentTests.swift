@@ -5,15 +5,15 @@ internal import Testing
 
 /// A person decides at a terminal about the files that a peer offers.
 @Suite("Consent", .aside, .serialized) struct ConsentTests {
-    private let owner: TemporaryHome
-    private let phone: TemporaryHome
+    private let owner: TemporaryDataDirectory
+    private let phone: TemporaryDataDirectory
     private let ownerId: String
     private let nodes: [RunningCommand]
     private let folder: String
     private let file: String
 
     init() throws {
-        (owner, phone) = (try TemporaryHome(), try TemporaryHome())
+        (owner, phone) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         ownerId = try owner.makeNode()
         let phoneId = try phone.makeNode()
         let text = try owner.answer(["network", "create", "Pair"]).text("text")

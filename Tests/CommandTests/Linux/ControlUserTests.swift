@@ -19,7 +19,7 @@ internal import Testing
         my $count = sysread($s, my $bytes, 1); print defined $count ? $count : 0, "\\n";
         """
 
-    private func answer(to user: Int, in home: TemporaryHome) throws -> String? {
+    private func answer(to user: Int, in home: TemporaryDataDirectory) throws -> String? {
         let command = "cd \"$0\" && exec setpriv --reuid=\(user) --regid=\(user) --clear-groups perl -e \"$1\""
         let asker = try ChildProcess(path: "/bin/sh", arguments: ["-c", command, home.path, Self.question])
         defer { _ = asker.waitUntilExit() }
@@ -28,7 +28,7 @@ internal import Testing
 
     @Test(.enabled(if: canBeOthers, "to be another user takes root, setpriv and perl"))
     func `another user is not heard, whatever the modes of the files allow`() throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)
         _ = try node.next("ready")

@@ -19,7 +19,7 @@ internal import Testing
     @Test(.enabled(if: canBound, "bounding a node takes root and prlimit"))
     func `a node that could open nothing for a while hears commands again`() async throws {
         try await aside {
-            let home = try TemporaryHome()
+            let home = try TemporaryDataDirectory()
             try home.makeNode()
             let node = try RunningCommand(["up", "--json"], home: home)
             _ = try node.next("ready")

@@ -6,9 +6,9 @@ internal import Testing
 
 /// The dialogue with a person at a terminal: the text on the screen and the text typed.
 @Suite("Dialogues", .aside, .serialized) struct DialogueTests {
-    private let home: TemporaryHome
+    private let home: TemporaryDataDirectory
 
-    init() throws { home = try TemporaryHome() }
+    init() throws { home = try TemporaryDataDirectory() }
 
     /// A home with a root key, and that key's public half.
     private func makeOwner() throws -> String {
@@ -18,7 +18,7 @@ internal import Testing
     }
 
     /// The 24 words that `backup create` shows.
-    private func words(of home: TemporaryHome) throws -> [String] {
+    private func words(of home: TemporaryDataDirectory) throws -> [String] {
         let command = try TerminalCommand(["backup", "create"], home: home)
         command.answer("Type show to go on: ", "show")
         let screen = command.terminal.screen(until: "Keep the texts")
@@ -70,7 +70,7 @@ internal import Testing
 
         let words = try words(of: home)
         try #require(words.count == 24)
-        let new = try TemporaryHome()
+        let new = try TemporaryDataDirectory()
         try new.makeNode()
         let restore = try TerminalCommand(["backup", "restore"], home: new)
         restore.answer("the 24 words: ", words.joined(separator: " "))
@@ -83,7 +83,7 @@ internal import Testing
     @Test func `a wrong word is named with its neighbour, and no key is stored`() throws {
         _ = try makeOwner()
         var words = try words(of: home)
-        let new = try TemporaryHome()
+        let new = try TemporaryDataDirectory()
         try new.makeNode()
         words[6] = "zoooo"
         let restore = try TerminalCommand(["backup", "restore"], home: new)
@@ -116,7 +116,7 @@ internal import Testing
         #expect(again.terminal.screen(until: "move it away").contains("exists already"))
         #expect(again.exitStatus() == 73)
 
-        let new = try TemporaryHome()
+        let new = try TemporaryDataDirectory()
         try new.makeNode()
         let wrong = try TerminalCommand(["backup", "restore", "--file", file], home: new)
         wrong.answer("passphrase of the file: ", "another")

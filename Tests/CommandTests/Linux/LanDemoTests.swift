@@ -12,7 +12,11 @@ internal import Testing
 ) struct LanDemoTests {
     @Test func `every step is shown on a host that is cut off from everything`() throws {
         let lab = try LanLab(hosts: 1, isWired: false)
-        let demo = try RunningCommand(["demo", "--json"], home: try TemporaryHome(), wrapper: lab.wrapper(on: 1))
+        let demo = try RunningCommand(
+            ["demo", "--json"],
+            home: try TemporaryDataDirectory(),
+            wrapper: lab.wrapper(on: 1)
+        )
         let outcome = try demo.outcome()
         let steps = try #require(try outcome.json["steps"] as? [[String: Any]])
         for step in steps { #expect(step["ok"] as? Bool == true, "\(step)") }

@@ -38,7 +38,7 @@ internal import Testing
     @Test(.enabled(if: missing.isEmpty, Comment(rawValue: missing)))
     func `a node's keys are in no core dump, in no swap and before the eyes of no other process`() async throws {
         try await aside {
-            let home = try TemporaryHome()
+            let home = try TemporaryDataDirectory()
             try home.makeNode()
             // A program that has nothing to hide shows that this test would see it.
             let words = Self.withoutRights + ["cat"]

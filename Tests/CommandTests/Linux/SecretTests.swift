@@ -27,7 +27,7 @@ internal import Testing
         }
     }
 
-    private func files(in home: TemporaryHome) throws -> [(path: String, bytes: [UInt8])] {
+    private func files(in home: TemporaryDataDirectory) throws -> [(path: String, bytes: [UInt8])] {
         try FileManager.default.subpathsOfDirectory(atPath: home.path).map { name in
             (name, Array(FileManager.default.contents(atPath: home.path + "/" + name) ?? Data()))
         }

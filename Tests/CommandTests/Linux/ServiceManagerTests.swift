@@ -12,7 +12,7 @@ internal import Testing
 @Suite("As a service", .aside, .serialized, .timeLimit(.minutes(15))) struct ServiceManagerTests {
     @Test(arguments: [false, true])
     func `it says when it is ready, that it lives, and that it ends`(isAbstract: Bool) async throws {
-        let home = try TemporaryHome()
+        let home = try TemporaryDataDirectory()
         try home.makeNode()
         let socket = try NotificationSocket(isAbstract: isAbstract)
         let status = try await aside {

@@ -11,7 +11,7 @@ final class TerminalCommand {
     private var status: Int32?
 
     /// Starts the command with that terminal for everything, in `directory`.
-    init(_ arguments: [String], home: TemporaryHome, in directory: String = "/") throws {
+    init(_ arguments: [String], home: TemporaryDataDirectory, in directory: String = "/") throws {
         // POSIX_SPAWN_SETSID, which the header hides from Swift.
         let spawnInNewSession: Int16 = 0x80
         terminal = try PseudoTerminal()

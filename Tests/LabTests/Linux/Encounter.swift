@@ -50,7 +50,7 @@ struct Encounter {
     /// Lets the first device connect with the second one, and waits until they are connected directly.
     ///
     /// Returns how long either took from the beginning; nil where it did not come about within `patience`.
-    func meet(within patience: Duration) async throws -> (connected: Duration?, direct: Duration?) {
+    func connect(within patience: Duration) async throws -> (connected: Duration?, direct: Duration?) {
         let watch = try await first.watch()
         let started = ContinuousClock.now
         guard let report = try? await first.connect(to: second) else { return (nil, nil) }  // it may be impossible

@@ -54,7 +54,7 @@ private struct Climb: Sendable {
     init(_ rung: Rung) async throws {
         self.rung = rung
         let lab = try await NatLab.with([.init(.portRestricted, line: rung.line), .init(.none)])
-        let folder = try TemporaryHome()
+        let folder = try TemporaryDataDirectory()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         let patient = ["RUNAR_REQUEST_TIMEOUT": "60s", "RUNAR_DHT_TIMEOUT": "60s", "RUNAR_DISCOVERY": "off"]
         let dialler = try await Device("dialler", wrapper: lab.wrapper(on: .site(1)), settings: patient)

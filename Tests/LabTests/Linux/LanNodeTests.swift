@@ -12,7 +12,7 @@ internal import Testing
         let lab = try LanLab(hosts: 3)
         let devices = try await family(onHosts: [1, 2, 3], of: lab)
         for device in devices { try await device.start() }
-        for device in devices { try await device.meets(devices) }
+        for device in devices { try await device.waitForConnections(devices) }
         try await devices[2].talks(to: devices[1])
         try await devices[1].talks(to: devices[0])
         try await devices[2].stores("4711", under: "door/code")
@@ -24,7 +24,7 @@ internal import Testing
         let lab = try LanLab(hosts: 3)
         let devices = try await family(onHosts: [1, 2, 3], of: lab)
         for device in devices { try await device.start() }
-        for device in devices { try await device.meets(devices) }
+        for device in devices { try await device.waitForConnections(devices) }
         try await devices[2].stores("from the third", under: "before")
         try lab.isolate(3)
         for device in devices.dropLast() { try await device.loses([devices[2]]) }
@@ -32,7 +32,7 @@ internal import Testing
         try await devices[0].finds("from the third", under: "before")
         try await devices[0].stores("from the first", under: "meanwhile")
         try lab.rejoin(3)
-        try await devices[2].meets(devices)
+        try await devices[2].waitForConnections(devices)
         try await devices[2].finds("from the first", under: "meanwhile")
     }
 
@@ -40,7 +40,7 @@ internal import Testing
         let lab = try LanLab(hosts: 1, isWired: false)
         let devices = try await family(onHosts: [1, 1], of: lab)
         for device in devices { try await device.start() }
-        for device in devices { try await device.meets(devices) }
+        for device in devices { try await device.waitForConnections(devices) }
         try await devices[1].talks(to: devices[0])
     }
 
@@ -48,14 +48,14 @@ internal import Testing
         let lab = try LanLab(hosts: 3)
         let devices = try await family(onHosts: [1, 2, 3], of: lab)
         for device in devices { try await device.start() }
-        for device in devices { try await device.meets(devices) }
+        for device in devices { try await device.waitForConnections(devices) }
         try lab.isolate(3)
         // A side that had not noticed would take the new connection for the old one, and tell nothing.
         for device in devices.dropLast() { try await device.loses([devices[2]]) }
         try await devices[2].loses(Array(devices.dropLast()))
         try lab.rejoin(3)
-        try await devices[2].meets(devices)
-        try await devices[0].meets([devices[2]])
+        try await devices[2].waitForConnections(devices)
+        try await devices[0].waitForConnections([devices[2]])
         try await devices[2].talks(to: devices[0])
     }
 
@@ -63,11 +63,11 @@ internal import Testing
         let lab = try LanLab(hosts: 2)
         let devices = try await family(onHosts: [1, 2], of: lab)
         for device in devices { try await device.start() }
-        for device in devices { try await device.meets(devices) }
+        for device in devices { try await device.waitForConnections(devices) }
         try lab.removeInterface(of: 2)
         try await devices[0].loses([devices[1]])
         try lab.addInterface(of: 2)
-        try await devices[0].meets([devices[1]])
+        try await devices[0].waitForConnections([devices[1]])
         try await devices[1].talks(to: devices[0])
     }
 

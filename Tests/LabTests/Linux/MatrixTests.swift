@@ -20,38 +20,43 @@ internal import Testing
             Pair(first: .symmetric, second: .symmetric),
         ]
         let pairs = LabExtent.isFull ? all : short
-        let meetings = try await Self.hold(pairs.flatMap { Array(repeating: $0, count: LabExtent.repetitions) })
+        let results = try await Self.hold(pairs.flatMap { Array(repeating: $0, count: LabExtent.repetitions) })
         LabExtent.printTable(
             "members behind two routers (10 ms each way to a public member; a round trip over it takes 40 ms)",
-            [Meeting.headings] + pairs.map { pair in Meeting.row(pair, meetings.filter { $0.pair == pair }) }
+            [ConnectionResult.headings]
+                + pairs.map { pair in ConnectionResult.row(pair, results.filter { $0.pair == pair }) }
         )
-        let easy = meetings.filter { $0.pair.isEasy }.compactMap(\.direct).sorted()
+        let easy = results.filter { $0.pair.isEasy }.compactMap(\.direct).sorted()
         if !easy.isEmpty {
             let late = easy[min(easy.count - 1, easy.count * 95 / 100)]
             print("easy pairs: direct after \(LabExtent.text(late)) s at most in 95 of 100 (3 RTT + 250 ms: 0.37)")
         }
-        for meeting in meetings {
-            #expect(meeting.connected != nil && meeting.isHeard, "\(meeting.pair): not connected")
-            if meeting.pair.isEasy { #expect(meeting.direct != nil, "\(meeting.pair): not direct") }
+        for result in results {
+            #expect(result.connected != nil && result.isHeard, "\(result.pair): not connected")
+            if result.pair.isEasy { #expect(result.direct != nil, "\(result.pair): not direct") }
         }
         for pair in pairs where pair.needsSearch {
             // Two rounds find each other in 98 of 100 cases.
-            let held = meetings.filter { $0.pair == pair }
+            let held = results.filter { $0.pair == pair }
             #expect(held.count { $0.direct != nil } * 10 >= held.count * 7, "\(pair)")
         }
     }
 
     /// Holds meetings, a few at the same time.
-    private static func hold(_ pairs: [Pair]) async throws -> [Meeting] {
-        try await withThrowingTaskGroup(of: Meeting.self) { group in
+    private static func hold(_ pairs: [Pair]) async throws -> [ConnectionResult] {
+        try await withThrowingTaskGroup(of: ConnectionResult.self) { group in
             var waiting = pairs[...]
             for _ in 0..<4 {
-                if let pair = waiting.popFirst() { group.addTask { try await Meeting(pair, within: patience) } }
+                if let pair = waiting.popFirst() {
+                    group.addTask { try await ConnectionResult(pair, within: patience) }
+                }
             }
-            var held: [Meeting] = []
-            while let meeting = try await group.next() {
-                held.append(meeting)
-                if let pair = waiting.popFirst() { group.addTask { try await Meeting(pair, within: patience) } }
+            var held: [ConnectionResult] = []
+            while let result = try await group.next() {
+                held.append(result)
+                if let pair = waiting.popFirst() {
+                    group.addTask { try await ConnectionResult(pair, within: patience) }
+                }
             }
             return held
         }
@@ -72,7 +77,7 @@ private struct Pair: Hashable, Sendable, CustomStringConvertible {
     var description: String { "\(first) x \(second)" }
 }
 
-private struct Meeting: Sendable {
+private struct ConnectionResult: Sendable {
     static let headings = ["", "", "connected", "direct", "connected after", "direct after", "longest"]
 
     let pair: Pair
@@ -86,7 +91,7 @@ private struct Meeting: Sendable {
         let encounter = try await Encounter(.init(pair.first), .init(pair.second))
         // Where no path is found by design, the wait is short.
         let isHopeless = !pair.isEasy && !pair.needsSearch
-        (connected, direct) = try await encounter.meet(within: isHopeless ? .seconds(8) : patience)
+        (connected, direct) = try await encounter.connect(within: isHopeless ? .seconds(8) : patience)
         guard connected != nil else {
             isHeard = false
             return
@@ -95,13 +100,13 @@ private struct Meeting: Sendable {
         isHeard = traffic.lost == 0 && traffic.failures.isEmpty
     }
 
-    static func row(_ pair: Pair, _ meetings: [Self]) -> [String] {
-        let connected = meetings.compactMap(\.connected).sorted()
-        let direct = meetings.compactMap(\.direct).sorted()
+    static func row(_ pair: Pair, _ results: [Self]) -> [String] {
+        let connected = results.compactMap(\.connected).sorted()
+        let direct = results.compactMap(\.direct).sorted()
         let middle = { (times: [Duration]) in times.isEmpty ? "-" : LabExtent.text(times[times.count / 2]) }
         return [
-            "\(pair.first)", "\(pair.second)", "\(connected.count)/\(meetings.count)",
-            "\(direct.count)/\(meetings.count)", middle(connected), middle(direct),
+            "\(pair.first)", "\(pair.second)", "\(connected.count)/\(results.count)",
+            "\(direct.count)/\(results.count)", middle(connected), middle(direct),
             direct.last.map(LabExtent.text) ?? "-",
         ]
     }

@@ -50,8 +50,8 @@ internal import Testing
         let mapped = try await known.heard()
         #expect(mapped.address == NatLab.publicAddress(of: 1))
         #expect((mapped.port == 40_000) == (kind != .symmetric))
-        for (stranger, name) in [(elsewhere, "elsewhere"), (samePlace, "samePlace"), (known, "known")] {
-            try await stranger.send(name, to: mapped.address, mapped.port)
+        for (sender, name) in [(elsewhere, "elsewhere"), (samePlace, "samePlace"), (known, "known")] {
+            try await sender.send(name, to: mapped.address, mapped.port)
         }
         let expected =
             switch kind {
@@ -189,12 +189,12 @@ internal import Testing
 /// coturn as a STUN server at both addresses of the lab's server, and its own client.
 private final class Coturn {
     private let server: ChildProcess
-    private let folder: TemporaryHome
+    private let folder: TemporaryDataDirectory
     private let lab: NatLab
 
     init(on lab: NatLab) async throws {
         self.lab = lab
-        let folder = try TemporaryHome()
+        let folder = try TemporaryDataDirectory()
         self.folder = folder
         let files = ["userdb", "pidfile"].map { "--\($0)=\(folder.path)-\($0)" }
         let command =

@@ -12,10 +12,11 @@ internal import Testing
     private static let patience = Duration.seconds(60)
 
     /// Two devices that are connected directly.
-    private func met(_ first: NatLab.Site, _ second: NatLab.Site, mappingSeconds: Int? = nil) async throws -> Encounter
+    private func connectedEncounter(_ first: NatLab.Site, _ second: NatLab.Site, mappingSeconds: Int? = nil)
+        async throws -> Encounter
     {
         let encounter = try await Encounter(first, second, mappingSeconds: mappingSeconds)
-        let (_, direct) = try await encounter.meet(within: Self.patience)
+        let (_, direct) = try await encounter.connect(within: Self.patience)
         try #require(direct != nil, "\(first.kind) x \(second.kind): not direct, so nothing is shown")
         return encounter
     }
@@ -28,7 +29,7 @@ internal import Testing
     }
 
     @Test func `messages flow on when the router of who sends them forgets its mappings`() async throws {
-        let encounter = try await met(.init(.symmetric), .init(.fullCone))
+        let encounter = try await connectedEncounter(.init(.symmetric), .init(.fullCone))
         let (lab, first, second) = (encounter.lab, encounter.first, encounter.second)
         let traffic = try await Traffic.flowing(from: first, to: second) { try await lab.forgetMappings(of: 2) }
         check("the dialler's router forgot its mappings", traffic)
@@ -37,7 +38,7 @@ internal import Testing
     @Test(.enabled(if: LabExtent.isFull, "it may take a minute: make lab"))
     func `who only listens behind a router that forgets its mappings is heard of again`() async throws {
         for (site, name) in [(2, "the dialler"), (3, "the other side")] {
-            let encounter = try await met(.init(.symmetric), .init(.fullCone))
+            let encounter = try await connectedEncounter(.init(.symmetric), .init(.fullCone))
             let (first, second) = (encounter.first, encounter.second)
             let (source, target) = site == 2 ? (second, first) : (first, second)
             let traffic = try await Traffic.flowing(from: source, to: target) {
@@ -51,7 +52,7 @@ internal import Testing
 
     @Test(.enabled(if: LabExtent.isFull, "it takes half a minute: make lab"), arguments: [2, 3])
     func `messages flow on when a router gets another public address`(site: Int) async throws {
-        let encounter = try await met(.init(.portRestricted), .init(.portRestricted))
+        let encounter = try await connectedEncounter(.init(.portRestricted), .init(.portRestricted))
         let (lab, first, second) = (encounter.lab, encounter.first, encounter.second)
         let traffic = try await Traffic.flowing(from: first, to: second) { try await lab.changePublicAddress(of: site) }
         check("\(site == 2 ? "the dialler's" : "the other side's") address changed", traffic)
@@ -59,7 +60,7 @@ internal import Testing
 
     @Test(.enabled(if: LabExtent.isFull, "it takes a minute: make lab"))
     func `members that were silent until their mappings had expired hear each other`() async throws {
-        let encounter = try await met(.init(.symmetric), .init(.fullCone), mappingSeconds: 4)
+        let encounter = try await connectedEncounter(.init(.symmetric), .init(.fullCone), mappingSeconds: 4)
         let lab = encounter.lab
         let server = NatLab.serverAddresses[0]
         let echo = try await DatagramSocket(.server, of: lab, address: server, port: 7_000, echoes: true)
@@ -76,7 +77,7 @@ internal import Testing
 
     @Test func `messages go over a member while nothing passes between the two, and directly again later`() async throws
     {
-        let encounter = try await met(.init(.portRestricted), .init(.portRestricted))
+        let encounter = try await connectedEncounter(.init(.portRestricted), .init(.portRestricted))
         let (lab, first, second) = (encounter.lab, encounter.first, encounter.second)
         let watch = try await first.watch()
         let fallBack = try await Traffic.flowing(from: first, to: second) {
@@ -101,7 +102,7 @@ internal import Testing
         var stalls: [[String]] = [["device that changes", "to", "stall", "lost"]]
         for number in Array(repeating: [2, 3], count: min(5, LabExtent.repetitions)).joined() {
             let site = NatLab.Site(.portRestricted, second: .portRestricted)
-            let encounter = try await met(site, site)
+            let encounter = try await connectedEncounter(site, site)
             let (lab, first, second) = (encounter.lab, encounter.first, encounter.second)
             for isUp in [false, true] {
                 let name = number == 2 ? "the dialler" : "the other side"
@@ -116,7 +117,7 @@ internal import Testing
     }
 
     @Test func `a short partition only delays messages`() async throws {
-        let encounter = try await met(.init(.portRestricted), .init(.portRestricted))
+        let encounter = try await connectedEncounter(.init(.portRestricted), .init(.portRestricted))
         let (lab, first, second) = (encounter.lab, encounter.first, encounter.second)
         let server = NatLab.serverAddresses[0]
         let echo = try await DatagramSocket(.server, of: lab, address: server, port: 7_000, echoes: true)
@@ -136,7 +137,7 @@ internal import Testing
     func `after a long partition members meet again`()
         async throws
     {
-        let encounter = try await met(.init(.portRestricted), .init(.portRestricted))
+        let encounter = try await connectedEncounter(.init(.portRestricted), .init(.portRestricted))
         let (lab, first, second) = (encounter.lab, encounter.first, encounter.second)
         let (near, far) = (try await first.watch(), try await second.watch())
         let began = ContinuousClock.now
@@ -147,19 +148,19 @@ internal import Testing
         }
         let healed = ContinuousClock.now
         try await lab.setConnected(true, site: 2)
-        let met = try await near.event("peerJoined", of: second.peerId, since: healed, within: .seconds(120))
-        print("met again \(met.map { LabExtent.text($0 - healed) } ?? "-") s after a partition healed")
-        #expect(met != nil, "not met again")
+        let reconnected = try await near.event("peerJoined", of: second.peerId, since: healed, within: .seconds(120))
+        print("met again \(reconnected.map { LabExtent.text($0 - healed) } ?? "-") s after a partition healed")
+        #expect(reconnected != nil, "not met again")
         check("after a long partition", try await Traffic.flowing(from: second, to: first) {})
     }
 
     @Test func `through a relay a connection comes about over links of 1280 bytes, and carries a file`() async throws {
         let encounter = try await Encounter(.init(.symmetric), .init(.symmetric), mtu: 1_280)
         let (first, second) = (encounter.first, encounter.second)
-        _ = try await encounter.meet(within: .seconds(1))
+        _ = try await encounter.connect(within: .seconds(1))
         #expect(try await first.isRelayed(second) == true)
         check("relayed, MTU 1280", try await Traffic.flowing(from: first, to: second) {})
-        let folder = try TemporaryHome()
+        let folder = try TemporaryDataDirectory()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         let listener = try second.run(["listen", "--json", "--accept-files", folder.path])
         _ = try await Device.next("listening", of: listener)

@@ -21,7 +21,7 @@ internal import Testing
         let lab = try await NatLab.with([.init(kind), .init(.portRestricted)])
         let server = try RunningCommand(
             ["stun", "--serve", "--json", "--listen", Self.serverAddress],
-            home: TemporaryHome(),
+            home: TemporaryDataDirectory(),
             wrapper: lab.wrapper(on: .server)
         )
         _ = try await Device.next("listening", of: server)

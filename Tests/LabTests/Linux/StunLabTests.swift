@@ -12,7 +12,7 @@ internal import Testing
         let places = zip(NatLab.serverAddresses, [3478, 3479]).flatMap { ["--listen", "\($0):\($1)"] }
         let server = try RunningCommand(
             ["stun", "--serve", "--json"] + places,
-            home: TemporaryHome(),
+            home: TemporaryDataDirectory(),
             wrapper: lab.wrapper(on: .server)
         )
         _ = try server.next("listening")
@@ -21,7 +21,8 @@ internal import Testing
 
     /// Returns the outcome of a command at the first site.
     private func answer(_ arguments: [String], on lab: NatLab) throws -> Outcome {
-        try RunningCommand(arguments + ["--json"], home: TemporaryHome(), wrapper: lab.wrapper(on: .site(1))).outcome()
+        try RunningCommand(arguments + ["--json"], home: TemporaryDataDirectory(), wrapper: lab.wrapper(on: .site(1)))
+            .outcome()
     }
 
     @Test(
@@ -56,7 +57,7 @@ internal import Testing
         func diagnosis(_ lab: LanLab) throws -> (codes: [String], multicast: [String]) {
             let outcome = try RunningCommand(
                 ["doctor", "--json"],
-                home: TemporaryHome(),
+                home: TemporaryDataDirectory(),
                 wrapper: lab.wrapper(on: 1)
             ).outcome()
             let findings = try #require(try outcome.json["findings"] as? [[String: Any]])

@@ -7,7 +7,7 @@ internal import Testing
 /// Pictures in, texts out.
 @Suite("Reading of pictures") struct ReadingTests {
     /// A symbol's rows, drawn with `scale` pixels a module and a quiet zone of four.
-    private func picture(_ rows: [[Bool]], scale: Int = 3, isInverted: Bool = false) throws -> GreyPicture {
+    private func image(_ rows: [[Bool]], scale: Int = 3, isInverted: Bool = false) throws -> GreyImage {
         let side = (rows.count + 8) * scale
         var pixels = [UInt8](repeating: isInverted ? 20 : 235, count: side * side)
         for y in 0..<side {
@@ -17,7 +17,7 @@ internal import Testing
                 pixels[y * side + x] = isInverted ? 235 : 20
             }
         }
-        return try GreyPicture(width: side, height: side, pixels: pixels)
+        return try GreyImage(width: side, height: side, pixels: pixels)
     }
 
     private func rows(of symbol: QRSymbol) -> [[Bool]] {
@@ -46,7 +46,7 @@ internal import Testing
         for (index, rows) in drawn.enumerated() {
             let (version, level) = all[index]
             let reading = try #require(
-                QRReader().read(try picture(rows.map { $0.map { $0 == "1" } })).first,
+                QRReader().read(try image(rows.map { $0.map { $0 == "1" } })).first,
                 "\(version) \(level)"
             )
             #expect(reading.text == requests[index].text, "\(version) \(level)")
@@ -57,7 +57,7 @@ internal import Testing
 
     @Test func `the reader reports the version, level, mask and corners of a symbol`() throws {
         let symbol = try QRSymbol(encoding: "beside the text", level: .q)
-        let upright = try #require(QRReader().read(try picture(rows(of: symbol))).first)
+        let upright = try #require(QRReader().read(try image(rows(of: symbol))).first)
         #expect(upright.version == symbol.version && upright.level == .q && upright.mask == symbol.mask)
         #expect(!upright.isInverted && !upright.isMirrored && upright.message.part == nil)
         // The quiet zone is 12 pixels wide, and a pixel's centre has whole numbers.
@@ -82,15 +82,15 @@ internal import Testing
                 }
             }
         }
-        let read = QRReader().read(try GreyPicture(width: width, height: height, pixels: pixels)).compactMap(\.text)
+        let read = QRReader().read(try GreyImage(width: width, height: height, pixels: pixels)).compactMap(\.text)
         #expect(read.sorted() == texts.sorted())
     }
 
     @Test func `inverted and mirrored symbols are read and reported as such`() throws {
         let symbol = try QRSymbol(encoding: "other way round", level: .m)
-        let inverted = try #require(QRReader().read(try picture(rows(of: symbol), isInverted: true)).first)
+        let inverted = try #require(QRReader().read(try image(rows(of: symbol), isInverted: true)).first)
         #expect(inverted.text == "other way round" && inverted.isInverted && !inverted.isMirrored)
-        let mirrored = try #require(QRReader().read(try picture(rows(of: symbol).map { $0.reversed() })).first)
+        let mirrored = try #require(QRReader().read(try image(rows(of: symbol).map { $0.reversed() })).first)
         #expect(mirrored.text == "other way round" && mirrored.isMirrored && !mirrored.isInverted)
     }
 
@@ -104,7 +104,7 @@ internal import Testing
                 let x = Int.random(in: 9..<symbol.size, using: &random)
                 rows[Int.random(in: 9..<symbol.size, using: &random)][x].toggle()
             }
-            for reading in QRReader().read(try picture(rows)) {
+            for reading in QRReader().read(try image(rows)) {
                 #expect(reading.text == "a text that must not become another one", "\(damage)")
                 read += 1
             }
@@ -118,8 +118,8 @@ internal import Testing
         let floor: [Distortion: Int] = [.blurred: 6, .uneven: 7, .handheld: 7]
         var missed = 0
         for number in 0..<8 {
-            let sample = try CorpusPicture(distortion, number: number, isSmall: true)
-            let read = QRReader().read(sample.picture).compactMap(\.text)
+            let sample = try CorpusImage(distortion, number: number, isSmall: true)
+            let read = QRReader().read(sample.image).compactMap(\.text)
             #expect(Set(read).isSubset(of: sample.texts), "\(distortion) \(number) was read as \(read)")
             #expect(Set(read).count == read.count, "\(distortion) \(number): one symbol twice")
             if Set(read) != Set(sample.texts) { missed += 1 }
@@ -129,24 +129,24 @@ internal import Testing
 
     @Test func `an image of code-like patterns costs no more than its budget`() throws {
         for number in 0..<6 {
-            let sample = try CorpusPicture(.empty, number: number, isSmall: true)
+            let sample = try CorpusImage(.empty, number: number, isSmall: true)
             for steps in [0, 1, 1_000, 100_000] {
-                #expect(QRReader(steps: steps).read(sample.picture).isEmpty)
+                #expect(QRReader(steps: steps).read(sample.image).isEmpty)
             }
         }
         let symbol = try QRSymbol(encoding: "no work, no text", level: .l)
-        #expect(QRReader(steps: 0).read(try picture(rows(of: symbol))).isEmpty)
+        #expect(QRReader(steps: 0).read(try image(rows(of: symbol))).isEmpty)
     }
 
     @Test func `no damage to an image crashes the reader or gives another text`() throws {
         let symbol = try QRSymbol(encoding: "never another", level: .l)
-        let whole = try picture(rows(of: symbol), scale: 2)
+        let whole = try image(rows(of: symbol), scale: 2)
         neverCrash(on: [whole.pixels], rounds: 400) { bytes in
             let width = whole.width
             let height = max(1, min(whole.height, bytes.count / width))
             guard bytes.count >= width * height else { return }
-            let picture = try GreyPicture(width: width, height: height, pixels: Array(bytes.prefix(width * height)))
-            for reading in QRReader().read(picture) { #expect(reading.text == "never another") }
+            let image = try GreyImage(width: width, height: height, pixels: Array(bytes.prefix(width * height)))
+            for reading in QRReader().read(image) { #expect(reading.text == "never another") }
         }
     }
 }

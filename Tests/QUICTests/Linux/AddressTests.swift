@@ -16,9 +16,9 @@ internal import TransportConformance
     func `an endpoint of every address answers from the one that was asked (13)`(host: String) async throws {
         let server = try loopbackEndpoint(on: "0.0.0.0")
         let asked = try SocketAddress(parsing: "\(host):\(try address(of: server).port)")
-        let stranger = try RawSocket()
-        stranger.send(RawSocket.question, to: asked)
-        #expect(try await stranger.next(1).map(\.source) == [asked])
+        let unknownSocket = try RawSocket()
+        unknownSocket.send(RawSocket.question, to: asked)
+        #expect(try await unknownSocket.next(1).map(\.source) == [asked])
 
         let dialler = try loopbackEndpoint(on: "0.0.0.0")
         async let accepting = server.accept()
@@ -37,17 +37,17 @@ internal import TransportConformance
     @Test func `an endpoint of every IPv6 address answers from the one that was asked (13)`() async throws {
         let server = try loopbackEndpoint(on: "::")
         let asked = try SocketAddress(parsing: "[::1]:\(try address(of: server).port)")
-        let stranger = try RawSocket(on: "::")
-        stranger.send(RawSocket.question, to: asked)
-        let answer = try #require(try await stranger.next(1).first)
+        let unknownSocket = try RawSocket(on: "::")
+        unknownSocket.send(RawSocket.question, to: asked)
+        let answer = try #require(try await unknownSocket.next(1).first)
         #expect(answer.source == asked)
         // The receiver learns to which of its addresses a datagram came,
         #expect(answer.destination?.bytes == asked.bytes)
         // and the sender's wish is what decides: an address that is not ours is refused.
-        let foreign = try SocketAddress(parsing: "[2001:db8::1]:\(stranger.address.port)")
-        #expect(!stranger.send([1], to: asked, from: foreign))
-        let ours = try SocketAddress(parsing: "[::1]:\(stranger.address.port)")
-        #expect(stranger.send([1], to: asked, from: ours))
+        let foreign = try SocketAddress(parsing: "[2001:db8::1]:\(unknownSocket.address.port)")
+        #expect(!unknownSocket.send([1], to: asked, from: foreign))
+        let ours = try SocketAddress(parsing: "[::1]:\(unknownSocket.address.port)")
+        #expect(unknownSocket.send([1], to: asked, from: ours))
         await server.close(code: 0)
     }
 

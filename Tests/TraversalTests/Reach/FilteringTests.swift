@@ -6,23 +6,23 @@ internal import Testing
 @Suite("Whom a NAT lets in") struct FilteringTests {
     private static let asker = 0
     private static let helper = 1
-    private static let stranger = 2
+    private static let alternate = 2
 
     /// A node behind a NAT, a member that it is connected to, and one that only that member is connected to.
-    private func world(_ kind: SiteNAT.Kind?, seed: UInt64 = 1, hasStranger: Bool = true) throws -> World {
+    private func world(_ kind: SiteNAT.Kind?, seed: UInt64 = 1, hasAlternate: Bool = true) throws -> World {
         let world = try World(seed: seed)
         let nat = kind.map { world.addNAT($0) }
         try world.addNode(behind: nat)
         try world.addNode()
         try world.addNode()
         world.connect(Self.asker, Self.helper)
-        if hasStranger { world.connect(Self.stranger, Self.helper) }
+        if hasAlternate { world.connect(Self.alternate, Self.helper) }
         world.run(for: .seconds(1))
         return world
     }
 
     private func answer(in world: World) -> FilteringBehaviour? {
-        world.feed(Self.asker, .filteringAsked)
+        world.feed(Self.asker, .filteringRequested)
         world.run(for: .seconds(3))
         return world.nodes[Self.asker].filterings.last
     }
@@ -34,19 +34,19 @@ internal import Testing
             let world = try self.world(kind, seed: UInt64(seed))
             #expect(self.answer(in: world) == expected)
             #expect(self.answer(in: world) == expected, "asked again")
-            #expect(world.nodes.allSatisfy { $0.offences == 0 })
+            #expect(world.nodes.allSatisfy { $0.violations == 0 })
         }
     }
 
     @Test func `without a second member, or without any, it says why it is not known`() throws {
         let alone = try World()
         try alone.addNode()
-        #expect(self.answer(in: alone) == .unknown(.nobodyToAsk))
-        #expect(self.answer(in: try self.world(.portRestricted, hasStranger: false)) == .unknown(.noStranger))
+        #expect(self.answer(in: alone) == .unknown(.noHelper))
+        #expect(self.answer(in: try self.world(.portRestricted, hasAlternate: false)) == .unknown(.noAlternate))
         let known = try self.world(.portRestricted)
-        known.connect(Self.asker, Self.stranger)
+        known.connect(Self.asker, Self.alternate)
         known.run(for: .seconds(1))
-        #expect(self.answer(in: known) == .unknown(.noStranger))
+        #expect(self.answer(in: known) == .unknown(.noAlternate))
         let silent = try self.world(.portRestricted)
         silent.nodes[Self.helper].isDown = true
         #expect(self.answer(in: silent) == .unknown(.noAnswer))
@@ -57,11 +57,11 @@ internal import Testing
         let victim = try SocketAddress(parsing: "203.0.113.99:4433")
         let key = try #require(PathKey([UInt8](1...24)))
         for _ in 0..<100 {
-            let lie = Reach.Message.tryThat(key.id, key.key, victim)
-            world.sendMessage(lie.bytes, from: Self.helper, to: Self.stranger)
+            let lie = Reach.Message.probeRequest(key.id, key.key, victim)
+            world.sendMessage(lie.bytes, from: Self.helper, to: Self.alternate)
             world.run(for: .milliseconds(100))
         }
-        #expect(world.nodes[Self.stranger].probes[victim] == 10)
-        #expect(world.nodes[Self.stranger].offences == 0)
+        #expect(world.nodes[Self.alternate].probes[victim] == 10)
+        #expect(world.nodes[Self.alternate].violations == 0)
     }
 }

@@ -24,18 +24,24 @@ internal import Testing
         let lies = (1...16).map { self.address($0) }
         let start = solo.now
         while solo.now - start < .seconds(55) {
-            let call = try solo.key()
+            let session = try solo.key()
             let introduction = Reach.Introduction(observed: nil, channel: nil)
-            solo.hear(.ring(call.id, from: caller, call.key, self.offer(lies), introduction), from: coordinator)
+            solo.hear(
+                .forwardedOffer(session.id, from: caller, session.key, self.offer(lies), introduction),
+                from: coordinator
+            )
             solo.run(for: .seconds(5))
         }
         #expect(solo.probes.count == 16)
         #expect(solo.probes.values.allSatisfy { $0 == 10 }, "\(solo.probes)")
         // After a minute it may be tried again.
         solo.run(for: .seconds(61))
-        let call = try solo.key()
+        let session = try solo.key()
         let introduction = Reach.Introduction(observed: nil, channel: nil)
-        solo.hear(.ring(call.id, from: caller, call.key, self.offer(lies), introduction), from: coordinator)
+        solo.hear(
+            .forwardedOffer(session.id, from: caller, session.key, self.offer(lies), introduction),
+            from: coordinator
+        )
         solo.run(for: .seconds(10))
         #expect(solo.probes.values.allSatisfy { $0 == 20 }, "\(solo.probes)")
     }
@@ -45,10 +51,13 @@ internal import Testing
         let coordinator = try solo.connect("198.51.100.9:4433")
         let caller = try solo.peer()
         for round in 0..<20 {
-            let call = try solo.key()
+            let session = try solo.key()
             let lies = (1...16).map { self.address(round * 16 + $0) }
             let introduction = Reach.Introduction(observed: nil, channel: nil)
-            solo.hear(.ring(call.id, from: caller, call.key, self.offer(lies), introduction), from: coordinator)
+            solo.hear(
+                .forwardedOffer(session.id, from: caller, session.key, self.offer(lies), introduction),
+                from: coordinator
+            )
             solo.run(for: .milliseconds(2_500))
         }
         print("probes for 320 lies in 50 s: \(solo.probes.values.reduce(0, +)) to \(solo.probes.count) addresses")
@@ -69,11 +78,14 @@ internal import Testing
             let victim = self.address(77)
             let caller = try solo.connectOverRelay()
             for _ in 0..<10 {
-                let call = try solo.key()
+                let session = try solo.key()
                 // The caller itself names another address.
                 let offer = self.offer([self.observed], isSearcher ? .unknown : .endpointDependent)
                 let introduction = Reach.Introduction(observed: victim, channel: nil)
-                solo.hear(.ring(call.id, from: caller, call.key, offer, introduction), from: coordinator)
+                solo.hear(
+                    .forwardedOffer(session.id, from: caller, session.key, offer, introduction),
+                    from: coordinator
+                )
                 solo.run(for: .seconds(5))
             }
             #expect(solo.probes[victim] == 10)
@@ -88,10 +100,13 @@ internal import Testing
         let caller = try solo.connectOverRelay()
         for round in 1...3 {
             for _ in 0..<2 {
-                let call = try solo.key()
+                let session = try solo.key()
                 let introduction = Reach.Introduction(observed: self.observed, channel: nil)
                 let offer = self.offer([self.observed], .endpointDependent)
-                solo.hear(.ring(call.id, from: caller, call.key, offer, introduction), from: coordinator)
+                solo.hear(
+                    .forwardedOffer(session.id, from: caller, session.key, offer, introduction),
+                    from: coordinator
+                )
                 solo.run(for: .seconds(20))
             }
             let searched = solo.probes.keys.filter { $0.ip == self.observed.ip && $0 != self.observed }
@@ -115,13 +130,16 @@ internal import Testing
             "[::ffff:127.0.0.1]:4433",
         ]
         for observed in [nil, "127.0.0.1:4433", "[100::7]:9", "192.168.1.2:4433"] {
-            let call = try solo.key()
+            let session = try solo.key()
             let introduction = Reach.Introduction(
                 observed: try observed.map { try SocketAddress(parsing: $0) },
                 channel: nil
             )
             let offer = self.offer(try junk.map { try SocketAddress(parsing: $0) })
-            solo.hear(.ring(call.id, from: try solo.peer(), call.key, offer, introduction), from: coordinator)
+            solo.hear(
+                .forwardedOffer(session.id, from: try solo.peer(), session.key, offer, introduction),
+                from: coordinator
+            )
             solo.run(for: .seconds(10))
         }
         #expect(solo.probes.isEmpty, "\(solo.probes)")
@@ -132,11 +150,11 @@ internal import Testing
         let coordinator = try solo.connect("198.51.100.9:4433")
         let target = try solo.peer()
         solo.feed(.sought(target, solo.network))
-        guard case .call(let id, _, let key, _) = try #require(try solo.messages(to: coordinator).last) else {
+        guard case .offer(let id, _, let key, _) = try #require(try solo.messages(to: coordinator).last) else {
             throw CancellationError()
         }
         let introduction = Reach.Introduction(observed: self.observed, channel: nil)
-        solo.hear(.answered(id, self.offer([self.observed]), introduction), from: coordinator)
+        solo.hear(.forwardedAnswer(id, self.offer([self.observed]), introduction), from: coordinator)
         let probe = try #require(solo.lastProbe)
         #expect(probe.to == self.observed)
         func isDialled(_ solo: Solo) -> Bool { solo.count { if case .dial = $0 { true } else { false } } > 0 }
@@ -157,7 +175,7 @@ internal import Testing
         let before = solo.effects.count
         for bytes in [
             Solo.request(id, isFirst: false, key: wrong),
-            Solo.request(CallId(number: id.number ^ 1), isFirst: false, key: key),
+            Solo.request(SessionId(number: id.number ^ 1), isFirst: false, key: key),
             Solo.request(id, isFirst: true, key: key),
         ] {
             solo.feed(.datagramReceived(bytes, from: self.address(6), port: nil))
@@ -175,10 +193,13 @@ internal import Testing
         var solo = try Solo()
         let coordinator = try solo.connect("198.51.100.9:4433")
         let caller = try solo.peer()
-        let call = try solo.key()
+        let session = try solo.key()
         let introduction = Reach.Introduction(observed: self.observed, channel: nil)
-        solo.hear(.ring(call.id, from: caller, call.key, self.offer([]), introduction), from: coordinator)
-        let request = Solo.request(call.id, isFirst: true, key: call.key)
+        solo.hear(
+            .forwardedOffer(session.id, from: caller, session.key, self.offer([]), introduction),
+            from: coordinator
+        )
+        let request = Solo.request(session.id, isFirst: true, key: session.key)
         for round in 0..<100 {
             for victim in 0..<20 {
                 solo.feed(.datagramReceived(request, from: self.address(victim + 1), port: nil))
@@ -202,18 +223,20 @@ internal import Testing
         let caller = try solo.connect("198.51.100.9:4433")
         let callee = try solo.connect("198.51.100.10:4433")
         for _ in 0..<5_000 {
-            let call = try solo.key()
-            solo.hear(.call(call.id, target: callee, call.key, self.offer([])), from: caller)
+            let session = try solo.key()
+            solo.hear(.offer(session.id, target: callee, session.key, self.offer([])), from: caller)
             let other = try solo.key()
             let introduction = Reach.Introduction(observed: self.observed, channel: nil)
             let made = try solo.peer()
-            solo.hear(.ring(other.id, from: made, other.key, self.offer([]), introduction), from: callee)
+            solo.hear(.forwardedOffer(other.id, from: made, other.key, self.offer([]), introduction), from: callee)
             solo.run(for: .milliseconds(2))
         }
         // 16 at once, one more every two seconds, in ten seconds.
-        let rings = try solo.messages(to: callee).count { if case .ring = $0 { true } else { false } }
+        let forwardedOffers = try solo.messages(to: callee).count {
+            if case .forwardedOffer = $0 { true } else { false }
+        }
         let answers = try solo.messages(to: callee).count { if case .answer = $0 { true } else { false } }
-        #expect((16...22).contains(rings))
+        #expect((16...22).contains(forwardedOffers))
         #expect((16...22).contains(answers))
         #expect(solo.reach.sessions.entries.count <= 22)
         #expect(try solo.messages(to: caller).contains { if case .failed(_, .refused) = $0 { true } else { false } })

@@ -15,18 +15,18 @@ internal import Testing
     }
 
     /// A call of a peer that does not exist, from where the coordinator says.
-    private func ring(
+    private func forwardOffer(
         _ solo: inout Solo,
         from caller: PeerId? = nil,
         at places: [SocketAddress],
         _ mapping: MappingBehaviour = .endpointDependent,
         by coordinator: PeerId
     ) throws {
-        let call = try solo.key()
+        let session = try solo.key()
         let introduction = Reach.Introduction(observed: places.first, channel: nil)
         let offer = Reach.Offer(mapping: mapping, addresses: places)
         let caller = try caller ?? solo.peer()
-        solo.hear(.ring(call.id, from: caller, call.key, offer, introduction), from: coordinator)
+        solo.hear(.forwardedOffer(session.id, from: caller, session.key, offer, introduction), from: coordinator)
     }
 
     private func makeSearcher(_ solo: inout Solo) {
@@ -45,7 +45,7 @@ internal import Testing
                 // One address as the coordinator's word, and fifteen more ports of it as the caller's.
                 let ports = (0..<15).map { SocketAddress(self.victim.ip, port: 6000 + UInt16(round * 15 + $0)) }
                 let mapping: MappingBehaviour = isSearcher ? .endpointIndependent : .endpointDependent
-                try self.ring(&solo, at: [self.victim] + ports, mapping, by: conspirators[round % coordinators])
+                try self.forwardOffer(&solo, at: [self.victim] + ports, mapping, by: conspirators[round % coordinators])
                 solo.run(for: .milliseconds(1_111))
             }
             print("datagrams to a third party in 40 s: \(self.total(solo))")
@@ -62,7 +62,7 @@ internal import Testing
         let coordinator = try solo.connect("[2001:db8:9::9]:4433")
         for round in 0..<36 {
             let places = try (0..<16).map { try SocketAddress(parsing: "[2001:db8:7::\(round + 1):\($0 + 1)]:4433") }
-            try self.ring(&solo, at: places, by: coordinator)
+            try self.forwardOffer(&solo, at: places, by: coordinator)
             solo.run(for: .milliseconds(1_111))
         }
         #expect(self.total(solo) <= 100)
@@ -74,7 +74,7 @@ internal import Testing
         let coordinator = try solo.connect("198.51.100.9:4433")
         for round in 0..<36 {
             let places = (0..<16).map { SocketAddress(.v4(0x0B00_0000 + UInt32(round * 16 + $0)), port: 4433) }
-            try self.ring(&solo, at: places, by: coordinator)
+            try self.forwardOffer(&solo, at: places, by: coordinator)
             solo.run(for: .milliseconds(1_111))
         }
         #expect(self.total(solo) <= 800)
@@ -88,7 +88,7 @@ internal import Testing
             let coordinator = try solo.connect("198.51.100.9:4433")
             let caller = try solo.peer()
             let mapping: MappingBehaviour = isSearcher ? .endpointIndependent : .endpointDependent
-            try self.ring(&solo, from: caller, at: [self.victim], mapping, by: coordinator)
+            try self.forwardOffer(&solo, from: caller, at: [self.victim], mapping, by: coordinator)
             solo.run(for: .seconds(4))
             #expect(self.searches(solo) == 0)
             let link = Reach.Link(isDialler: false, remote: ChannelId(7).address, pathKey: try solo.key())
@@ -102,7 +102,7 @@ internal import Testing
         var solo = try Solo()
         let coordinator = try solo.connect("198.51.100.9:4433")
         let caller = try solo.connect("198.51.100.10:4433")
-        try self.ring(&solo, from: caller, at: [self.victim], by: coordinator)
+        try self.forwardOffer(&solo, from: caller, at: [self.victim], by: coordinator)
         solo.run(for: .seconds(4))
         #expect(self.searches(solo) == 0)
     }
@@ -112,7 +112,7 @@ internal import Testing
         let coordinator = try solo.connect("198.51.100.9:4433")
         for number in 0..<6 {
             let place = SocketAddress(.v4(0x0B00_0001 + UInt32(number)), port: 4433)
-            try self.ring(&solo, from: try solo.connectOverRelay(), at: [place], by: coordinator)
+            try self.forwardOffer(&solo, from: try solo.connectOverRelay(), at: [place], by: coordinator)
         }
         solo.run(for: .seconds(5))
         #expect(self.searches(solo) == 4)
@@ -125,7 +125,10 @@ internal import Testing
             let first = try solo.key()
             let introduction = Reach.Introduction(observed: self.victim, channel: nil)
             let offer = Reach.Offer(mapping: .unknown, addresses: [self.victim])
-            solo.hear(.ring(first.id, from: try solo.peer(), first.key, offer, introduction), from: coordinator)
+            solo.hear(
+                .forwardedOffer(first.id, from: try solo.peer(), first.key, offer, introduction),
+                from: coordinator
+            )
             solo.run(for: .milliseconds(4_950))
             let probe = try #require(solo.lastProbe)
             if isAnswered {
@@ -135,7 +138,7 @@ internal import Testing
             let before = self.total(solo)
             // Another device behind the same NAT.
             let other = SocketAddress(self.victim.ip, port: 6000)
-            try self.ring(&solo, at: [other], .unknown, by: coordinator)
+            try self.forwardOffer(&solo, at: [other], .unknown, by: coordinator)
             solo.run(for: .seconds(5))
             let count = self.total(solo) - before
             #expect(isAnswered ? count >= 45 : count <= 15, "\(count)")

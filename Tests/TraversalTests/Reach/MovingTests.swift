@@ -52,7 +52,7 @@ internal import Testing
             let world = try World(pair: (.fullCone, .fullCone))
             world.feed(World.first, .soughtOverRelay(world.nodes[World.second].peerId, world.network))
             if isSwallowing {
-                for case (_, _, .asked(let peer)) in world.nodes[World.first].history {
+                for case (_, _, .offerSent(let peer)) in world.nodes[World.first].history {
                     world.nodes[try #require(world.index(of: peer))].isSwallowing = true
                 }
             }
@@ -159,13 +159,13 @@ internal import Testing
             var solo = try Solo()
             let coordinator = try solo.connect("198.51.100.9:4433")
             let peer = try solo.connect("203.0.113.3:5000", isDialler: isDialler)
-            let call = try solo.key()
+            let session = try solo.key()
             let offer = Reach.Offer(mapping: .unknown, addresses: [try SocketAddress(parsing: "203.0.113.3:5000")])
             let introduction = Reach.Introduction(observed: nil, channel: nil)
-            solo.hear(.ring(call.id, from: peer, call.key, offer, introduction), from: coordinator)
+            solo.hear(.forwardedOffer(session.id, from: peer, session.key, offer, introduction), from: coordinator)
             let earlier = try solo.messages(to: peer).count
             for case .host(.sendDatagram(let bytes, let address, _)) in solo.effects {
-                let answer = Solo.answer(to: try STUNPacket(bytes), key: call.key)
+                let answer = Solo.answer(to: try STUNPacket(bytes), key: session.key)
                 solo.feed(.datagramReceived(answer, from: address, port: nil))
             }
             #expect(try solo.messages(to: peer).count - earlier == (isDialler ? 1 : 0))

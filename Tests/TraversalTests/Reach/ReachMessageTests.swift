@@ -14,13 +14,16 @@ internal import Testing
         let introduction = Reach.Introduction(observed: addresses[0], channel: ChannelId(0x01_0203_0405_0607))
         let empty = Reach.Introduction(observed: nil, channel: nil)
         return [
-            .observed(addresses[0]), .observed(addresses[1]), .call(key.id, target: target, key.key, offer),
-            .call(key.id, target: target, key.key, full), .ring(key.id, from: target, key.key, offer, introduction),
-            .ring(key.id, from: target, key.key, full, empty), .answer(key.id, offer), .decline(key.id, .busy),
-            .answered(key.id, offer, introduction), .answered(key.id, full, empty), .failed(key.id, .notConnected),
-            .failed(key.id, .refused), .hangUp(key.id), .tryMe(key.id, key.key, known: []),
-            .tryMe(key.id, key.key, known: [target, target]), .tryThat(key.id, key.key, addresses[1]),
-            .tried(key.id, by: target), .tried(key.id, by: nil),
+            .observed(addresses[0]), .observed(addresses[1]), .offer(key.id, target: target, key.key, offer),
+            .offer(key.id, target: target, key.key, full),
+            .forwardedOffer(key.id, from: target, key.key, offer, introduction),
+            .forwardedOffer(key.id, from: target, key.key, full, empty), .answer(key.id, offer),
+            .decline(key.id, .busy),
+            .forwardedAnswer(key.id, offer, introduction), .forwardedAnswer(key.id, full, empty),
+            .failed(key.id, .notConnected),
+            .failed(key.id, .refused), .cancel(key.id), .filteringRequest(key.id, key.key, known: []),
+            .filteringRequest(key.id, key.key, known: [target, target]), .probeRequest(key.id, key.key, addresses[1]),
+            .filteringReply(key.id, by: target), .filteringReply(key.id, by: nil),
         ]
     }
 
@@ -51,10 +54,10 @@ internal import Testing
     }
 
     @Test func `keys are not printed`() throws {
-        let message = try #require(try self.samples().first { if case .ring = $0 { true } else { false } })
+        let message = try #require(try self.samples().first { if case .forwardedOffer = $0 { true } else { false } })
         var printed = ""
         dump(message, to: &printed)
-        #expect(printed.contains("CallKey(redacted)") && "\(message)".contains("CallKey(redacted)"))
+        #expect(printed.contains("SessionKey(redacted)") && "\(message)".contains("SessionKey(redacted)"))
         #expect(!printed.contains("bytes"))
     }
 }

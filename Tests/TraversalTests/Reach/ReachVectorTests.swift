@@ -55,12 +55,12 @@ internal import Testing
         }
         let expected: [Reach.Message] = [
             .observed(addresses[1]), .observed(addresses[0]),
-            .call(id, target: target, key, offer(.endpointIndependent)),
-            .call(id, target: target, key, offer(.unknown, 0)),
-            .ring(id, from: caller, key, offer(.endpointDependent), introduction(1)),
-            .ring(id, from: caller, key, offer(.unknown, 1), Reach.Introduction(observed: nil, channel: nil)),
+            .offer(id, target: target, key, offer(.endpointIndependent)),
+            .offer(id, target: target, key, offer(.unknown, 0)),
+            .forwardedOffer(id, from: caller, key, offer(.endpointDependent), introduction(1)),
+            .forwardedOffer(id, from: caller, key, offer(.unknown, 1), Reach.Introduction(observed: nil, channel: nil)),
             .answer(id, offer(.endpointIndependent)), .decline(id, .busy),
-            .answered(id, offer(.endpointIndependent), introduction(0)), .failed(id, .notConnected), .hangUp(id),
+            .forwardedAnswer(id, offer(.endpointIndependent), introduction(0)), .failed(id, .notConnected), .cancel(id),
         ]
         #expect(self.vectors.messages.count == expected.count)
         for (sample, message) in zip(self.vectors.messages, expected) {

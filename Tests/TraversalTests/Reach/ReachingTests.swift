@@ -41,10 +41,10 @@ internal import Testing
             for seed in 1...10 {
                 let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed))
                 world.seek()
-                let asked = world.nodes[World.first].history.compactMap { entry -> Int? in
-                    if case .asked(let peer) = entry.event { world.index(of: peer) } else { nil }
+                let offered = world.nodes[World.first].history.compactMap { entry -> Int? in
+                    if case .offerSent(let peer) = entry.event { world.index(of: peer) } else { nil }
                 }
-                let coordinator = try #require(asked.first)
+                let coordinator = try #require(offered.first)
                 world.nodes[coordinator].isDown = true
                 if isNoticed { world.disconnect(World.first, coordinator) }
                 let limit = Duration.milliseconds(isNoticed ? 500 : 1_500)
@@ -138,10 +138,10 @@ internal import Testing
         for seed in 1...10 {
             let world = try World(pair: (.symmetric, .symmetric), seed: UInt64(seed))
             world.seek()
-            let asked = world.nodes[World.first].history.compactMap { entry -> Int? in
-                if case .asked(let peer) = entry.event { world.index(of: peer) } else { nil }
+            let offered = world.nodes[World.first].history.compactMap { entry -> Int? in
+                if case .offerSent(let peer) = entry.event { world.index(of: peer) } else { nil }
             }
-            world.nodes[try #require(asked.first)].isSwallowing = true
+            world.nodes[try #require(offered.first)].isSwallowing = true
             let start = world.now
             world.run(until: start + .seconds(20)) { $0.isConnected() }
             #expect(world.isRelayed(), "\(world.story())")
@@ -188,31 +188,34 @@ internal import Testing
 
     @Test func `offers of an unknown peer are accepted up to the limit`() throws {
         var limits = Reach.Limits()
-        limits.calls = 2
-        limits.callsBurst = 100
+        limits.sessions = 2
+        limits.offersBurst = 100
         var solo = try Solo(limits: limits)
         let coordinator = try solo.connect("198.51.100.9:4433")
         for _ in 0..<3 {
-            let call = try solo.key()
+            let session = try solo.key()
             let introduction = Reach.Introduction(observed: nil, channel: nil)
             let offer = Reach.Offer(mapping: .unknown, addresses: [])
-            solo.hear(.ring(call.id, from: try solo.peer(), call.key, offer, introduction), from: coordinator)
+            solo.hear(
+                .forwardedOffer(session.id, from: try solo.peer(), session.key, offer, introduction),
+                from: coordinator
+            )
         }
         let messages = try solo.messages(to: coordinator)
         #expect(messages.count { if case .answer = $0 { true } else { false } } == 2)
         #expect(messages.count { if case .decline(_, .refused) = $0 { true } else { false } } == 1)
         solo.run(for: .seconds(20))
-        #expect(solo.reach.sessions.entries.isEmpty && solo.reach.sessions.calls.isEmpty)
+        #expect(solo.reach.sessions.entries.isEmpty && solo.reach.sessions.byPeer.isEmpty)
     }
 
     @Test func `equal seeds give equal runs`() throws {
-        func course() throws -> String {
+        func describe() throws -> String {
             let world = try World(pair: (.symmetric, .portRestricted), seed: 5, loss: 0.05)
             world.seek()
             world.run(for: .seconds(30))
             return world.story() + world.story(World.second)
         }
-        #expect(try course() == course())
+        #expect(try describe() == describe())
     }
 
     @Test func `two observers at different addresses determine the mapping of a NAT`() throws {

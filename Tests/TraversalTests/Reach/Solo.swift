@@ -112,7 +112,7 @@ struct Solo {
     func count(_ isMeant: (Reach.Effect) -> Bool) -> Int { self.effects.count(where: isMeant) }
 
     /// A sealed probe as the other side would send it.
-    static func request(_ id: CallId, isFirst: Bool, key: CallKey, transaction: UInt8 = 1) -> [UInt8] {
+    static func request(_ id: SessionId, isFirst: Bool, key: SessionKey, transaction: UInt8 = 1) -> [UInt8] {
         var random = SeededGenerator(seed: UInt64(transaction))
         let message = STUNMessage(
             .request,
@@ -123,7 +123,7 @@ struct Solo {
     }
 
     /// A sealed answer to a probe.
-    static func answer(to packet: STUNPacket, key: CallKey) -> [UInt8] {
+    static func answer(to packet: STUNPacket, key: SessionKey) -> [UInt8] {
         let message = STUNMessage(.success, transaction: packet.message.transaction)
         return STUNPacket.encode(message, key: SymmetricKey(data: key.bytes))
     }

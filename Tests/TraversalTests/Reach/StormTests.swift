@@ -57,9 +57,12 @@ internal import Testing
                 }
             }
             for node in world.nodes.indices {
-                #expect(world.nodes[node].offences == 0)
+                #expect(world.nodes[node].violations == 0)
                 let sessions = world.nodes[node].reach.sessions
-                #expect(world.isAtRest(node), "seed \(seed), node \(node): \(sessions.entries.count) \(sessions.calls)")
+                #expect(
+                    world.isAtRest(node),
+                    "seed \(seed), node \(node): \(sessions.entries.count) \(sessions.byPeer)"
+                )
                 #expect(world.nodes[node].openPorts.count <= 8, "\(world.nodes[node].openPorts.count) ports")
             }
         }

@@ -202,7 +202,7 @@ extension World {
         case .failed(_, _, let failure): self.nodes[node].failures.append(failure)
         case .host(.record(let peer, let event)): self.nodes[node].history.append((self.now, peer, event))
         case .host(.filteringFound(let behaviour)): self.nodes[node].filterings.append(behaviour)
-        case .offence: self.nodes[node].offences += 1
+        case .violation: self.nodes[node].violations += 1
         }
     }
 

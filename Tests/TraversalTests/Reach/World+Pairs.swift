@@ -108,8 +108,8 @@ extension World {
     /// Whether no operation is under way, and no state is kept that no connection needs.
     func isAtRest(_ node: Int) -> Bool {
         let reach = self.nodes[node].reach
-        return reach.sessions.entries.isEmpty && reach.sessions.calls.isEmpty && reach.searchPorts.holder == nil
+        return reach.sessions.entries.isEmpty && reach.sessions.byPeer.isEmpty && reach.searchPorts.holder == nil
             && reach.channels.count <= self.limits.standbyChannels + self.nodes[node].links.count
-            && reach.broker.calls.values.allSatisfy { $0.expiry == nil }
+            && reach.broker.sessions.values.allSatisfy { $0.expiry == nil }
     }
 }

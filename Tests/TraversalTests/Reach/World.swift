@@ -31,8 +31,8 @@ final class World {
         var isSwallowing = false
         /// The events that it recorded, with their times and peers.
         var history: [(at: Duration, peer: PeerId, event: Reach.Event)] = []
-        var failures: [CallFailure] = []
-        var offences = 0
+        var failures: [ReachFailure] = []
+        var violations = 0
         var filterings: [FilteringBehaviour] = []
         var dials: [SocketAddress] = []
         /// The datagrams that it sent, by destination, connections' own ones not counted.

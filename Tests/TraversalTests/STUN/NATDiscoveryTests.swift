@@ -64,7 +64,7 @@ internal import Traversal
         var random = SplitMix64(seed: 3)
         var discovery = NATDiscovery(server: self.primary, own: [], isClassifying: false, using: &random)
         let seen = SocketAddress(.v4(0xCB00_7109), port: 30_000)
-        let report = NATReport(publicAddress: seen, mapping: .unknown(.notAsked), filtering: .unknown(.notAsked))
+        let report = NATReport(publicAddress: seen, mapping: .unknown(.notTested), filtering: .unknown(.notTested))
         #expect(world.run(&discovery) == .finish(report))
         #expect(world.now == .zero)
     }

@@ -142,34 +142,34 @@ internal import Traversal
 
     @Test func `a forged source address gets no more than the limit of one source`() throws {
         var server = try STUNServer(primary: self.primary)
-        let question = try self.request([.software("a longer question than others")])
+        let bindingRequest = try self.request([.software("a longer question than others")])
         var (asked, answered) = (0, 0)
         // 10 000 questions a second for 10 seconds, in the name of one machine.
         for step in 0..<100_000 {
             let now = Duration.microseconds(step * 100)
             var source = self.client
             source.port = UInt16(1_024 + step % 60_000)
-            asked += question.count
-            answered += server.reply(to: question, from: source, at: self.primary, now: now)?.bytes.count ?? 0
+            asked += bindingRequest.count
+            answered += server.reply(to: bindingRequest, from: source, at: self.primary, now: now)?.bytes.count ?? 0
         }
         #expect(answered > 0 && answered <= 3 * asked)
-        let most = (60 + 10 * 20) * 3 * question.count
+        let most = (60 + 10 * 20) * 3 * bindingRequest.count
         #expect(answered <= most, "\(answered) bytes of at most \(most)")
     }
 
     @Test func `a flood from all sources is answered within the total limit and in bounded memory`() throws {
         let limits = STUNServer.Limits(
-            perSource: Rate(perSecond: 1, atOnce: 2),
-            total: Rate(perSecond: 100, atOnce: 200),
+            perSource: RateLimit(perSecond: 1, atOnce: 2),
+            total: RateLimit(perSecond: 100, atOnce: 200),
             sourceLimit: 64
         )
         var server = try STUNServer(primary: self.primary, limits: limits)
-        let question = try self.request()
+        let bindingRequest = try self.request()
         var answers = 0
         for step in 0..<20_000 {
             let source = SocketAddress(.v4(0x0B00_0000 + UInt32(step)), port: 5)
             let now = Duration.microseconds(step * 500)
-            if server.reply(to: question, from: source, at: self.primary, now: now) != nil { answers += 1 }
+            if server.reply(to: bindingRequest, from: source, at: self.primary, now: now) != nil { answers += 1 }
         }
         #expect((1_000...1_200).contains(answers), "\(answers) answers in 10 seconds")
         #expect(server.rememberedSources <= 64)
@@ -177,14 +177,14 @@ internal import Traversal
 
     @Test func `a flooding source takes no answers from others`() throws {
         var server = try STUNServer(primary: self.primary)
-        let question = try self.request()
+        let bindingRequest = try self.request()
         var answers = 0
         for step in 0..<10_000 {
             let now = Duration.microseconds(step * 100)
-            _ = server.reply(to: question, from: self.client, at: self.primary, now: now)
+            _ = server.reply(to: bindingRequest, from: self.client, at: self.primary, now: now)
             guard step.isMultiple(of: 1_000) else { continue }
             let honest = SocketAddress(.v4(0x0A00_0001), port: 5)
-            if server.reply(to: question, from: honest, at: self.primary, now: now) != nil { answers += 1 }
+            if server.reply(to: bindingRequest, from: honest, at: self.primary, now: now) != nil { answers += 1 }
         }
         #expect(answers == 10)
     }
@@ -193,13 +193,13 @@ internal import Traversal
         let place = try SocketAddress(parsing: "[2001:db8::1]:3478")
         var server = try STUNServer(
             primary: place,
-            limits: STUNServer.Limits(perSource: Rate(perSecond: 1, atOnce: 3))
+            limits: STUNServer.Limits(perSource: RateLimit(perSecond: 1, atOnce: 3))
         )
-        let question = try self.request()
+        let bindingRequest = try self.request()
         func answers(_ high: UInt64) -> Int {
             (0..<100).count { low in
                 let source = SocketAddress(.v6(high: high, low: UInt64(low) + 1, scope: 0), port: 5)
-                return server.reply(to: question, from: source, at: place, now: .zero) != nil
+                return server.reply(to: bindingRequest, from: source, at: place, now: .zero) != nil
             }
         }
         #expect(answers(0x2001_0DB8_0001_0000) == 3)

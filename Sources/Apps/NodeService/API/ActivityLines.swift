@@ -56,13 +56,13 @@ struct ActivityEvent: ActivityContent {
 /// A message that came, or whose state changed.
 struct ActivityMessage: ActivityContent {
     static let kind = "message"
-    let message: MessageDesk.Message
+    let message: MessageHistory.Message
 }
 
 /// A peer wants to send a file.
 struct ActivityFileOffered: ActivityContent {
     static let kind = "fileOffered"
-    let offer: FileShelf.Offer
+    let offer: FileStore.Offer
 }
 
 /// An offer was answered, or is too old.
@@ -83,7 +83,7 @@ struct ActivityFileProgress: ActivityContent {
 /// A file is whole.
 struct ActivityFileArrived: ActivityContent {
     static let kind = "fileArrived"
-    let file: FileShelf.File
+    let file: FileStore.File
     /// The name that the sender gave; if that name was taken, the file has another.
     let offeredName: String
 }
@@ -170,7 +170,7 @@ struct ActivityTableOperation: ActivityContent {
 
     private static func words(of end: Kademlia.Outcome?) -> (String, Bool, Int) {
         switch end {
-        case .stored(_, let holders): ("stored", false, holders)
+        case .stored(_, let replicas): ("stored", false, replicas)
         case .found(let records): (records.isEmpty ? "nothing" : "found", false, records.count)
         case .peers(let contacts): ("peers", false, contacts.count)
         case .failed(let error): (CommandFailure(error).message, true, 0)

@@ -23,7 +23,7 @@ package final class LogRing: Sendable {
     }
 
     /// A query for lines.
-    struct Question: Sendable {
+    struct Query: Sendable {
         var since: UInt64 = 0
         /// This level and worse ones.
         var level: Logger.Level = .trace
@@ -83,18 +83,18 @@ package final class LogRing: Sendable {
         state.withLock { state in subsystem.flatMap { state.levels.subsystems[$0] } ?? state.levels.level }
     }
 
-    func lines(_ question: Question) -> Report {
+    func lines(_ query: Query) -> Report {
         state.withLock { state in
             let oldest = state.lines.first?.seq ?? state.number + 1
             let found = state.lines.filter { line in
-                line.seq > question.since && line.level >= question.level
-                    && (question.subsystem == nil || line.subsystem == question.subsystem)
-                    && (question.search.map { line.message.localizedCaseInsensitiveContains($0) } ?? true)
+                line.seq > query.since && line.level >= query.level
+                    && (query.subsystem == nil || line.subsystem == query.subsystem)
+                    && (query.search.map { line.message.localizedCaseInsensitiveContains($0) } ?? true)
             }
             return Report(
-                lines: Array(found.suffix(question.limit)),
+                lines: Array(found.suffix(query.limit)),
                 next: state.number,
-                missed: question.since > 0 && question.since < oldest - 1
+                missed: query.since > 0 && query.since < oldest - 1
             )
         }
     }

@@ -51,9 +51,9 @@ extension NodeAPI {
             route(
                 .get,
                 "/circle/conversations/{conversation}/thoughts",
-                .query(ThoughtsQuestion.self)
-            ) { request, question in
-                try handler.thoughts(in: request.conversation, question.checked())
+                .query(ThoughtsQuery.self)
+            ) { request, query in
+                try handler.thoughts(in: request.conversation, query.checked())
             },
             route(
                 .post,
@@ -74,7 +74,7 @@ extension NodeAPI {
             route(.post, "/circle/conversations/{conversation}/opened", .json(OpenedForm.self)) { request, form in
                 try await handler.noteOpened(request.conversation, from: form.first, to: form.last)
             },
-            course(
+            eventStream(
                 .post,
                 "/circle/conversations/{conversation}/follow",
                 .empty,

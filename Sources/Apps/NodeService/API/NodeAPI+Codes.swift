@@ -28,7 +28,7 @@ extension NodeAPI {
     }
 
     /// A frame of a camera has 2 megapixels.
-    private static let pictureByteLimit = 4 << 20
+    private static let imageByteLimit = 4 << 20
 
     var codeOperations: [APIOperation] {
         [
@@ -50,11 +50,11 @@ extension NodeAPI {
             route(
                 .post,
                 "/read-code",
-                .query(PictureQuestion.self, body: .bytes(limit: Self.pictureByteLimit))
-            ) { request, question in
-                let sides = 1...GreyPicture.longestSide
-                guard let width = try ConsoleRequest.number(question.width, "width", in: sides),
-                    let height = try ConsoleRequest.number(question.height, "height", in: sides)
+                .query(ImageQuery.self, body: .bytes(limit: Self.imageByteLimit))
+            ) { request, query in
+                let sides = 1...GreyImage.longestSide
+                guard let width = try ConsoleRequest.number(query.width, "width", in: sides),
+                    let height = try ConsoleRequest.number(query.height, "height", in: sides)
                 else { throw ConsoleRequest.badField("width", "and \"height\" must give the size of the picture") }
                 guard request.body.count == width * height else {
                     throw ConsoleFailure(
@@ -63,8 +63,8 @@ extension NodeAPI {
                         "a picture of \(width) x \(height) has \(width * height) grey bytes, not \(request.body.count)"
                     )
                 }
-                let picture = try GreyPicture(width: width, height: height, pixels: request.body)
-                return Texts(texts: QRReader().read(picture).compactMap { $0.message.part == nil ? $0.text : nil })
+                let image = try GreyImage(width: width, height: height, pixels: request.body)
+                return Texts(texts: QRReader().read(image).compactMap { $0.message.part == nil ? $0.text : nil })
             },
         ]
     }

@@ -9,10 +9,10 @@ extension NodeAPI {
     var commandOperations: [APIOperation] {
         [
             route(.post, "/console/address", body: .json()) { _ in try handler.consoleAddress() },
-            course(.post, "/console/link", .empty, updates: [.consoleLink]) { _, _ in
+            eventStream(.post, "/console/link", .empty, updates: [.consoleLink]) { _, _ in
                 { tell in try await handler.openConsole(tell) }
             },
-            course(
+            eventStream(
                 .post,
                 "/peers/{peer}/local-files",
                 .json(PathForm.self),
@@ -22,7 +22,7 @@ extension NodeAPI {
                 let peer = try handler.resolve(request.peer)
                 return { tell in try await handler.sendFile(form.path, to: peer, tell) }
             },
-            course(
+            eventStream(
                 .post,
                 "/listen",
                 .json(ListenForm.self),
@@ -34,7 +34,7 @@ extension NodeAPI {
                     return DoneReport(done: true)
                 }
             },
-            course(
+            eventStream(
                 .post,
                 "/serve",
                 .json(ServingForm.self),

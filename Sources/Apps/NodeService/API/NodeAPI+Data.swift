@@ -21,10 +21,10 @@ extension NodeAPI {
             route(
                 .get,
                 "/networks/{network}/records",
-                .query(Joined<RecordsQuestion, PageQuestion>.self)
-            ) { request, questions in
-                let (question, page) = questions.parts
-                return try handler.recordsView(of: request.network, question.whose ?? .held, page.page())
+                .query(Joined<RecordsQuery, PageQuery>.self)
+            ) { request, queries in
+                let (query, page) = queries.parts
+                return try handler.recordsView(of: request.network, query.whose ?? .held, page.page())
             },
             route(
                 .put,
@@ -79,7 +79,7 @@ extension NodeAPI {
                 let topic = try Self.topic(form.topic)
                 return try await handler.publish(content.bytes(), to: topic, in: request.network)
             },
-            course(
+            eventStream(
                 .post,
                 "/networks/{network}/subscriptions",
                 .json(SubscriptionForm.self),
@@ -94,10 +94,10 @@ extension NodeAPI {
                     return DoneReport(done: true)
                 }
             },
-            route(.get, "/services", .query(ServicesQuestion.self), needsNetwork: true) { _, question in
+            route(.get, "/services", .query(ServicesQuery.self), needsNetwork: true) { _, query in
                 try await handler.services(
-                    of: question.peer.map { PeerName(form: $0) },
-                    in: question.network.map { NetworkName(form: $0) }
+                    of: query.peer.map { PeerName(form: $0) },
+                    in: query.network.map { NetworkName(form: $0) }
                 )
             },
             route(.post, "/call", .json(CallForm.self, limit: Self.contentByteLimit), needsNetwork: true) { _, form in

@@ -197,7 +197,7 @@ extension NodeAPI {
 
     /// The bytes of a vault that a passphrase opens.
     private func seal(_ storage: InMemoryKeyStorage, _ passphrase: SecretBytes) throws -> [UInt8] {
-        try desk.work {
+        try passphraseGate.work {
             let path = temporaryPath()
             defer { try? SystemFileSystem().remove(path) }  // it is sealed; without a file there is nothing to remove
             try VaultFile.export(storage, to: path, secret: .passphrase(passphrase))
@@ -208,7 +208,7 @@ extension NodeAPI {
     /// Returns the keys of a vault that was sent in base64.
     private func open(_ file: String, _ passphrase: String) throws -> InMemoryKeyStorage {
         let bytes = try ContentForm.decode(file, "file")
-        return try desk.work {
+        return try passphraseGate.work {
             let path = temporaryPath()
             defer { try? SystemFileSystem().remove(path) }  // the same
             try AtomicFile.write(Array(bytes), to: path)
@@ -272,9 +272,9 @@ extension NodeAPI {
             }
             return
         }
-        _ = try desk.work {
+        _ = try passphraseGate.work {
             try VaultFile.contents(
-                at: handler.home.file(NodeHome.vaultName),
+                at: handler.home.file(NodeDirectory.vaultName),
                 secret: .passphrase(SecretBytes(copying: Array(passphrase.utf8)))
             )
         }
@@ -293,7 +293,7 @@ extension NodeAPI {
 }
 
 /// Lets one passphrase be tried at a time: a guess costs memory, and many at once would cost it all.
-final class PassphraseDesk: Sendable {
+final class PassphraseGate: Sendable {
     private let isBusy = Locked(false)
 
     /// - Throws: ``ConsoleFailure`` while another one is tried, and what `body` throws.

@@ -53,7 +53,7 @@ extension NodeAPI {
 
     private var joinOperations: [APIOperation] {
         [
-            course(
+            eventStream(
                 .post,
                 "/networks/{network}/invitations",
                 .json(InvitationForm.self),
@@ -87,7 +87,7 @@ extension NodeAPI {
                 }
                 return try await handler.join(text, network: form.network.map(NetworkName.init(form:)))
             },
-            course(
+            eventStream(
                 .post,
                 "/join/invitation",
                 .json(TextForm.self),
@@ -105,8 +105,8 @@ extension NodeAPI {
             route(.get, "/public-address") { _ in
                 PublicAddressReport(address: try await node.natTraversal.getPublicEndpoint())
             },
-            route(.get, "/networks/{network}/connection-text", .query(AddressQuestion.self)) { request, question in
-                try handler.connectionText(request.network, address: question.address)
+            route(.get, "/networks/{network}/connection-text", .query(AddressQuery.self)) { request, query in
+                try handler.connectionText(request.network, address: query.address)
             },
         ]
     }

@@ -33,16 +33,16 @@ extension NodeAPI {
             route(.get, "/status") { _ in try handler.status() },
             route(.get, "/node") { _ in handler.nodeView(of: try watch) },
             stopOperation,
-            route(.get, "/doctor", .query(PeerQuestion.self)) { _, question in
-                let peer = question.peer.map { ConsoleRequest.plainId($0) }
+            route(.get, "/doctor", .query(PeerQuery.self)) { _, query in
+                let peer = query.peer.map { ConsoleRequest.plainId($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })
                 return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer), for: .console))
             },
-            route(.get, "/doctor/facts", .query(PeerQuestion.self)) { _, question in
-                try await handler.facts(about: question.peer.map { PeerName(form: $0) })
+            route(.get, "/doctor/facts", .query(PeerQuery.self)) { _, query in
+                try await handler.facts(about: query.peer.map { PeerName(form: $0) })
             },
             route(.get, "/storage") { _ in try handler.storageView(of: watch) },
-            route(.get, "/logs", .query(LogQuestion.self)) { _, question in try watch.logs.lines(question.checked()) },
+            route(.get, "/logs", .query(LogQuery.self)) { _, query in try watch.logs.lines(query.checked()) },
             route(.get, "/log-level") { _ in try watch.logs.levels },
             route(.put, "/log-level", .json(LevelForm.self)) { _, form in
                 let watch = try watch
@@ -67,13 +67,13 @@ extension NodeAPI {
             special(
                 .get,
                 "/activity",
-                .query(ActivityQuestion.self),
+                .query(ActivityQuery.self),
                 answers: { .lines(try Activity.schemas()) }
-            ) { _, question in
+            ) { _, query in
                 let stream = try watch.activity.lines(
-                    boot: question.boot,
-                    since: question.since,
-                    follows: question.follow ?? true
+                    boot: query.boot,
+                    since: query.since,
+                    follows: query.follow ?? true
                 )
                 return .lines { lines in
                     for await line in stream {
@@ -143,7 +143,7 @@ extension NodeAPI {
                 try await lan.change(to: form.on ? form.port ?? lan.usualPort : nil)
                 return try lanView(request)
             },
-            course(.post, "/lan/pairing", .json(PairingForm.self), updates: [.pairing]) { request, form in
+            eventStream(.post, "/lan/pairing", .json(PairingForm.self), updates: [.pairing]) { request, form in
                 try request.checkPlace("devices can be paired only at this device itself: open the console there")
                 return { tell in try await handler.pairConsole(at: form.address, tell) }
             },

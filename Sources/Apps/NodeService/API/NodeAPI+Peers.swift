@@ -7,7 +7,7 @@ internal import RunarNode
 // Peers, messages and files.
 extension NodeAPI {
     private struct Messages: Codable {
-        let messages: [MessageDesk.Message]
+        let messages: [MessageHistory.Message]
     }
 
     /// The largest file that a page sends.
@@ -18,11 +18,11 @@ extension NodeAPI {
 
     var peerOperations: [APIOperation] {
         [
-            route(.get, "/peers", .query(Joined<PeersQuestion, PageQuestion>.self)) { _, questions in
-                let (question, page) = questions.parts
-                if question.find == true { await handler.findMembers() }
-                let network = question.network.map { NetworkName(form: $0) }
-                return try handler.peersView(all: question.all ?? false, in: network, page.page())
+            route(.get, "/peers", .query(Joined<PeersQuery, PageQuery>.self)) { _, queries in
+                let (query, page) = queries.parts
+                if query.find == true { await handler.findMembers() }
+                let network = query.network.map { NetworkName(form: $0) }
+                return try handler.peersView(all: query.all ?? false, in: network, page.page())
             },
             route(.get, "/peers/{peer}") { try handler.peerView($0.peer) },
             route(
@@ -52,9 +52,9 @@ extension NodeAPI {
             route(.post, "/networks/{network}/broadcast", Self.message, needsNetwork: true) { request, form in
                 try await handler.broadcast(Self.text(ofMessage: form), in: request.network)
             },
-            route(.get, "/messages", .query(MessagesQuestion.self)) { _, question in
-                let peer = try question.peer.map { try handler.resolve(PeerName(form: $0)) }
-                let since = try ConsoleRequest.number(question.since, "since", in: 0...Int.max) ?? 0
+            route(.get, "/messages", .query(MessagesQuery.self)) { _, query in
+                let peer = try query.peer.map { try handler.resolve(PeerName(form: $0)) }
+                let since = try ConsoleRequest.number(query.since, "since", in: 0...Int.max) ?? 0
                 return Messages(messages: try watch.messages.messages(with: peer, since: since))
             },
         ] + fileOperations
@@ -62,14 +62,14 @@ extension NodeAPI {
 
     private var fileOperations: [APIOperation] {
         [
-            course(
+            eventStream(
                 .post,
                 "/peers/{peer}/files",
-                .query(FileQuestion.self, body: .file(limit: Self.fileByteLimit)),
+                .query(FileQuery.self, body: .file(limit: Self.fileByteLimit)),
                 updates: [.transferred],
                 needsNetwork: true
-            ) { request, question in
-                let name = try Self.fileName(question.name)
+            ) { request, query in
+                let name = try Self.fileName(query.name)
                 let peer = try handler.resolve(request.peer)
                 guard let file = request.file else {
                     throw ConsoleFailure(400, "no-file", "send the file as the body of the request")
@@ -78,7 +78,7 @@ extension NodeAPI {
                     FileSentView(try await handler.sendFile(file.path, named: name, to: peer, tell), name: name)
                 }
             },
-            route(.get, "/offers") { _ in FileShelf.Waiting(offers: try watch.files.offers) },
+            route(.get, "/offers") { _ in FileStore.Waiting(offers: try watch.files.offers) },
             route(.post, "/offers/{number}", .json(OfferForm.self)) { request, form in
                 if form.directory != nil { try request.checkUser() }
                 let directory = form.accept ? try form.directory ?? watch.files.makeDirectory() : nil
@@ -86,7 +86,7 @@ extension NodeAPI {
                 return DoneReport(done: true)
             },
             route(.get, "/files") { _ in
-                FileShelf.Content(directory: try watch.files.directory, files: try watch.files.files())
+                FileStore.Content(directory: try watch.files.directory, files: try watch.files.files())
             },
             special(.get, "/files/{id}", .query(NoForm.self), answers: { .file }) { request, _ in
                 let path = try watch.files.path(of: request["id"])

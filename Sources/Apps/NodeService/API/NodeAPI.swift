@@ -17,7 +17,7 @@ package struct NodeAPI: Sendable {
 
     let handler: RequestHandler
     /// One check of a passphrase at a time: each takes 128 MiB.
-    let desk = PassphraseDesk()
+    let passphraseGate = PassphraseGate()
 
     package init(_ handler: RequestHandler) {
         self.handler = handler
@@ -111,7 +111,7 @@ package struct NodeAPI: Sendable {
     ///
     /// `prepare` checks the request: what it throws is answered with a status of HTTP, and what the work that it returns
     /// throws is the last line. `updates` are the kinds of lines before that.
-    func course<Form, Report: Encodable & Sendable>(
+    func eventStream<Form, Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,
         _ input: RouteInput<Form>,

@@ -16,8 +16,8 @@ package final class NodeWatch: Sendable {
     private static let aliveEvery = 5
 
     let activity = Activity()
-    let messages: MessageDesk
-    let files: FileShelf
+    let messages: MessageHistory
+    let files: FileStore
     let logs: LogRing
     let tap: MetricsTap
     let settings: SettingChanges
@@ -26,15 +26,15 @@ package final class NodeWatch: Sendable {
     private let labels: PeerLabels
 
     /// Watches a node that is measured and logs as `console` says.
-    package init(node: RunarNode, console: NodeConsole, home: HomeDirectory, settings: Settings) {
+    package init(node: RunarNode, console: NodeConsole, home: DataDirectory, settings: Settings) {
         self.node = node
         logs = console.logs
         tap = console.tap
         self.settings = SettingChanges(settings: settings, home: home)
         let labels = PeerLabels(node)
         self.labels = labels
-        messages = MessageDesk(activity: activity)
-        files = FileShelf(home: home, standing: settings.text(.acceptFiles), activity: activity) { labels[$0] }
+        messages = MessageHistory(activity: activity)
+        files = FileStore(home: home, standing: settings.text(.acceptFiles), activity: activity) { labels[$0] }
     }
 
     /// Returns the label that this device's person gave to a peer.

@@ -48,7 +48,7 @@ extension APIRequest where Answer == CircleReport {
 extension APIRequest where Answer == InvitedReport {
     /// Asks the person of a connected device for trust.
     package static func invite(_ peer: PeerName) -> Self {
-        Self(.post, "peers/{peer}/circle", ["peer": peer.text], company: .peer(peer))
+        Self(.post, "peers/{peer}/circle", ["peer": peer.text], requiredPeers: .peer(peer))
     }
 }
 
@@ -60,12 +60,12 @@ extension APIRequest where Answer == CardReport {
 extension APIRequest where Answer == PersonReport {
     /// Asks the person of a card for trust.
     package static func addPerson(card: String) -> Self {
-        Self(.post, "circle/people", body: TextForm(text: card), company: .everybody)
+        Self(.post, "circle/people", body: TextForm(text: card), requiredPeers: .everybody)
     }
 
     /// Accepts the request of a person, or asks a person in whom trust was revoked again.
     package static func accept(_ person: PersonName) -> Self {
-        Self(.post, "circle/people/{person}/accept", ["person": person.text], company: .everybody)
+        Self(.post, "circle/people/{person}/accept", ["person": person.text], requiredPeers: .everybody)
     }
 
     /// Confirms that the safety number on the person's screen has these digits.

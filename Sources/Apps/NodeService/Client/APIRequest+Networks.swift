@@ -86,7 +86,7 @@ extension APIRequest where Answer == DiscoverReport {
     /// In one network or in all.
     package static func discover(_ network: NetworkName?) -> Self {
         // The first one who is found is not all of them.
-        Self(.get, "networks/{network}/discovered", segment(network), company: .everybody)
+        Self(.get, "networks/{network}/discovered", segment(network), requiredPeers: .everybody)
     }
 }
 
@@ -97,7 +97,7 @@ extension APIRequest where Answer == BroadcastReport {
             "networks/{network}/broadcast",
             segment(network),
             body: TextForm(text: text),
-            company: .member(network)
+            requiredPeers: .member(network)
         )
     }
 }
@@ -106,7 +106,13 @@ extension APIRequest where Answer == PublishedReport {
     /// Publishes an event to a topic.
     package static func publish(_ topic: String, network: NetworkName?, _ event: [UInt8]) -> Self {
         let forms = Joined(TopicForm(topic: topic), ContentForm(event))
-        return Self(.post, "networks/{network}/events", segment(network), body: forms, company: .exchange(network))
+        return Self(
+            .post,
+            "networks/{network}/events",
+            segment(network),
+            body: forms,
+            requiredPeers: .exchange(network)
+        )
     }
 }
 
@@ -119,7 +125,7 @@ extension APIRequest where Answer == PutReport {
             "networks/{network}/records",
             segment(key.network),
             body: forms,
-            company: .memberOfOne(key.network)
+            requiredPeers: .memberOfOne(key.network)
         )
     }
 }
@@ -132,7 +138,7 @@ extension APIRequest where Answer == RecordsReport {
             "networks/{network}/records/get",
             segment(key.network),
             body: Joined(key.form, form),
-            company: .memberOfOne(key.network)
+            requiredPeers: .memberOfOne(key.network)
         )
     }
 }
@@ -144,7 +150,7 @@ extension APIRequest where Answer == DeleteReport {
             "networks/{network}/records/delete",
             segment(key.network),
             body: key.form,
-            company: .memberOfOne(key.network)
+            requiredPeers: .memberOfOne(key.network)
         )
     }
 }

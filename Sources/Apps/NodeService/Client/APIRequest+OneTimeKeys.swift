@@ -10,7 +10,7 @@ extension APIRequest where Answer == KeyRelationshipsReport {
 extension APIRequest where Answer == KeyRelationshipReport {
     /// Exchanges one-time keys with a peer.
     package static func exchangeKeys(with peer: PeerName) -> Self {
-        Self(.post, "peers/{peer}/one-time-keys", ["peer": peer.text], company: .peer(peer))
+        Self(.post, "peers/{peer}/one-time-keys", ["peer": peer.text], requiredPeers: .peer(peer))
     }
 
     /// Confirms that the safety number on the peer's screen has these digits.
@@ -34,7 +34,7 @@ extension APIRequest where Answer == SentReport {
             "peers/{peer}/sealed-messages",
             ["peer": peer.text],
             body: TextForm(text: text),
-            company: .peer(peer)
+            requiredPeers: .peer(peer)
         )
     }
 }

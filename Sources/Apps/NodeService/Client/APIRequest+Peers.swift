@@ -23,14 +23,26 @@ extension APIRequest where Answer == ConnectReport {
 
 extension APIRequest where Answer == SentReport {
     package static func send(_ peer: PeerName, text: String) -> Self {
-        Self(.post, "peers/{peer}/messages", ["peer": peer.text], body: TextForm(text: text), company: .peer(peer))
+        Self(
+            .post,
+            "peers/{peer}/messages",
+            ["peer": peer.text],
+            body: TextForm(text: text),
+            requiredPeers: .peer(peer)
+        )
     }
 }
 
 extension APIRequest where Answer == FileSentReport {
     /// Sends a file of this machine.
     package static func sendFile(_ peer: PeerName, path: String) -> Self {
-        Self(.post, "peers/{peer}/local-files", ["peer": peer.text], body: PathForm(path: path), company: .peer(peer))
+        Self(
+            .post,
+            "peers/{peer}/local-files",
+            ["peer": peer.text],
+            body: PathForm(path: path),
+            requiredPeers: .peer(peer)
+        )
     }
 }
 
@@ -38,14 +50,14 @@ extension APIRequest where Answer == ServicesReport {
     /// The services of a peer, or of everybody who is connected and this device.
     package static func services(_ peer: PeerName?, network: NetworkName?) -> Self {
         // The first one who is found is not all of them.
-        Self(.get, "services", query: ["peer": peer?.text, "network": network?.text], company: .everybody)
+        Self(.get, "services", query: ["peer": peer?.text, "network": network?.text], requiredPeers: .everybody)
     }
 }
 
 extension APIRequest where Answer == CalledReport {
     package static func call(_ form: CallForm) -> Self {
         let network = form.network.map { NetworkName($0) }
-        return Self(.post, "call", body: form, company: .memberOfOne(network))
+        return Self(.post, "call", body: form, requiredPeers: .memberOfOne(network))
     }
 }
 

@@ -41,7 +41,7 @@ extension APIRequest where Answer == DoneReport {
 extension APIRequest where Answer == CircleReport {
     /// Gives this person and the circle to another device.
     package static func addDevice(_ device: PeerName) -> Self {
-        Self(.post, "circle/devices/{peer}", ["peer": device.text], company: .peer(device))
+        Self(.post, "circle/devices/{peer}", ["peer": device.text], requiredPeers: .peer(device))
     }
 
     /// Lets another device of this person give the circle to this one.

@@ -12,7 +12,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     /// JSON, or nil for none.
     let body: [UInt8]?
     /// The peers that must be connected before a node that was just started can answer.
-    let company: Company
+    let requiredPeers: RequiredPeers
 
     init(
         _ method: ConsoleRoute.Method,
@@ -20,7 +20,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
         _ parameters: [String: String] = [:],
         query: [String: String?] = [:],
         body: (any Encodable)? = nil,
-        company: Company = .nobody
+        requiredPeers: RequiredPeers = .nobody
     ) {
         self.method = method
         self.template = template
@@ -28,7 +28,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
         self.parameters = parameters.mapValues { $0.isEmpty ? " " : $0 }
         self.query = query.compactMapValues(\.self)
         self.body = body.map { JSONText.bytes($0) } ?? (method == .get || method == .delete ? nil : Array("{}".utf8))
-        self.company = company
+        self.requiredPeers = requiredPeers
     }
 
     /// The path and the query of the request line.
@@ -43,7 +43,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
 }
 
 /// The peers that must be connected before a request is useful.
-enum Company: Sendable {
+enum RequiredPeers: Sendable {
     case nobody
     case peer(PeerName)
     /// Some member of the network, or of any.

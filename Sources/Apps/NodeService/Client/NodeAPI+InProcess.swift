@@ -12,30 +12,30 @@ extension NodeAPI {
         let path = "\(Self.prefix)/\(request.template)"
         let found = (routes + commandRoutes).first { $0.method == request.method && $0.template == path }
         guard let route = found else { preconditionFailure("there is no route \(request.method.rawValue) \(path)") }
-        var question = ConsoleRequest()
-        question.origin = .socket
-        question.parameters = request.parameters
-        question.query = request.query
-        question.body = request.body ?? []
-        await handler.wait(for: request.company)
-        let answer = await route.answer(question)
+        var input = ConsoleRequest()
+        input.origin = .socket
+        input.parameters = request.parameters
+        input.query = request.query
+        input.body = request.body ?? []
+        await handler.wait(for: request.requiredPeers)
+        let answer = await route.answer(input)
         try Task.checkCancellation()
         switch answer {
         case .json(let body, let status): return try AnswerReader<Answer>.answer(body, status: status)
         case .last(let body, let action):
             defer { action() }
             return try AnswerReader<Answer>.answer(body, status: 200)
-        case .lines(let course): return try await Self.read(course, AnswerReader(onUpdate: onUpdate))
+        case .lines(let eventStream): return try await Self.read(eventStream, AnswerReader(onUpdate: onUpdate))
         case .text, .download, .file: throw AnswerReader<Answer>.unknown
         }
     }
 
     private static func read<Answer>(
-        _ course: @escaping @Sendable (ConsoleLines) async -> Void,
+        _ eventStream: @escaping @Sendable (ConsoleLines) async -> Void,
         _ reader: AnswerReader<Answer>
     ) async throws -> Answer {
         let (ends, end) = AsyncStream.makeStream(of: Result<Answer, any Error>.self)
-        await course(
+        await eventStream(
             ConsoleLines { line in
                 do {
                     if let answer = try await reader.take(line: line) { end.yield(.success(answer)) }

@@ -137,8 +137,8 @@ extension NodeFacts {
     ///
     /// - Throws: ``StorageError``, ``CommandFailure``.
     package init(idle home: String, settings: Settings) throws {
-        let own = NodeHome.lastPeerId(in: home)
-        let state = FilePath.joining(home, NodeHome.stateName)
+        let own = NodeDirectory.lastPeerId(in: home)
+        let state = FilePath.joining(home, NodeDirectory.stateName)
         self.init(
             isRunning: false,
             addresses: [],

@@ -42,10 +42,10 @@ private typealias Words = (event: String, address: SocketAddress?, reason: Strin
 extension Reach.Event {
     fileprivate var words: Words {
         switch self {
-        case .asked(let member): ("asked", nil, nil, "asked \(member.short) to coordinate the connection")
+        case .offerSent(let member): ("asked", nil, nil, "asked \(member.short) to coordinate the connection")
         case .refused(let member, let refusal):
             ("declined", nil, "\(refusal)", "\(member.short) could not: \(refusal.words)")
-        case .rung(let member): ("rung", nil, nil, "the peer sent an offer over \(member.short)")
+        case .forwardedOfferReceived(let member): ("rung", nil, nil, "the peer sent an offer over \(member.short)")
         case .introduced(let member, let observed, let isRelayed):
             (
                 "introduced", observed, nil,

@@ -2,10 +2,10 @@ internal import Bytes
 internal import Circle
 internal import Foundation
 internal import Identity
+internal import ImageFiles
 internal import NanoTDF
 internal import Node
 internal import OneTimeKeys
-internal import PictureFiles
 package import Platform
 internal import QRCode
 internal import RunarNode
@@ -25,7 +25,7 @@ extension CommandFailure {
         case let error as DHTError: self.init(hashTable: error)
         case let error as KeychainError: self.init(keychain: error)
         case let error as RunarKeychainError: self.init(devices: error)
-        case let error as HomeDirectoryError: self.init(home: error)
+        case let error as DataDirectoryError: self.init(home: error)
         case let error as StorageError: self.init(storage: error)
         case let error as FileError: self.init(file: error)
         case let error as TransportError: self.init(transport: error)
@@ -41,7 +41,7 @@ extension CommandFailure {
         case let error as DurationTextError: self.init("bad-duration", .usage, error.description)
         case QRCodeError.empty: self.init("no-text", .data, QRCodeError.empty.description)
         case let error as QRCodeError: self.init("too-large", .data, error.description)
-        case let error as PictureFileError: self.init("bad-picture", .data, error.description)
+        case let error as ImageFileError: self.init("bad-picture", .data, error.description)
         case let error as BytesError: self.init("bad-data", .data, error.description)
         case let error as STUNFailure: self.init(stun: error)
         case let error as NATTraversalError: self.init(traversal: error)
@@ -216,7 +216,7 @@ extension CommandFailure {
         self.init(code, status, "\(error)")
     }
 
-    private init(home error: HomeDirectoryError) {
+    private init(home error: DataDirectoryError) {
         switch error {
         case .inUse: self.init("in-use", .tryAgain, error.description)
         case .file(let inner): self.init(file: inner)

@@ -42,19 +42,19 @@ package struct PeersReport: HintingReport {
         /// Smoothed; nil when it is not connected, or before it was measured.
         let roundTripMicroseconds: Int?
         /// The manual disconnect of the two; nil if there was none, or its time is over.
-        var disconnected: Parting?
+        var disconnected: ManualDisconnect?
 
         /// A manual disconnect, after which the two do not connect by themselves for a time.
-        struct Parting: Codable, Hashable, Sendable {
+        struct ManualDisconnect: Codable, Hashable, Sendable {
             /// Whether that was asked on this device; else on the other.
             let byThisDevice: Bool
             /// In seconds since 1970.
             let until: UInt64
 
-            init?(_ parting: PeerParting?) {
-                guard let parting else { return nil }
-                byThisDevice = parting.isOurs
-                until = SystemProcess.wallSeconds + parting.secondsLeft
+            init?(_ manualDisconnect: PeerDisconnect?) {
+                guard let manualDisconnect else { return nil }
+                byThisDevice = manualDisconnect.isOurs
+                until = SystemProcess.wallSeconds + manualDisconnect.secondsLeft
             }
         }
 

@@ -62,17 +62,17 @@ extension RequestHandler {
     }
 
     /// Returns the newest thoughts of a conversation, or those that contain a text.
-    func thoughts(in name: ConversationName, _ question: ThoughtsQuestion) throws -> ThoughtsReport {
+    func thoughts(in name: ConversationName, _ query: ThoughtsQuery) throws -> ThoughtsReport {
         let (circle, place) = (try circle(), try resolve(name))
         let (stream, names) = (place.streamID(in: circle), PeopleNames(circle))
-        let limit = question.limit ?? 50
+        let limit = query.limit ?? 50
         let (thoughts, searchedTo): ([Thought], UInt64?) =
-            if let search = question.search.flatMap(Search.init) {
-                try circle.search(in: stream, before: question.before, limit: limit) { thought in
+            if let search = query.search.flatMap(Search.init) {
+                try circle.search(in: stream, before: query.before, limit: limit) { thought in
                     thought.text.map(search.isIn) == true
                 }
             } else {
-                (try circle.thoughts(in: stream, before: question.before, limit: limit), nil)
+                (try circle.thoughts(in: stream, before: query.before, limit: limit), nil)
             }
         let reports = thoughts.map { ThoughtReport($0, in: place, names) }
         switch place {

@@ -69,7 +69,7 @@ extension RequestHandler {
         do {
             try await node.renewDevice()
             await endKeyStores()
-            try NodeHome.note(node.peerId, in: home)
+            try NodeDirectory.note(node.peerId, in: home)
         } catch {
             if wasRunning { try await restartNode() }
             throw error

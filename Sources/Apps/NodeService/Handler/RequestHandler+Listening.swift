@@ -101,10 +101,10 @@ extension RequestHandler {
         _ request: RunarRequest,
         of action: String,
         to updates: AsyncStream<NodeUpdate>.Continuation,
-        _ desk: QuestionDesk<CallAnswer>
+        _ pendingRequests: PendingRequests<CallAnswer>
     ) async throws -> Data {
         let (answers, continuation) = AsyncStream.makeStream(of: CallAnswer.self)
-        let number = desk.add { continuation.yield($0) }
+        let number = pendingRequests.add { continuation.yield($0) }
         let report = CallReport(
             number: number,
             action: action,
@@ -113,7 +113,7 @@ extension RequestHandler {
             payload: request.payload
         )
         guard case .enqueued = updates.yield(.called(report)) else {
-            desk.remove(number)
+            pendingRequests.remove(number)
             throw RunarError.failure(.busy, message: "too many requests wait for the program that answers them")
         }
         for await answer in answers {
@@ -122,7 +122,7 @@ extension RequestHandler {
             case .failure(let why): throw RunarError.failure(.handlerFailed, message: why, context: request.path)
             }
         }
-        desk.remove(number)
+        pendingRequests.remove(number)
         updates.yield(.callEnded(number))
         throw CancellationError()
     }
@@ -144,7 +144,7 @@ package struct ServiceCall: Sendable {
 // Events: publishing, and updates for a subscriber.
 extension RequestHandler {
     /// The time in which members must confirm the event of a node that is about to end.
-    private static let farewellPatience = Duration.seconds(10)
+    private static let drainPatience = Duration.seconds(10)
 
     func publish(_ event: Data, to topic: String, in network: NetworkName?) async throws -> PublishedReport {
         let network = try resolve(network)
@@ -171,7 +171,7 @@ extension RequestHandler {
 
     /// Asks the members something: what a peer was sent before, it has by the time it answers.
     private func waitForOthers(in network: NetworkId) async {
-        let policy = DHTPolicy(deadline: Self.farewellPatience)
+        let policy = DHTPolicy(deadline: Self.drainPatience)
         let key = Data("runar publish".utf8)
         _ = try? await node.dhtRecords(networkId: network, key: key, policy: policy)  // the event went out before
     }
@@ -239,7 +239,7 @@ extension RequestHandler {
             continuation.yield(.fileArrived(report))
         }
         let number = files.add(
-            FileDesk.Listener(
+            FileOffers.Listener(
                 directory: listening.acceptFiles,
                 ask: listening.asksAboutFiles ? ask : nil,
                 progress: note

@@ -313,15 +313,15 @@ extension RequestHandler {
                 "this machine has no address that another device could dial: give one with --address IP:PORT"
             )
         }
-        let course = InvitationCourse(
+        let flow = InvitationFlow(
             node: node,
-            desk: joins,
+            pendingRequests: joins,
             terms: terms,
             invitation: invitation,
             network: network,
             tell: tell
         )
-        return try await course.run(events)
+        return try await flow.run(events)
     }
 
     /// Joins by an invitation; the digits are an update while the inviter decides.

@@ -133,7 +133,9 @@ extension RequestHandler {
 
     /// The kind of secret that opens the vault.
     var vaultKind: String {
-        get throws { try VaultFile.isOpenedWithKeyFile(at: home.file(NodeHome.vaultName)) ? "keyFile" : "passphrase" }
+        get throws {
+            try VaultFile.isOpenedWithKeyFile(at: home.file(NodeDirectory.vaultName)) ? "keyFile" : "passphrase"
+        }
     }
 
     /// The bytes of a file or of the files in a directory; a file that vanishes counts as 0.
@@ -207,8 +209,8 @@ extension FilteringBehaviour {
         switch self {
         case .endpointIndependent: "endpointIndependent"
         case .endpointDependent: "endpointDependent"
-        case .unknown(.nobodyToAsk): "unknown: no member to ask"
-        case .unknown(.noStranger): "unknown: no second member"
+        case .unknown(.noHelper): "unknown: no member to ask"
+        case .unknown(.noAlternate): "unknown: no second member"
         case .unknown(.noAnswer): "unknown: no answer"
         }
     }

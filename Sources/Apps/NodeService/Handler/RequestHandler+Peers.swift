@@ -37,7 +37,7 @@ extension RequestHandler {
                 foundBy: ways.map(\.rawValue),
                 lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds),
                 roundTripMicroseconds: node.roundTrip(to: peer)?.microseconds,
-                disconnected: PeersReport.Peer.Parting(node.parting(from: peer))
+                disconnected: PeersReport.Peer.ManualDisconnect(node.manualDisconnect(from: peer))
             )
         }
         return PeersReport(running: node.isRunning, all: all, peers: peers)
@@ -258,8 +258,8 @@ extension RequestHandler {
     private static let patience = Duration.seconds(3)
 
     /// Waits until the peers that a request needs are connected, for a few seconds at most.
-    func wait(for company: Company) async {
-        guard node.isRunning, let isThere = isThere(company) else { return }
+    func wait(for requiredPeers: RequiredPeers) async {
+        guard node.isRunning, let isThere = isThere(requiredPeers) else { return }
         let events = node.eventStream
         guard !isThere(), node.discoveryService.isRunning || isAnybodyKnown else { return }
         await withTaskGroup(of: Void.self) { group in
@@ -275,9 +275,9 @@ extension RequestHandler {
     }
 
     /// The check for the peers that a request needs; nil if it needs none, or fails by itself.
-    private func isThere(_ company: Company) -> (@Sendable () -> Bool)? {
+    private func isThere(_ requiredPeers: RequiredPeers) -> (@Sendable () -> Bool)? {
         let node = node
-        switch company {
+        switch requiredPeers {
         case .nobody: return nil
         case .everybody: return { false }
         case .peer(let name):

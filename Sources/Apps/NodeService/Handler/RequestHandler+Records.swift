@@ -25,7 +25,7 @@ extension RequestHandler {
             networkId: network.base64Encoded,
             key: key.text,
             version: receipt.version,
-            holders: receipt.holders,
+            holders: receipt.replicas,
             expiration: UnixTime.clampedSeconds(of: receipt.expiration),
             bytes: value.count
         )
@@ -66,7 +66,7 @@ extension RequestHandler {
             networkId: network.base64Encoded,
             key: key.text,
             version: receipt.version,
-            holders: receipt.holders
+            holders: receipt.replicas
         )
     }
 
@@ -121,7 +121,7 @@ extension RequestHandler {
         var page = page
         page.limit = min(page.limit ?? RecordsView.limit, RecordsView.limit)
         let own = node.peerId
-        let heads = node.heldHeads(networkId: network)
+        let heads = node.storedHeads(networkId: network)
         // What is said of a writer fits for all of its records or for none.
         let writers = Dictionary(grouping: heads.indices) { heads[$0].writer }
         var found: [Int] = []

@@ -17,13 +17,13 @@ package final class RequestHandler: Sendable {
 
     package let node: RunarNode
     let keys: any KeyStorage
-    let home: HomeDirectory
+    let home: DataDirectory
     let settings: Settings
     /// The web console, if this node has one.
     let console: NodeConsole?
-    let files = FileDesk()
-    let joins = QuestionDesk<JoinAnswer>(asker: "the joiner")
-    let calls = QuestionDesk<CallAnswer>(asker: "the caller")
+    let files = FileOffers()
+    let joins = PendingRequests<JoinAnswer>(asker: "the joiner")
+    let calls = PendingRequests<CallAnswer>(asker: "the caller")
     /// The one-time keys, once something needed them.
     private let keyStoreManager = Locked<KeyStoreManager?>(nil)
     /// The inner circle, once something needed it.
@@ -40,7 +40,7 @@ package final class RequestHandler: Sendable {
     package init(
         node: RunarNode,
         keys: any KeyStorage,
-        home: HomeDirectory,
+        home: DataDirectory,
         settings: Settings,
         console: NodeConsole? = nil,
         watch: NodeWatch? = nil,

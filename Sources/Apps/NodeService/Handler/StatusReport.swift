@@ -141,7 +141,7 @@ package struct StatusReport: HintingReport {
 
 extension StatusReport {
     /// The status of a home in which no node runs; `peer` is the device's id, if it is known.
-    package init(idle home: HomeDirectory, peer: PeerId?, configuration: [SettingReport]) {
+    package init(idle home: DataDirectory, peer: PeerId?, configuration: [SettingReport]) {
         self.init(
             running: false,
             home: home.path,

@@ -17,7 +17,7 @@ package final class ConsoleLan: Sendable {
     }
 
     /// A request to move it to another port, or to switch it off.
-    private final class Wish: Sendable {
+    private final class PortChange: Sendable {
         /// Nil for off.
         let port: UInt16?
         private let outcome: Promise<Result<Void, CommandFailure>>
@@ -38,11 +38,11 @@ package final class ConsoleLan: Sendable {
     /// The default port.
     static let standardPort: UInt16 = 4281
 
-    private let home: HomeDirectory
+    private let home: DataDirectory
     private let setting: Locked<Settings.Value>
     private let place = Locked<Place?>(nil)
-    private let wishes: AsyncStream<Wish>
-    private let wish: AsyncStream<Wish>.Continuation
+    private let portChanges: AsyncStream<PortChange>
+    private let portChangeContinuation: AsyncStream<PortChange>.Continuation
 
     /// The port and the certificate in use; nil while it is off.
     package var currentPlace: Place? { place.withLock { $0 } }
@@ -60,27 +60,27 @@ package final class ConsoleLan: Sendable {
     /// The port at which it is switched on unless a request names another.
     var usualPort: UInt16 { chosenPort ?? Self.standardPort }
 
-    init(settings: Settings, home: HomeDirectory) {
+    init(settings: Settings, home: DataDirectory) {
         let off = Settings.Value(texts: [SwitchText.off], source: .standard)
         setting = Locked(settings[.consoleLan] ?? off)
         self.home = home
-        (wishes, wish) = AsyncStream.makeStream(of: Wish.self)
+        (portChanges, portChangeContinuation) = AsyncStream.makeStream(of: PortChange.self)
     }
 
     /// Serves whenever it is on, until the task is cancelled; `configure` says how.
     func run(_ configure: @escaping @Sendable (Console.Place) -> Console.Configuration) async {
-        var wish = await next()
-        while let current = wish {
+        var portChange = await next()
+        while let current = portChange {
             if let port = current.port {
-                wish = await serve(on: port, current, configure)
+                portChange = await serve(on: port, current, configure)
             } else {
                 current.settle(.success(()))
-                wish = await next()
+                portChange = await next()
             }
         }
         // Pending requests fail when they are dropped.
-        self.wish.finish()
-        for await _ in wishes {}
+        self.portChangeContinuation.finish()
+        for await _ in portChanges {}
     }
 
     /// Switches it on if the settings say so.
@@ -116,34 +116,34 @@ package final class ConsoleLan: Sendable {
     /// - Throws: ``CommandFailure`` when the port cannot be had; it is off then.
     private func set(_ port: UInt16?) async throws(CommandFailure) {
         let outcome = Promise<Result<Void, CommandFailure>>()
-        wish.yield(Wish(port: port, outcome))
+        portChangeContinuation.yield(PortChange(port: port, outcome))
         try await outcome.waitIgnoringCancellation().get()
     }
 
-    private func next() async -> Wish? {
-        for await wish in wishes { return wish }
+    private func next() async -> PortChange? {
+        for await portChange in portChanges { return portChange }
         return nil
     }
 
     /// Serves until there is another wish, and returns that when the port is closed.
     private func serve(
         on port: UInt16,
-        _ wish: Wish,
+        _ portChange: PortChange,
         _ configure: @escaping @Sendable (Console.Place) -> Console.Configuration
-    ) async -> Wish? {
-        await withTaskGroup(of: Wish?.self) { group in
+    ) async -> PortChange? {
+        await withTaskGroup(of: PortChange?.self) { group in
             group.addTask {
                 do {
-                    try await self.listen(on: port, wish, configure)
+                    try await self.listen(on: port, portChange, configure)
                 } catch {
-                    wish.settle(.failure(CommandFailure("no-console-lan", .cannotCreate, Self.words(error))))
+                    portChange.settle(.failure(CommandFailure("no-console-lan", .cannotCreate, Self.words(error))))
                 }
-                wish.settle(.failure(Wish.stopping))
+                portChange.settle(.failure(PortChange.stopping))
                 self.place.withLock { $0 = nil }
                 return nil
             }
             group.addTask { await self.next() }
-            var following: Wish?
+            var following: PortChange?
             while let end = await group.next() {
                 guard let end else { continue }
                 following = end
@@ -155,7 +155,7 @@ package final class ConsoleLan: Sendable {
 
     private func listen(
         on port: UInt16,
-        _ wish: Wish,
+        _ portChange: PortChange,
         _ configure: @Sendable (Console.Place) -> Console.Configuration
     ) async throws {
         let certificate = try ConsoleCertificate.load(
@@ -166,7 +166,7 @@ package final class ConsoleLan: Sendable {
         try await Console(configure(.network(port: port, certificate))).run { port in
             let place = Place(port: port, fingerprint: certificate.fingerprint, endSeconds: certificate.endSeconds)
             self.place.withLock { $0 = place }
-            wish.settle(.success(()))
+            portChange.settle(.success(()))
         }
     }
 

@@ -17,7 +17,7 @@ struct ConsoleLink: Sendable {
     /// Writes the file for the console at `address` into the home.
     ///
     /// - Throws: ``FileError``.
-    init(to address: String, secret: String, in home: HomeDirectory) throws {
+    init(to address: String, secret: String, in home: DataDirectory) throws {
         self.secret = secret
         let number = String(UInt32.random(in: .min ... .max), radix: 36)
         path = home.file(Self.prefix + number + Self.suffix)
@@ -42,7 +42,7 @@ struct ConsoleLink: Sendable {
     }
 
     /// Removes what a node that died left in its home.
-    static func removeAll(in home: HomeDirectory) {
+    static func removeAll(in home: DataDirectory) {
         let files = SystemFileSystem()
         let names = (try? files.names(in: home.path)) ?? []  // then there is nothing to tidy up
         for name in names where name.hasPrefix(prefix) && name.hasSuffix(suffix) {

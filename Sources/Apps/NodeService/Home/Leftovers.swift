@@ -23,7 +23,7 @@ package struct Leftovers {
     /// Removes what is left in a home whose lock this process holds, and old partial files in `directories`.
     ///
     /// A file that cannot be removed costs room only, and is tried again at the next start.
-    package func remove(from home: HomeDirectory, receiving directories: [String]) {
+    package func remove(from home: DataDirectory, receiving directories: [String]) {
         for name in names(in: home.path) where Self.isLeftover(name) {
             try? fileSystem.remove(home.file(name))  // see above
         }

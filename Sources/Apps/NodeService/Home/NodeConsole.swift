@@ -25,7 +25,7 @@ package final class NodeConsole: Sendable {
     private let port: UInt16
     /// Whether the person chose the port.
     private let isChosen: Bool
-    private let home: HomeDirectory
+    private let home: DataDirectory
     /// Nil until it is there.
     private let address = Locked<String?>(nil)
     /// The requests that wait for a browser, by the secrets that they gave out.
@@ -37,7 +37,7 @@ package final class NodeConsole: Sendable {
     /// Makes it; nil when it is switched off.
     ///
     /// - Throws: ``CommandFailure``, ``FileError`` when the token cannot be kept.
-    package init?(settings: Settings, home: HomeDirectory) throws {
+    package init?(settings: Settings, home: DataDirectory) throws {
         let lan = ConsoleLan(settings: settings, home: home)
         guard let setting = settings[.console], let port = try Settings.port(setting.texts.first ?? "") else {
             guard lan.report.values == [SwitchText.off] else {
@@ -146,7 +146,7 @@ package final class NodeConsole: Sendable {
     }
 
     /// The token, which outlives a restart so that a program can be told it once.
-    private static func token(in home: HomeDirectory) throws -> String {
+    private static func token(in home: DataDirectory) throws -> String {
         if let bytes = try AtomicFile.read(home.file(tokenName), limit: tokenFileByteLimit) {
             let token = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).first
             if let token { return String(token) }
@@ -154,7 +154,7 @@ package final class NodeConsole: Sendable {
         return try makeToken(in: home)
     }
 
-    private static func makeToken(in home: HomeDirectory) throws -> String {
+    private static func makeToken(in home: DataDirectory) throws -> String {
         var random = SystemRandom()
         let token = Hex.encode(random.bytes(count: tokenByteCount))
         try AtomicFile.write(Array("\(token)\n".utf8), to: home.file(tokenName))

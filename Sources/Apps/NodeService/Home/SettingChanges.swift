@@ -5,10 +5,10 @@ internal import RunarNode
 /// The settings of a running node that were changed since it was started, which the home's file holds.
 final class SettingChanges: Sendable {
     private let started: Settings
-    private let home: HomeDirectory
+    private let home: DataDirectory
     private let changed = Locked<[Setting: Settings.Value]>([:])
 
-    init(settings: Settings, home: HomeDirectory) {
+    init(settings: Settings, home: DataDirectory) {
         started = settings
         self.home = home
     }

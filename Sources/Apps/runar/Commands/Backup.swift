@@ -33,7 +33,7 @@ extension Backup {
 
         func run() async throws {
             if file == nil { try await confirm() }
-            let content = try await Session.with(home) { try await $0.ask(.backup) }
+            let content = try await Session.with(home) { try await $0.send(.backup) }
             var bytes = try Hex.decode(content.rootKey)
             let root = try Ed25519PrivateKey(SecretBytes(consuming: &bytes))
             guard let file else { return show(RecoveryPhrase(masterKey: root)) }
@@ -127,8 +127,8 @@ extension Backup {
         private func restore(_ root: SecretBytes, _ texts: [String]) async throws {
             let request = APIRequest.importKey(name: "root", hex: root.withBytes { Hex.encode($0) }, replacing: replace)
             let report = try await Session.with(home) { session in
-                _ = try await session.ask(request)
-                for text in texts { _ = try await session.ask(.join(text)) }
+                _ = try await session.send(request)
+                for text in texts { _ = try await session.send(.join(text)) }
                 return RestoreReport(restored: true, networks: texts.count)
             }
             Output.report(report, asJSON: home.output.json)
@@ -141,7 +141,9 @@ extension Backup {
         isNew: Bool,
         otherwise advice: String = "give it with --backup-passphrase-file FILE"
     ) throws -> VaultSecret {
-        if let file { return .passphrase(try NodeHome.passphrase(in: file == "-" ? file : HomeOptions.absolute(file))) }
+        if let file {
+            return .passphrase(try NodeDirectory.passphrase(in: file == "-" ? file : HomeOptions.absolute(file)))
+        }
         return .passphrase(
             isNew
                 ? try Prompt.newSecret("choose a passphrase for the file", otherwise: advice)

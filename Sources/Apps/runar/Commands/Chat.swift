@@ -28,11 +28,11 @@ struct Chat: AsyncParsableCommand {
         }
         let name = conversation.name
         try await Session.with(conversation.home, node, onNetwork: true, isServing: true) { session in
-            let report = try await session.ask(.thoughts(in: name, limit: Self.page))
+            let report = try await session.send(.thoughts(in: name, limit: Self.page))
             try await ChatTerminal.run(ChatScreen(report, columns: 80, lines: 24)) { effect in
                 try await Self.perform(effect, in: name, session)
             } following: { tell in
-                _ = try await session.ask(.follow(name)) { update in
+                _ = try await session.send(.follow(name)) { update in
                     switch update {
                     case .circle(let report): tell(.circle(report))
                     case .thought(let thought): tell(.thought(thought))
@@ -56,11 +56,11 @@ struct Chat: AsyncParsableCommand {
                 .attach(try Attachment(file: path), in: name)
             }
         case .loadOlder(let number):
-            return [.older(try await session.ask(.thoughts(in: name, before: number, limit: page)).thoughts)]
+            return [.older(try await session.send(.thoughts(in: name, before: number, limit: page)).thoughts)]
         case .search(let text):
             return [.found(try await session.thoughts(in: name, limit: 1_000, search: text).thoughts)]
         case .noteOpened(let first, let last):
-            _ = try await session.ask(.noteOpened(name, from: first, to: last))
+            _ = try await session.send(.noteOpened(name, from: first, to: last))
             return []
         case .end: return []
         }
@@ -73,8 +73,8 @@ struct Chat: AsyncParsableCommand {
         _ request: () throws -> APIRequest<ThoughtReport>
     ) async -> [ChatScreen.Input] {
         do {
-            let thought = try await session.ask(try request())
-            let circle = try? await session.ask(.circle)  // nil: the thought is stored, and the next news has the keys
+            let thought = try await session.send(try request())
+            let circle = try? await session.send(.circle)  // nil: the thought is stored, and the next news has the keys
             return [.said(thought)] + (circle.map { [.circle($0)] } ?? [])
         } catch {
             return [.notSent(line, why: CommandFailure(error).message)]

@@ -41,7 +41,7 @@ extension Circle {
 
         func run() async throws {
             let request = APIRequest.content(of: thought, in: ConversationName(conversation))
-            let content = try await Session.with(home) { try await $0.ask(request) }
+            let content = try await Session.with(home) { try await $0.send(request) }
             let place = HomeOptions.absolute(file)
             let isDirectory = try SystemFileSystem().status(of: place, followingLink: true)?.kind == .directory
             let path = isDirectory ? FilePath.joining(place, content.storedName) : place

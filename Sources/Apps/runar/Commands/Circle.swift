@@ -46,7 +46,7 @@ extension Circle {
 
         func run() async throws {
             let request = APIRequest.setProfile(name: name, blurb: blurb)
-            let report = try await Session.with(home, node) { try await $0.ask(request) }
+            let report = try await Session.with(home, node) { try await $0.send(request) }
             Output.report(report, asJSON: home.output.json)
         }
     }
@@ -95,16 +95,16 @@ extension Circle {
             let asJSON = home.output.json
             if let person, !CardText.isCard(person) {
                 let request = APIRequest.invite(PeerName(person))
-                let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
+                let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
                 return Output.report(report, asJSON: asJSON)
             }
             let request = APIRequest.addPerson(card: try person ?? card())
-            let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
+            let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
             Output.report(report, asJSON: asJSON)
         }
 
         private func card() throws -> String {
-            let texts = try picture.map { try PictureCodes.readings(in: $0).compactMap(\.text) } ?? []
+            let texts = try picture.map { try ImageCodes.readings(in: $0).compactMap(\.text) } ?? []
             if let card = texts.first(where: CardText.isCard) { return card }
             throw CommandFailure(
                 "no-card",
@@ -158,7 +158,7 @@ extension Circle {
         }
 
         func request() throws -> APIRequest<PersonReport> {
-            let texts = try picture.map { try PictureCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
+            let texts = try picture.map { try ImageCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
             return .verify(PersonName(person), digits: texts.joined(separator: "\n"))
         }
     }
@@ -246,7 +246,7 @@ extension Circle {
             let (home, node) = (conversation.home, node)
             _ = try await Interruption.run {
                 try await Session.with(home, node, onNetwork: true, isServing: true) { session in
-                    try await session.ask(request) { update in
+                    try await session.send(request) { update in
                         switch update {
                         case .circle(let report): if asJSON { Output.json(report) }
                         case .thought(let report): Output.report(report, asJSON: asJSON)

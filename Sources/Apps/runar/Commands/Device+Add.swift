@@ -48,7 +48,7 @@ extension Device {
             let end = try Network.Issue.expiration(of: expires, from: 0)
             let text = try Device.text(
                 request,
-                pictures: picture,
+                images: picture,
                 asking: "Paste the request here:",
                 until: { (try? Device.request(in: $0)) != nil }  // only whether
             )
@@ -61,7 +61,7 @@ extension Device {
                 label: label,
                 admin: admin
             )
-            let report = try await Session.with(home) { try await $0.ask(.addDevice(terms)) }
+            let report = try await Session.with(home) { try await $0.send(.addDevice(terms)) }
             guard !home.output.json else { return Output.json(report) }
             if qr, Output.isTerminal { TerminalCode.showIfRoom(report.text) }
             Output.report(report, asJSON: false)

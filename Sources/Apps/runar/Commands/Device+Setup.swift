@@ -41,25 +41,25 @@ extension Device {
             try makeHomeIfMissing()
             let report = try await Session.with(home) { session -> DeviceSetUpReport? in
                 if answer.isEmpty, picture.isEmpty {
-                    try display(try await session.ask(.deviceRequest))
+                    try display(try await session.send(.deviceRequest))
                     if show { return nil }
                 }
                 let text = try Device.text(
                     answer,
-                    pictures: picture,
+                    images: picture,
                     asking: "Paste the answer here:",
                     until: { (try? Device.answer(in: $0)) != nil }  // only whether
                 )
                 let answer = try Device.answer(in: text)
                 if !yes { try await Device.confirm(answer.code, "Does the other device's screen show the code") }
-                return try await session.ask(.setUpDevice(answer.text))
+                return try await session.send(.setUpDevice(answer.text))
             }
             if let report { Output.report(report, asJSON: home.output.json) }
         }
 
         private func makeHomeIfMissing() throws {
             let place = try home.place()
-            guard try !NodeHome.isMade(at: place) else { return }
+            guard try !NodeDirectory.isMade(at: place) else { return }
             let made = try Init.makeHome(at: place, settings: home.settings(), hasKeyFile: noPassphrase)
             Output.note("made a home for this device in \(made.home)")
         }

@@ -23,12 +23,12 @@ struct Device: AsyncParsableCommand {
     /// The text that a person gives by arguments, files, pictures, or standard input.
     static func text(
         _ words: [String],
-        pictures: [String],
+        images: [String],
         asking question: String,
         until isWhole: @escaping (String) -> Bool
     ) throws -> String {
-        var found = try pictures.flatMap { try PictureCodes.readings(in: $0).compactMap(\.text) }
-        if pictures.isEmpty || !words.isEmpty {
+        var found = try images.flatMap { try ImageCodes.readings(in: $0).compactMap(\.text) }
+        if images.isEmpty || !words.isEmpty {
             found.append(try InputText.pasted(words, limit: textLimit, asking: question, until: isWhole))
         }
         return found.joined(separator: "\n")

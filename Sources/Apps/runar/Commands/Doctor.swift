@@ -30,7 +30,7 @@ struct Doctor: AsyncParsableCommand {
         if let client = NodeClient(home: place) {
             return try await client.perform(.diagnose(peer.map { PeerName($0) }))
         }
-        guard try NodeHome.isMade(at: place) else { return nil }
+        guard try NodeDirectory.isMade(at: place) else { return nil }
         return try NodeFacts(idle: place, settings: home.settings())
     }
 }

@@ -89,7 +89,7 @@ struct Subscribe: AsyncParsableCommand {
             try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        _ = try await session.ask(request) { update in
+                        _ = try await session.send(request) { update in
                             // One that is too many may be on its way when the last one is shown.
                             guard left.withLock({ $0 != 0 }) else { return }
                             Self.show(update, asJSON: asJSON)

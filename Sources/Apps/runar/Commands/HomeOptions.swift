@@ -24,9 +24,9 @@ struct HomeOptions: ParsableArguments {
 
     /// The absolute path of the home.
     ///
-    /// - Throws: ``HomeDirectoryError``.
+    /// - Throws: ``DataDirectoryError``.
     func place() throws -> String {
-        guard let home else { return try HomeDirectory.place() }
+        guard let home else { return try DataDirectory.place() }
         // As for a variable that is not set: an empty path never means the current directory.
         guard !home.isEmpty else { throw CommandFailure("no-home", .usage, "--home is empty: name a directory") }
         return Self.absolute(home)

@@ -21,7 +21,7 @@ struct Init: AsyncParsableCommand {
 
     func run() async throws {
         let place = try home.place()
-        guard try !NodeHome.isMade(at: place) else {
+        guard try !NodeDirectory.isMade(at: place) else {
             throw CommandFailure(
                 "exists",
                 .cannotCreate,
@@ -34,11 +34,11 @@ struct Init: AsyncParsableCommand {
 
     /// Makes a home where there is none.
     static func makeHome(at place: String, settings: Settings, hasKeyFile: Bool) throws -> InitReport {
-        let directory = try HomeDirectory(at: place)
+        let directory = try DataDirectory(at: place)
         let lock = try directory.lockForNode()
         let secret = try secret(directory, settings, hasKeyFile: hasKeyFile)
-        let keys = try VaultFile.create(at: directory.file(NodeHome.vaultName), secret: secret)
-        let node = try NodeHome(directory: directory, keys: keys, lock: lock).makeNode(settings: settings)
+        let keys = try VaultFile.create(at: directory.file(NodeDirectory.vaultName), secret: secret)
+        let node = try NodeDirectory(directory: directory, keys: keys, lock: lock).makeNode(settings: settings)
         return InitReport(
             home: place,
             peerId: node.peerId.base64Encoded,
@@ -48,17 +48,17 @@ struct Init: AsyncParsableCommand {
     }
 
     private static func secret(
-        _ directory: HomeDirectory,
+        _ directory: DataDirectory,
         _ settings: Settings,
         hasKeyFile: Bool
     ) throws -> VaultSecret {
         if hasKeyFile {
-            let path = settings.text(.keyFile) ?? directory.file(NodeHome.keyFileName)
+            let path = settings.text(.keyFile) ?? directory.file(NodeDirectory.keyFileName)
             try VaultFile.makeKeyFile(at: path)
             return .keyFile(path: path)
         }
         if let path = settings.text(.passphraseFile) {
-            let passphrase = try NodeHome.passphrase(in: path)
+            let passphrase = try NodeDirectory.passphrase(in: path)
             guard NewPassphrase.isLongEnough(passphrase) else {
                 throw CommandFailure(
                     "weak-passphrase",

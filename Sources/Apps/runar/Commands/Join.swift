@@ -31,12 +31,12 @@ struct Join: AsyncParsableCommand {
     @OptionGroup var node: NodeOptions
 
     func run() async throws {
-        var found = try picture.flatMap { try PictureCodes.readings(in: $0).compactMap(\.text) }
+        var found = try picture.flatMap { try ImageCodes.readings(in: $0).compactMap(\.text) }
         if picture.isEmpty || !texts.isEmpty { found.append(try InputText.pasted(texts, limit: 64 * 1024)) }
         let text = found.joined(separator: "\n")
         guard !Invitation.isText(text) else { return try await join(by: text) }
         let request = APIRequest.join(text)
-        let report = try await Session.with(home, node) { try await $0.ask(request) }
+        let report = try await Session.with(home, node) { try await $0.send(request) }
         Output.report(report, asJSON: home.output.json)
     }
 
@@ -45,7 +45,7 @@ struct Join: AsyncParsableCommand {
         let asJSON = home.output.json
         let report = try await Interruption.run {
             try await Session.with(home, node, onNetwork: true) { session in
-                try await session.ask(request) { update in
+                try await session.send(request) { update in
                     guard case .joinPending(let report) = update else { return }
                     if asJSON { Output.json(report) } else { Output.note(report.line) }
                 }

@@ -54,7 +54,7 @@ extension Keys {
         }
 
         func request() throws -> APIRequest<KeyRelationshipReport> {
-            let texts = try picture.map { try PictureCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
+            let texts = try picture.map { try ImageCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
             return .verifyKeys(of: PeerName(peer), digits: texts.joined(separator: "\n"))
         }
     }

@@ -37,7 +37,7 @@ struct Listen: AsyncParsableCommand {
             try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        _ = try await session.ask(request) { update in
+                        _ = try await session.send(request) { update in
                             await Self.show(update, asJSON: asJSON, session)
                             if update.isArrival { continuation.yield() }
                         }
@@ -75,12 +75,12 @@ struct Listen: AsyncParsableCommand {
         let size = ByteCountText.text(of: Double(offer.bytes))
         let directory = FileManager.default.currentDirectoryPath
         do {
-            let isWelcome = try await Prompt.confirms(
+            let isAccepted = try await Prompt.confirms(
                 "\(PeerId.typed(offer.peerId)) offers \(offer.name) (\(size)) for \(directory).",
                 with: "yes",
                 otherwise: ""
             )
-            _ = try await session.ask(.answerOffer(offer.number, directory: isWelcome ? directory : nil))
+            _ = try await session.send(.answerOffer(offer.number, directory: isAccepted ? directory : nil))
         } catch {
             let failure = CommandFailure(error)
             // An interruption ends the whole command.

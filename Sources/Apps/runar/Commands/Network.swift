@@ -99,8 +99,8 @@ extension Network {
         func run() async throws {
             let name = NetworkName(network)
             let report = try await Session.with(home) { session in
-                if !yes { try await confirm(try await session.ask(.network(name))) }
-                return try await session.ask(.leaveNetwork(name))
+                if !yes { try await confirm(try await session.send(.network(name))) }
+                return try await session.send(.leaveNetwork(name))
             }
             Output.report(report, asJSON: home.output.json)
         }
@@ -145,8 +145,8 @@ extension Network {
             let network = network.map { NetworkName($0) }
             let report = try await Session.with(home) { session in
                 var place = address
-                if stun { place = try await session.ask(.publicAddress).address }
-                return try await session.ask(.connectionText(network, address: place))
+                if stun { place = try await session.send(.publicAddress).address }
+                return try await session.send(.connectionText(network, address: place))
             }
             if stun, !home.output.json { Output.note("public address \(report.address)") }
             if qr, !home.output.json { return try TerminalCode.show(report.text) }

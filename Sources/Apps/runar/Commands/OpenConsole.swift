@@ -29,7 +29,7 @@ struct OpenConsole: AsyncParsableCommand {
     func run() async throws {
         let place = try home.place()
         guard let client = NodeClient(home: place) else {
-            _ = try NodeHome.existing(place)
+            _ = try NodeDirectory.existing(place)
             throw CommandFailure("not-running", .unavailable, "no node runs in \(place): start it with `runar up`")
         }
         if lan { return try await Self.pair(client, asJSON: home.output.json) }

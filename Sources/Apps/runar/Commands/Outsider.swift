@@ -33,8 +33,10 @@ struct Outsider: AsyncParsableCommand {
         let peer = try PeerId(text: peer)
         let place = try Settings.address(address)
         let settings = try home.settings()
-        let nodeHome = try await NodeHome.open(home.place(), settings: settings)
-        guard let secret = try nodeHome.keys.retrieve(id: "peer") else { throw NodeHome.missing(try home.place()) }
+        let nodeDirectory = try await NodeDirectory.open(home.place(), settings: settings)
+        guard let secret = try nodeDirectory.keys.retrieve(id: "peer") else {
+            throw NodeDirectory.missing(try home.place())
+        }
         let endpoint = try QUICEndpoint.bind(
             QUICConfiguration(
                 identity: try Ed25519PrivateKey(secret),
@@ -42,7 +44,7 @@ struct Outsider: AsyncParsableCommand {
             )
         )
         let report = try await Self.show(token, to: peer, at: place, from: endpoint)
-        await endpoint.close(code: CloseCode.goodbye.rawValue)
+        await endpoint.close(code: CloseCode.shutdown.rawValue)
         Output.report(report, asJSON: home.output.json)
     }
 

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
+internal import ImageFiles
 internal import NodeService
-internal import PictureFiles
 internal import Platform
 internal import QRCode
 
@@ -21,7 +21,7 @@ extension QR {
         @OptionGroup(title: "Output") var options: OutputOptions
 
         func run() throws {
-            let readings = try PictureCodes.readings(in: file)
+            let readings = try ImageCodes.readings(in: file)
             if options.json { return Output.json(ReadReport(readings)) }
             for reading in readings {
                 if let text = reading.text, reading.message.part == nil {
@@ -40,13 +40,13 @@ extension QR {
 }
 
 /// Reads the codes in picture files.
-enum PictureCodes {
+enum ImageCodes {
     /// The codes in a file (`-` is standard input), the highest first.
     ///
-    /// - Throws: ``CommandFailure`` when there is none, `PictureFileError` when it is no picture.
+    /// - Throws: ``CommandFailure`` when there is none, `ImageFileError` when it is no picture.
     static func readings(in path: String) throws -> [QRReading] {
-        let bytes = try InputText.bytes(path, limit: PictureFile.longestFile, otherwise: "make the picture smaller")
-        let readings = QRReader().read(try PictureFile.greyPicture(from: bytes))
+        let bytes = try InputText.bytes(path, limit: ImageFile.longestFile, otherwise: "make the picture smaller")
+        let readings = QRReader().read(try ImageFile.greyImage(from: bytes))
         guard !readings.isEmpty else {
             throw CommandFailure(
                 "no-code",

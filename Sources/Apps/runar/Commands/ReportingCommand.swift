@@ -27,7 +27,7 @@ extension ReportingCommand {
     fileprivate func run(with node: NodeOptions?, onNetwork: Bool) async throws {
         try await prepare()
         let request = try request()
-        let report = try await Session.with(home, node, onNetwork: onNetwork) { try await $0.ask(request) }
+        let report = try await Session.with(home, node, onNetwork: onNetwork) { try await $0.send(request) }
         try show(report)
     }
 }

@@ -20,14 +20,14 @@ struct Reset: AsyncParsableCommand {
 
     /// The files of a home; other files in it are left alone.
     private static let names = [
-        NodeHome.vaultName, NodeHome.keyFileName, NodeHome.stateName, NodeHome.stateName + "-wal",
-        NodeHome.stateName + "-shm", NodeHome.peerName, NodeHome.logName, ConfigurationFile.name,
+        NodeDirectory.vaultName, NodeDirectory.keyFileName, NodeDirectory.stateName, NodeDirectory.stateName + "-wal",
+        NodeDirectory.stateName + "-shm", NodeDirectory.peerName, NodeDirectory.logName, ConfigurationFile.name,
         NodeConsole.tokenName, ConsoleCertificate.name, NodeSocket.name, "vault.lock", "node.lock",
     ]
 
     func run() async throws {
         let place = try home.place()
-        let directory = try NodeHome.existing(place)
+        let directory = try NodeDirectory.existing(place)
         let lock = try Self.lock(of: directory)
         defer { withExtendedLifetime(lock) {} }
         let losses = [
@@ -60,8 +60,8 @@ struct Reset: AsyncParsableCommand {
     }
 
     /// The names of the networks that the root key of this home owns, as far as the state can be read without it.
-    private static func ownedNetworks(in directory: HomeDirectory) throws -> [String] {
-        let path = directory.file(NodeHome.stateName)
+    private static func ownedNetworks(in directory: DataDirectory) throws -> [String] {
+        let path = directory.file(NodeDirectory.stateName)
         guard try SystemFileSystem().status(of: path, followingLink: false) != nil,
             let store = try? StateStore(path: path)  // a damaged one is a reason for a reset
         else { return [] }
@@ -82,12 +82,12 @@ struct Reset: AsyncParsableCommand {
         )
     }
 
-    private static func lock(of directory: HomeDirectory) throws -> FileLock {
-        do throws(HomeDirectoryError) {
+    private static func lock(of directory: DataDirectory) throws -> FileLock {
+        do throws(DataDirectoryError) {
             return try directory.lockForNode()
         } catch {
             guard case .inUse(_, let process) = error else { throw error }
-            throw NodeHome.inUse(directory, byProcess: process)
+            throw NodeDirectory.inUse(directory, byProcess: process)
         }
     }
 }

@@ -48,7 +48,7 @@ struct Send: AsyncParsableCommand {
         if all { return try await broadcast() }
         let (peer, text) = (PeerName(words[0]), try Self.text(words[1]))
         let request = sealed ? APIRequest.sendSealed(peer, text: text) : APIRequest.send(peer, text: text)
-        let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
+        let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
         Output.report(report, asJSON: home.output.json)
     }
 
@@ -60,7 +60,7 @@ struct Send: AsyncParsableCommand {
 
     private func broadcast() async throws {
         let request = APIRequest.broadcast(network: network.map { NetworkName($0) }, text: try Self.text(words[0]))
-        let report = try await Session.with(home, node, onNetwork: true) { try await $0.ask(request) }
+        let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
         Output.report(report, asJSON: home.output.json)
         guard let failure = report.error else { return }
         if !home.output.json { Output.failure(failure, asJSON: false) }
@@ -84,7 +84,7 @@ struct Send: AsyncParsableCommand {
         let request = APIRequest.sendFile(PeerName(words[0]), path: path)
         let name = FilePath.name(of: path)
         let report = try await Session.with(home, node, onNetwork: true) { session in
-            try await session.ask(request) { update in
+            try await session.send(request) { update in
                 if case .transferred(let count, let total) = update { progress.show(name, count, of: total) }
             }
         }

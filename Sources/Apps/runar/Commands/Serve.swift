@@ -71,13 +71,13 @@ struct Serve: AsyncParsableCommand {
                 actions: commands.keys.sorted()
             )
         )
-        let desk = ServiceDesk(commands: commands, asJSON: home.output.json)
+        let runner = CommandRunner(commands: commands, asJSON: home.output.json)
         let end: Void? = try await Interruption.run {
             try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                 try await withThrowingDiscardingTaskGroup { group in
-                    group.addTask { await desk.run(session) }
-                    defer { desk.finish() }
-                    _ = try await session.ask(request) { desk.take($0) }
+                    group.addTask { await runner.run(session) }
+                    defer { runner.finish() }
+                    _ = try await session.send(request) { runner.take($0) }
                 }
             }
         }
@@ -92,7 +92,7 @@ struct Serve: AsyncParsableCommand {
 }
 
 /// Runs the commands of an offered service.
-private final class ServiceDesk: Sendable {
+private final class CommandRunner: Sendable {
     /// Commands that run at a time; further requests wait.
     private static let limit = 32
     private static let shell = "/bin/sh"
@@ -148,7 +148,7 @@ private final class ServiceDesk: Sendable {
         if case .failure(let why) = answer { failure = why }
         if isWanted {
             do {
-                let _: DoneReport = try await session.ask(.answerCall(call.number, answer))
+                let _: DoneReport = try await session.send(.answerCall(call.number, answer))
             } catch {
                 failure = CommandFailure(error).message
             }

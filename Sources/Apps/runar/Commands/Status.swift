@@ -31,8 +31,8 @@ struct Status: AsyncParsableCommand {
 
     /// Without a node there is no need for the keys.
     private func idle(_ place: String) throws -> StatusReport {
-        let directory = try NodeHome.existing(place)
-        let peer = NodeHome.lastPeerId(in: directory.path)
+        let directory = try NodeDirectory.existing(place)
+        let peer = NodeDirectory.lastPeerId(in: directory.path)
         return StatusReport(idle: directory, peer: peer, configuration: try home.settings(node).reports)
     }
 }
@@ -49,7 +49,7 @@ struct Stop: AsyncParsableCommand {
     func run() async throws {
         let place = try home.place()
         guard let client = NodeClient(home: place) else {
-            _ = try NodeHome.existing(place)
+            _ = try NodeDirectory.existing(place)
             return Output.report(StopReport(stopped: false, processId: nil), asJSON: home.output.json)
         }
         let report = try await client.perform(.stop)
@@ -59,10 +59,10 @@ struct Stop: AsyncParsableCommand {
 
     /// Waits until the node has released the home, so that the next command finds it free.
     private static func waitUntilFree(_ place: String) async throws {
-        let directory = try HomeDirectory(at: place)
+        let directory = try DataDirectory(at: place)
         let deadline = ContinuousClock.now + patience
         while true {
-            do throws(HomeDirectoryError) {
+            do throws(DataDirectoryError) {
                 _ = try directory.lockForNode()
                 return
             } catch {

@@ -42,7 +42,7 @@ struct Stun: AsyncParsableCommand {
 
     func run() async throws {
         guard let server else { return try await answer() }
-        let report = try await StunQuestion(STUNPlace(server).addresses(), isClassifying: classify).ask()
+        let report = try await STUNQuery(STUNPlace(server).addresses(), isClassifying: classify).run()
         Output.report(report, asJSON: output.json)
     }
 

@@ -29,18 +29,20 @@ struct Up: AsyncParsableCommand {
         if let directory = settings.text(.acceptFiles) { try RequestHandler.checkDirectory(directory) }
         // The lock of a running node is not waited for: it may run for weeks.
         let isRunning = Session.isNodeRunning(in: place)
-        let nodeHome = try await NodeHome.open(place, settings: settings, waiting: !isRunning)
-        let received = [nodeHome.directory.file(FileShelf.directoryName), settings.text(.acceptFiles)]
-        Leftovers().remove(from: nodeHome.directory, receiving: received.compactMap(\.self))
-        let console = try NodeConsole(settings: settings, home: nodeHome.directory)
+        let nodeDirectory = try await NodeDirectory.open(place, settings: settings, waiting: !isRunning)
+        let received = [nodeDirectory.directory.file(FileStore.directoryName), settings.text(.acceptFiles)]
+        Leftovers().remove(from: nodeDirectory.directory, receiving: received.compactMap(\.self))
+        let console = try NodeConsole(settings: settings, home: nodeDirectory.directory)
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
         if let logs = console?.logs { LoggingSystem.bootstrap { RingLogHandler(label: $0, ring: logs) } }
-        let node = try nodeHome.makeNode(settings: settings, metrics: console?.tap)
-        let watch = console.map { NodeWatch(node: node, console: $0, home: nodeHome.directory, settings: settings) }
+        let node = try nodeDirectory.makeNode(settings: settings, metrics: console?.tap)
+        let watch = console.map {
+            NodeWatch(node: node, console: $0, home: nodeDirectory.directory, settings: settings)
+        }
         let handler = RequestHandler(
             node: node,
-            keys: nodeHome.keys,
-            home: nodeHome.directory,
+            keys: nodeDirectory.keys,
+            home: nodeDirectory.directory,
             settings: settings,
             console: console,
             watch: watch,
@@ -62,6 +64,6 @@ struct Up: AsyncParsableCommand {
             thread.start()
         }
         try await run.run(stops: stops, stop: stop)
-        withExtendedLifetime(nodeHome) {}
+        withExtendedLifetime(nodeDirectory) {}
     }
 }

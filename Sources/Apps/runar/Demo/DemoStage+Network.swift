@@ -79,10 +79,10 @@ extension DemoStage {
         return "on \(try members.map { try fact("\($0.name) address") }.joined(separator: ", "))"
     }
 
-    func meet() async throws -> String {
+    func connectMembers() async throws -> String {
         for device in members {
             for other in members where other !== device {
-                try await device.meets(other, id: try fact("\(other.name) id"))
+                try await device.waitForConnection(other, id: try fact("\(other.name) id"))
             }
         }
         return "each discovered both others on the loopback interface and was admitted by them"
@@ -101,7 +101,7 @@ extension DemoStage {
 
 extension DemoDevice {
     /// Waits until this device's node has said that it heard another one nearby, and that both are admitted.
-    func meets(_ other: DemoDevice, id: String) async throws {
+    func waitForConnection(_ other: DemoDevice, id: String) async throws {
         _ = try await node.first("that it discovers \(other.name)") {
             $0.event == "peerDiscovered" && $0.peerId == id ? true : nil
         }

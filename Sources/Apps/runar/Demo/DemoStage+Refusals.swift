@@ -116,7 +116,7 @@ extension DemoStage {
     }
 
     /// The tablet starts after the copy and connects to all of them, so the copy has had its chance.
-    func meetTabletOnly() async throws -> String {
+    func connectTabletOnly() async throws -> String {
         for device in [owner, phone] {
             try await tablet.joins(device, id: try fact("\(device.name) id"))
             try await device.joins(tablet, id: try fact("tablet id"))

@@ -68,7 +68,7 @@ final class DemoStage: Sendable {
             await step("create a network", createNetwork), await step("issue a token for the phone", issueToken),
             await step("join with text and token", join), await performInvitation(&group)
         else { return false }
-        guard await performMeeting(&group), await performTraffic(), await performRelaying(&group),
+        guard await performConnecting(&group), await performTraffic(), await performRelaying(&group),
             await performRefusals(), await step("the watch becomes direct", becomeDirect)
         else { return false }
         return await performRevocation(&group)
@@ -85,11 +85,11 @@ final class DemoStage: Sendable {
         return await step(name, since: started, joinByInvitation)
     }
 
-    private func performMeeting(_ group: inout DiscardingTaskGroup) async -> Bool {
+    private func performConnecting(_ group: inout DiscardingTaskGroup) async -> Bool {
         let started = ContinuousClock.now
         let name = "start three nodes"
         guard start(members, for: name, &group), await step(name, since: started, waitForNodes),
-            await step("discovery: no address typed", since: started, meet)
+            await step("discovery: no address typed", since: started, connectMembers)
         else { return false }
         do {
             for device in members {
@@ -153,7 +153,7 @@ final class DemoStage: Sendable {
         guard start([thief], for: name, &group), await step("start a copy of the server", waitForThief),
             start([tablet], for: name, &group)
         else { return false }
-        return await step(name, meetTabletOnly)
+        return await step(name, connectTabletOnly)
     }
 
     private func step(

@@ -11,13 +11,13 @@ enum BackgroundNode {
 
     static func start(_ home: HomeOptions, _ node: NodeOptions) async throws {
         let place = try home.place()
-        let directory = try NodeHome.existing(place)
+        let directory = try NodeDirectory.existing(place)
         guard !Session.isNodeRunning(in: place) else {
             throw CommandFailure("in-use", .tryAgain, "a node already runs in \(place): `runar status` shows it")
         }
         let settings = try home.settings(node)
-        let secret = try NodeHome.secret(of: directory, settings: settings)
-        let log = directory.file(NodeHome.logName)
+        let secret = try NodeDirectory.secret(of: directory, settings: settings)
+        let log = directory.file(NodeDirectory.logName)
         let descriptor = Posix.openLog(log)
         guard descriptor >= 0 else {
             throw CommandFailure("no-log", .cannotCreate, "cannot write \(log): \(Posix.lastErrorText)")

@@ -20,7 +20,7 @@ struct InvitationDialogue: Sendable {
         return try await withThrowingTaskGroup(of: AdmissionReport?.self) { group in
             defer { group.cancelAll() }
             group.addTask {
-                try await session.ask(request) { update in
+                try await session.send(request) { update in
                     show(update, countdown)
                     if case .joinRequested(let question) = update, !question.isPreallowed { queue.yield(question) }
                 }
@@ -81,7 +81,7 @@ struct InvitationDialogue: Sendable {
             Output.note("error: \(failure.message)")
             isAllowed = false
         }
-        _ = try await session.ask(.answerJoin(question.number, isAllowed: isAllowed))
+        _ = try await session.send(.answerJoin(question.number, isAllowed: isAllowed))
     }
 }
 

@@ -10,10 +10,10 @@ extension Session {
         limit: Int,
         search: String? = nil
     ) async throws -> ThoughtsReport {
-        var report = try await ask(.thoughts(in: conversation, before: number, limit: limit, search: search))
+        var report = try await send(.thoughts(in: conversation, before: number, limit: limit, search: search))
         while let searchedTo = report.searchedTo, report.thoughts.count < limit {
             let rest = limit - report.thoughts.count
-            let older = try await ask(.thoughts(in: conversation, before: searchedTo, limit: rest, search: search))
+            let older = try await send(.thoughts(in: conversation, before: searchedTo, limit: rest, search: search))
             report.append(older)
         }
         return report

@@ -29,10 +29,15 @@ struct Session: Sendable {
             return try await body(Session(way: .socket(client)))
         }
         let settings = try home.settings(node)
-        let nodeHome = try await NodeHome.open(place, settings: settings)
-        defer { withExtendedLifetime(nodeHome) {} }
-        let node = try nodeHome.makeNode(settings: settings)
-        let handler = RequestHandler(node: node, keys: nodeHome.keys, home: nodeHome.directory, settings: settings)
+        let nodeDirectory = try await NodeDirectory.open(place, settings: settings)
+        defer { withExtendedLifetime(nodeDirectory) {} }
+        let node = try nodeDirectory.makeNode(settings: settings)
+        let handler = RequestHandler(
+            node: node,
+            keys: nodeDirectory.keys,
+            home: nodeDirectory.directory,
+            settings: settings
+        )
         let session = Session(way: .api(NodeAPI(handler)))
         guard onNetwork else { return try await body(session) }
         Output.note("no node runs in \(place): starting one for this command")
@@ -70,7 +75,7 @@ struct Session: Sendable {
     /// Asks, and returns the answer.
     ///
     /// - Throws: ``CommandFailure``.
-    func ask<Answer>(
+    func send<Answer>(
         _ request: APIRequest<Answer>,
         onUpdate: @escaping @Sendable (NodeUpdate) async -> Void = { _ in }
     ) async throws -> Answer {

@@ -64,7 +64,7 @@ extension NATDoubt {
     /// Why, for people.
     var words: String {
         switch self {
-        case .notAsked: "the test was not requested"
+        case .notTested: "the test was not requested"
         case .noSecondAddress: "the server has no second address; `runar stun --serve` with two --listen has"
         case .secondAddressSilent: "the server's second address does not answer"
         case .changeRefused: "the server does not answer from its second address"

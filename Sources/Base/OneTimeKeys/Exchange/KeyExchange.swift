@@ -44,7 +44,7 @@ package struct KeyExchange: Sendable {
         /// The time without progress after which an exchange fails.
         package var patience = Duration.seconds(300)
         /// Pools that a peer may make this device generate.
-        package var pools = Rate(every: .seconds(200), atOnce: 3)
+        package var pools = RateLimit(every: .seconds(200), atOnce: 3)
 
         package init() {}
     }
@@ -67,8 +67,8 @@ package struct KeyExchange: Sendable {
     var theirs: ShareReceiver
     /// Whether a new pool of the peer is wanted.
     var wantsRefill = false
-    private var allowance = Allowance()
-    private var unaskedAllowance = Allowance()
+    private var bucket = TokenBucket()
+    private var unsolicitedBucket = TokenBucket()
     var retries = Retries()
 
     /// Makes an exchange in which nothing was begun, or one that is complete.
@@ -168,10 +168,10 @@ package struct KeyExchange: Sendable {
     }
 
     /// Whether the peer may have another pool generated.
-    mutating func takePool(_ now: Duration) -> Bool { allowance.take(under: limits.pools, at: now) }
+    mutating func takePool(_ now: Duration) -> Bool { bucket.take(under: limits.pools, at: now) }
 
     /// Whether the peer may send another pool that was not asked for.
-    mutating func takeUnaskedPool(_ now: Duration) -> Bool { unaskedAllowance.take(under: limits.pools, at: now) }
+    mutating func takeUnaskedPool(_ now: Duration) -> Bool { unsolicitedBucket.take(under: limits.pools, at: now) }
 
     /// Ends what is under way; a session that was completed before stays, unless the peer does not know it.
     mutating func fail(_ failure: KeyExchangeFailure, _ effects: inout [Effect]) {

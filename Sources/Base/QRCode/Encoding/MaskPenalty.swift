@@ -18,8 +18,8 @@ struct MaskPenalty: Equatable {
     init(of modules: [Bool], size: Int) {
         var lengths: [Int] = []
         for line in 0..<size {
-            judge(modules, from: line * size, step: 1, size: size, lengths: &lengths)
-            judge(modules, from: line, step: size, size: size, lengths: &lengths)
+            evaluate(modules, from: line * size, step: 1, size: size, lengths: &lengths)
+            evaluate(modules, from: line, step: size, size: size, lengths: &lengths)
         }
         for row in 0..<size - 1 {
             for index in row * size..<(row + 1) * size - 1 {
@@ -34,7 +34,7 @@ struct MaskPenalty: Equatable {
     }
 
     /// Judges one row or column by the lengths of its runs, the first and the last of which are light, if of length 0.
-    private mutating func judge(_ modules: [Bool], from start: Int, step: Int, size: Int, lengths: inout [Int]) {
+    private mutating func evaluate(_ modules: [Bool], from start: Int, step: Int, size: Int, lengths: inout [Int]) {
         lengths.removeAll(keepingCapacity: true)
         var isDark = false
         var length = 0

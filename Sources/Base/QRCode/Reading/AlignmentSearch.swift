@@ -7,7 +7,7 @@ struct AlignmentSearch {
     /// The least likeness of pattern and image, where 1 is identical and 0 is chance.
     private static let likeness = 0.6
 
-    let pyramid: PicturePyramid
+    let pyramid: ImagePyramid
     let module: Double
     let isInverted: Bool
 
@@ -18,7 +18,7 @@ struct AlignmentSearch {
         let layer = pyramid.layer(forModule: module, wanted: 2.5)
         for centre in Self.centres(of: version) {
             guard !budget.isSpent else { break }
-            let wanted = PicturePoint(x: Double(centre.x) + 0.5, y: Double(centre.y) + 0.5)
+            let wanted = ImagePoint(x: Double(centre.x) + 0.5, y: Double(centre.y) + 0.5)
             guard let found = locate(wanted, by: map, in: layer, budget: &budget),
                 let place = map(found.x, found.y)
             else { continue }
@@ -49,11 +49,11 @@ struct AlignmentSearch {
 
     /// Returns the place, in modules, of the pattern expected at `wanted`; nil if none is like it.
     private func locate(
-        _ wanted: PicturePoint,
+        _ wanted: ImagePoint,
         by map: Perspective,
-        in layer: PictureLayer,
+        in layer: ImageLayer,
         budget: inout WorkBudget
-    ) -> PicturePoint? {
+    ) -> ImagePoint? {
         let density = Self.density
         let half = Int((Self.reach + 2) * Double(density))
         let side = 2 * half + 1
@@ -89,7 +89,7 @@ struct AlignmentSearch {
         }
         let across = Self.peak(score(column - 1, row), scores[best], score(column + 1, row))
         let downward = Self.peak(score(column, row - 1), scores[best], score(column, row + 1))
-        return PicturePoint(
+        return ImagePoint(
             x: wanted.x + (Double(column - reach) + across) / Double(density),
             y: wanted.y + (Double(row - reach) + downward) / Double(density)
         )

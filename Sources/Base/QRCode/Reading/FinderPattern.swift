@@ -1,6 +1,6 @@
 /// A place that looks like a finder pattern: along every line through its centre dark and light as 1:1:3:1:1.
 struct FinderPattern {
-    var centre: PicturePoint
+    var centre: ImagePoint
     /// The width of a module, in pixels of the full picture, as rows and columns show it.
     var module: Double
     /// Light where it should be dark.
@@ -12,19 +12,19 @@ struct FinderPattern {
 
     /// A place on the border between two of the pattern's squares.
     struct BorderPoint {
-        let place: PicturePoint
+        let place: ImagePoint
         /// Modules from the pattern's centre to this border: 1.5, 2.5 or 3.5.
         let reach: Double
     }
 
-    init(centre: PicturePoint, module: Double, isInverted: Bool) {
+    init(centre: ImagePoint, module: Double, isInverted: Bool) {
         self.centre = centre
         self.module = module
         self.isInverted = isInverted
     }
 
     /// Looks into all directions; false if too little is seen for a finder pattern.
-    mutating func lookAround(in pyramid: PicturePyramid, budget: inout WorkBudget) -> Bool {
+    mutating func lookAround(in pyramid: ImagePyramid, budget: inout WorkBudget) -> Bool {
         let layer = pyramid.layer(forModule: module, wanted: 3.5)
         let limit = Int(min(2_000, 8 * module / layer.scale)) + 4
         borders = []
@@ -53,13 +53,13 @@ struct FinderPattern {
 /// The rays by which a pattern is looked at: from a centre to the borders of dark and light.
 struct Ray {
     /// 32 directions whose longer coordinate is one pixel.
-    static let directions: [PicturePoint] = (0..<32).map { index in
+    static let directions: [ImagePoint] = (0..<32).map { index in
         let along = Double(index % 8) / 4 - 1
         switch index / 8 {
-        case 0: return PicturePoint(x: along, y: -1)
-        case 1: return PicturePoint(x: 1, y: along)
-        case 2: return PicturePoint(x: -along, y: 1)
-        default: return PicturePoint(x: -1, y: -along)
+        case 0: return ImagePoint(x: along, y: -1)
+        case 1: return ImagePoint(x: 1, y: along)
+        case 2: return ImagePoint(x: -along, y: 1)
+        default: return ImagePoint(x: -1, y: -along)
         }
     }
 
@@ -68,11 +68,11 @@ struct Ray {
 
     /// Casts a ray; nil if it starts in the wrong tone or does not meet three borders within `limit` steps.
     init?(
-        from start: PicturePoint,
-        along direction: PicturePoint,
+        from start: ImagePoint,
+        along direction: ImagePoint,
         limit: Int,
         isInverted: Bool,
-        in layer: PictureLayer,
+        in layer: ImageLayer,
         budget: inout WorkBudget
     ) {
         let sign: Double = isInverted ? -1 : 1

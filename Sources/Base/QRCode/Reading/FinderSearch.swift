@@ -8,10 +8,10 @@ struct FinderSearch {
     private(set) var patterns: [FinderPattern] = []
 
     /// Scans every `step`th row of `layer`.
-    mutating func scan(_ layer: PictureLayer, step: Int, budget: inout WorkBudget) {
-        let width = layer.picture.width
-        let pixels = layer.picture.pixels
-        for row in stride(from: step / 2, to: layer.picture.height, by: step) {
+    mutating func scan(_ layer: ImageLayer, step: Int, budget: inout WorkBudget) {
+        let width = layer.image.width
+        let pixels = layer.image.pixels
+        for row in stride(from: step / 2, to: layer.image.height, by: step) {
             guard !budget.isSpent, patterns.count < Self.mostPatterns else { return }
             let start = row * width
             let blocks = (row >> 3) * layer.threshold.columns
@@ -30,7 +30,7 @@ struct FinderSearch {
                 let after = Double(pixel) - Double(level)
                 runs.append(Double(column - 1) + before / (before - after))
                 if runs.looksLikeFinder {
-                    let place = PicturePoint(x: layer.full(runs.middle), y: layer.full(Double(row)))
+                    let place = ImagePoint(x: layer.full(runs.middle), y: layer.full(Double(row)))
                     consider(place, module: runs.module * layer.scale, isInverted: !wasDark, in: layer, budget: &budget)
                 }
                 wasDark.toggle()
@@ -41,10 +41,10 @@ struct FinderSearch {
 
     /// Looks at a place from all sides; what holds is kept, or counted if it is known.
     private mutating func consider(
-        _ place: PicturePoint,
+        _ place: ImagePoint,
         module: Double,
         isInverted: Bool,
-        in layer: PictureLayer,
+        in layer: ImageLayer,
         budget: inout WorkBudget
     ) {
         if let known = patterns.lastIndex(where: {
@@ -58,7 +58,7 @@ struct FinderSearch {
         var centre = place
         var size = module
         for direction in [
-            PicturePoint(x: 0, y: 1), PicturePoint(x: 1, y: 0), PicturePoint(x: 1, y: 1), PicturePoint(x: 1, y: -1),
+            ImagePoint(x: 0, y: 1), ImagePoint(x: 1, y: 0), ImagePoint(x: 1, y: 1), ImagePoint(x: 1, y: -1),
         ] {
             let limit = Int(min(2_000, 8 * size / layer.scale)) + 4
             guard

@@ -1,25 +1,25 @@
 /// A place in a picture, in pixels from the centre of the upper left one; or a direction.
-public struct PicturePoint: Sendable, Equatable {
+public struct ImagePoint: Sendable, Equatable {
     /// To the right.
     public internal(set) var x: Double
     /// Downwards.
     public internal(set) var y: Double
 
-    static func + (left: PicturePoint, right: PicturePoint) -> PicturePoint {
-        PicturePoint(x: left.x + right.x, y: left.y + right.y)
+    static func + (left: ImagePoint, right: ImagePoint) -> ImagePoint {
+        ImagePoint(x: left.x + right.x, y: left.y + right.y)
     }
-    static func - (left: PicturePoint, right: PicturePoint) -> PicturePoint {
-        PicturePoint(x: left.x - right.x, y: left.y - right.y)
+    static func - (left: ImagePoint, right: ImagePoint) -> ImagePoint {
+        ImagePoint(x: left.x - right.x, y: left.y - right.y)
     }
-    static func * (point: PicturePoint, factor: Double) -> PicturePoint {
-        PicturePoint(x: point.x * factor, y: point.y * factor)
+    static func * (point: ImagePoint, factor: Double) -> ImagePoint {
+        ImagePoint(x: point.x * factor, y: point.y * factor)
     }
 
     var length: Double { (x * x + y * y).squareRoot() }
 
-    func dot(_ other: PicturePoint) -> Double { x * other.x + y * other.y }
-    func cross(_ other: PicturePoint) -> Double { x * other.y - y * other.x }
-    func distance(to other: PicturePoint) -> Double { (self - other).length }
+    func dot(_ other: ImagePoint) -> Double { x * other.x + y * other.y }
+    func cross(_ other: ImagePoint) -> Double { x * other.y - y * other.x }
+    func distance(to other: ImagePoint) -> Double { (self - other).length }
 }
 
 /// A map between two planes that keeps lines straight: nine numbers, the last of them 1 where that is possible.
@@ -28,7 +28,7 @@ struct Perspective {
     var cells: [Double]
 
     /// The map that takes the origin and the units to three corners: what three finder patterns tell at first.
-    init(origin: PicturePoint, right: PicturePoint, down: PicturePoint) {
+    init(origin: ImagePoint, right: ImagePoint, down: ImagePoint) {
         cells = [right.x, down.x, origin.x, right.y, down.y, origin.y, 0, 0, 1]
     }
 
@@ -36,11 +36,11 @@ struct Perspective {
 
     /// Maps a point; returns nil if it is behind the horizon, or if the numbers have run away.
     @inline(__always)
-    func callAsFunction(_ x: Double, _ y: Double) -> PicturePoint? {
+    func callAsFunction(_ x: Double, _ y: Double) -> ImagePoint? {
         let depth = cells[6] * x + cells[7] * y + cells[8]
         guard depth > 1e-9 else { return nil }
         let inverse = 1 / depth
-        return PicturePoint(
+        return ImagePoint(
             x: (cells[0] * x + cells[1] * y + cells[2]) * inverse,
             y: (cells[3] * x + cells[4] * y + cells[5]) * inverse
         )
@@ -63,7 +63,7 @@ struct Perspective {
     }
 
     /// This map after a shift and a stretch of what goes in: `x` becomes `(x - shift) * stretch`.
-    func afterShift(_ shift: PicturePoint, stretch: Double) -> Perspective {
+    func afterShift(_ shift: ImagePoint, stretch: Double) -> Perspective {
         var result = cells
         for row in 0..<3 {
             let (a, b) = (cells[3 * row] * stretch, cells[3 * row + 1] * stretch)

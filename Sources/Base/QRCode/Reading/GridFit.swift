@@ -8,7 +8,7 @@ struct GridFit {
     private let patterns: [FinderPattern]
     private let scale: Double
     /// Known points: where they are in the picture, and where in the symbol.
-    var anchors: [(place: PicturePoint, module: PicturePoint)] = []
+    var anchors: [(place: ImagePoint, module: ImagePoint)] = []
     /// The number of modules to a side that the legs and the modules along them tell.
     private(set) var estimatedSize = 0.0
 
@@ -27,7 +27,7 @@ struct GridFit {
     }
 
     /// The size that one leg tells: its length over the mean module of its two patterns, measured along it.
-    private func sizeAlong(_ leg: PicturePoint, _ first: FinderPattern, _ second: FinderPattern) -> Double {
+    private func sizeAlong(_ leg: ImagePoint, _ first: FinderPattern, _ second: FinderPattern) -> Double {
         var modules: [Double] = []
         for pattern in [first, second] {
             // A border point's distance along the leg is its reach if the ray leaves through a side across the leg.
@@ -65,10 +65,10 @@ struct GridFit {
     /// One round of least squares from the map `inward`, which goes from the picture to the symbol.
     private func solve(size: Int, from inward: Perspective) -> Perspective? {
         let far = Double(size) - 3.5
-        let centres = [PicturePoint(x: 3.5, y: 3.5), PicturePoint(x: far, y: 3.5), PicturePoint(x: 3.5, y: far)]
+        let centres = [ImagePoint(x: 3.5, y: 3.5), ImagePoint(x: far, y: 3.5), ImagePoint(x: 3.5, y: far)]
         let origin = triple.corner.centre
         var equations = NormalEquations()
-        func add(_ place: PicturePoint, u: Double?, v: Double?, weight: Double) {
+        func add(_ place: ImagePoint, u: Double?, v: Double?, weight: Double) {
             let depth = inward.cells[6] * place.x + inward.cells[7] * place.y + inward.cells[8]
             guard depth.magnitude > 1e-9 else { return }
             let factor = weight * (inward.cells[8] + inward.cells[6] * origin.x + inward.cells[7] * origin.y) / depth

@@ -16,11 +16,11 @@ struct LocalThreshold {
     /// The deviation of pixels where the picture is calm.
     let noise: Double
 
-    init(_ picture: GreyPicture) {
-        columns = (picture.width + Self.blockSide - 1) / Self.blockSide
-        rows = (picture.height + Self.blockSide - 1) / Self.blockSide
+    init(_ image: GreyImage) {
+        columns = (image.width + Self.blockSide - 1) / Self.blockSide
+        rows = (image.height + Self.blockSide - 1) / Self.blockSide
         levels = []
-        let sums = BlockSums(picture, columns: columns, rows: rows)
+        let sums = BlockSums(image, columns: columns, rows: rows)
         noise = sums.noise
         let whole = sums.window(0..<columns, 0..<rows)
         let enough = max(6, min(3 * sums.noise, 0.2 * whole.contrast))
@@ -48,14 +48,14 @@ private struct BlockSums {
     /// The deviation of pixels in the picture's calm blocks.
     private(set) var noise = 0.0
 
-    init(_ picture: GreyPicture, columns: Int, rows: Int) {
+    init(_ image: GreyImage, columns: Int, rows: Int) {
         stride = columns + 1
         table = [SIMD4<Double>](repeating: .zero, count: (columns + 1) * (rows + 1))
         var deviations = [Int](repeating: 0, count: 129)
         for row in 0..<rows {
             var running = SIMD4<Double>.zero
             for column in 0..<columns {
-                let sums = Self.block(picture, column: column, row: row)
+                let sums = Self.block(image, column: column, row: row)
                 let deviation = Moments(sums).variance.squareRoot()
                 deviations[Int(min(128, max(0, deviation)))] += 1
                 running += sums
@@ -73,16 +73,16 @@ private struct BlockSums {
     }
 
     /// Count and power sums of one block; levels count from the middle grey, which keeps the sums small.
-    private static func block(_ picture: GreyPicture, column: Int, row: Int) -> SIMD4<Double> {
+    private static func block(_ image: GreyImage, column: Int, row: Int) -> SIMD4<Double> {
         let side = LocalThreshold.blockSide
         let left = column * side
-        let right = min(picture.width, left + side)
-        let bottom = min(picture.height, (row + 1) * side)
+        let right = min(image.width, left + side)
+        let bottom = min(image.height, (row + 1) * side)
         var (first, second, third): (Int32, Int32, Int32) = (0, 0, 0)
         for y in row * side..<bottom {
-            let start = y * picture.width
+            let start = y * image.width
             for x in start + left..<start + right {
-                let level = Int32(picture.pixels[x]) &- 128
+                let level = Int32(image.pixels[x]) &- 128
                 let square = level &* level
                 first &+= level
                 second &+= square

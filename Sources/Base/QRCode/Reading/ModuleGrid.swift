@@ -4,7 +4,7 @@ struct ModuleGrid {
     private(set) var tones: [Float]
 
     /// Reads every module where `map` says it is; nil if a quarter of them lies outside the picture.
-    init?(size: Int, map: Perspective, layer: PictureLayer, isInverted: Bool, budget: inout WorkBudget) {
+    init?(size: Int, map: Perspective, layer: ImageLayer, isInverted: Bool, budget: inout WorkBudget) {
         self.size = size
         tones = [Float](repeating: 0, count: size * size)
         let sign: Double = isInverted ? -1 : 1
@@ -30,7 +30,7 @@ struct ModuleGrid {
     }
 
     /// Returns the alternation of the timing patterns, from -1 to 1, read without the rest of the symbol.
-    static func timing(size: Int, map: Perspective, layer: PictureLayer, isInverted: Bool) -> Double {
+    static func timing(size: Int, map: Perspective, layer: ImageLayer, isInverted: Bool) -> Double {
         var sum = 0.0
         var energy = 1.0
         for place in 8...size - 9 {

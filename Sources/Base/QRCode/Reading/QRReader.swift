@@ -9,7 +9,7 @@ public struct QRReading: Sendable, Equatable {
     /// The pattern that lies over its codewords.
     public let mask: MaskPattern
     /// Its corners in the picture: of a symbol that stands upright from the upper left one clockwise.
-    public let corners: [PicturePoint]
+    public let corners: [ImagePoint]
     /// Light on dark.
     public let isInverted: Bool
     /// Seen from behind or in a mirror.
@@ -39,26 +39,26 @@ public struct QRReader: Sendable {
     /// A reader that takes at most about `steps` looks at a picture's pixels, beyond going through all of them.
     public init(steps: Int = Self.defaultSteps) { self.steps = steps }
 
-    /// Every QR code that can be read in `picture`, each once.
-    public func read(_ picture: GreyPicture) -> [QRReading] {
+    /// Every QR code that can be read in `image`, each once.
+    public func read(_ image: GreyImage) -> [QRReading] {
         var budget = WorkBudget(steps: steps)
-        let pyramid = PicturePyramid(picture)
+        let pyramid = ImagePyramid(image)
         let readings = Self.read(pyramid, budget: &budget)
         guard readings.isEmpty, !budget.isSpent, pyramid.layers[0].threshold.noise < Self.mostNoise else {
             return readings
         }
         // Blur can close the light ring of a finder pattern; a sharpened picture shows it, and more noise.
-        return Self.read(PicturePyramid(picture.sharpened()), budget: &budget)
+        return Self.read(ImagePyramid(image.sharpened()), budget: &budget)
     }
 
-    private static func read(_ pyramid: PicturePyramid, budget: inout WorkBudget) -> [QRReading] {
+    private static func read(_ pyramid: ImagePyramid, budget: inout WorkBudget) -> [QRReading] {
         var search = FinderSearch()
         for layer in pyramid.layers.prefix(3) {
-            let step = layer.picture.height > 360 ? 2 : 1
+            let step = layer.image.height > 360 ? 2 : 1
             search.scan(layer, step: step, budget: &budget)
         }
         var readings: [QRReading] = []
-        var used: [PicturePoint] = []
+        var used: [ImagePoint] = []
         let patterns = search.patterns.compactMap { pattern in
             var pattern = pattern
             return pattern.lookAround(in: pyramid, budget: &budget) ? pattern : nil

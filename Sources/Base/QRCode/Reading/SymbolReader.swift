@@ -6,10 +6,10 @@ struct SymbolReader {
     private static let sharpnesses: [Float] = [0, 0.12, 0.2]
 
     private let triple: FinderTriple
-    private let pyramid: PicturePyramid
+    private let pyramid: ImagePyramid
     private var isInverted: Bool { triple.corner.isInverted }
 
-    init(_ triple: FinderTriple, pyramid: PicturePyramid) {
+    init(_ triple: FinderTriple, pyramid: ImagePyramid) {
         self.triple = triple
         self.pyramid = pyramid
     }
@@ -40,7 +40,7 @@ struct SymbolReader {
         _ version: QRVersion,
         fit: GridFit,
         module: Double,
-        layer: PictureLayer,
+        layer: ImageLayer,
         budget: inout WorkBudget
     ) -> QRReading? {
         var fit = fit

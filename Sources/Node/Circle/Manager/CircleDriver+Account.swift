@@ -43,7 +43,7 @@ extension CircleDriver {
                 )
             }
         }
-        try await turns.withLock {
+        try await mutex.withLock {
             try store.save(
                 StoredBlock(
                     id: UUID().bytes,
@@ -58,7 +58,7 @@ extension CircleDriver {
     }
 
     func unblock(_ person: PublicID) async throws {
-        try await turns.withLock {
+        try await mutex.withLock {
             try store.deleteBlock(of: person.bytes)
             state.withLock { _ = $0.blocked.remove(person) }
         }

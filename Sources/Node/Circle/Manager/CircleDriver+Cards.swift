@@ -11,7 +11,7 @@ extension CircleDriver {
     func setProfile(name: String, blurb: String?) async throws {
         let profile = Profile(id: Profile.id(ofPerson: personKey.publicKey), name: name, blurb: blurb)
         try profile.check()
-        let told = try await turns.withLock {
+        let told = try await mutex.withLock {
             let card = try makeCard(profile, state.withLock { $0.ownCard?.entries ?? [] }.with(ownEntry()))
             let told = try owe(card)
             try keep(card)
@@ -23,7 +23,7 @@ extension CircleDriver {
 
     /// Puts this device on the card in place of its former key, if the device was renewed.
     func renewCard() async throws {
-        let told = try await turns.withLock { () -> [PeerId] in
+        let told = try await mutex.withLock { () -> [PeerId] in
             let former = try store.setting(Self.deviceSetting).map { try PeerId(rawRepresentation: $0) }
             try store.set(Self.deviceSetting, to: localPeerId.bytes)
             guard let card = state.withLock({ $0.ownCard }), !card.devices.contains(localPeerId) else { return [] }
@@ -191,7 +191,7 @@ extension CircleDriver {
     }
 
     /// The most people of streams in whom there is no trust; further ones are left out.
-    private static let strangerLimit = 2_048
+    private static let untrustedLimit = 2_048
 
     /// Keeps the card of a member of a stream, for the case that this person joins.
     func note(_ card: ProfileCard) throws {
@@ -200,7 +200,7 @@ extension CircleDriver {
         switch person.trust.state {
         case .none where card.replaces(person.card):
             let count = state.withLock { $0.people.values.count { $0.trust.state == .none } }
-            guard person.card != nil || count < Self.strangerLimit else { return }
+            guard person.card != nil || count < Self.untrustedLimit else { return }
             person.card = card
             try save(id, person)
         // Their own word on themselves counts.

@@ -61,7 +61,7 @@ extension CircleDriver {
         guard card.key == key.publicKey, card.devices.contains(peer),
             card.mailKey(of: localPeerId) == mailKey.publicKey
         else { return false }
-        return try await turns.withLock {
+        return try await mutex.withLock {
             guard hasNoPeople, isExpected(peer) else { return false }
             try node.setPersonKey(key)
             // The streams and thoughts of the person that this device had before have no owner now.
@@ -116,7 +116,7 @@ extension CircleDriver {
         guard let sealed else { throw CircleError.deviceNotReady(peer) }
         let first = try makeCard(card.profile, card.entries.with(entry))
         guard try await ask("device", sealed + first.bytes, peer) else { throw CircleError.deviceNotReady(peer) }
-        let told = try await turns.withLock {
+        let told = try await mutex.withLock {
             // The profile and the homes may have changed while the device answered. It gets this card, which replaces its
             // first one, by a letter.
             let present = state.withLock { $0.ownCard } ?? card
@@ -143,7 +143,7 @@ extension CircleDriver {
 
     /// Takes a device off the card: nothing is sealed for it any longer.
     func removeDevice(_ peer: PeerId) async throws {
-        let told = try await turns.withLock {
+        let told = try await mutex.withLock {
             guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
             guard peer != localPeerId, card.devices.contains(peer) else {
                 throw CircleError.notAllowed("it is not another device of yours")
@@ -165,7 +165,7 @@ extension CircleDriver {
     /// Deletes what there is for a device that its person's card does not name any longer.
     func forget(_ device: PeerId) async {
         await attempt("forgetting a device") {
-            try await turns.withLock {
+            try await mutex.withLock {
                 // Another card names it.
                 guard trustedPerson(of: device) == nil else { return }
                 try store.forgetDevice(device)

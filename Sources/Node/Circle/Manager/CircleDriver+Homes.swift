@@ -35,7 +35,7 @@ extension CircleDriver {
     }
 
     private func changeHomes(_ change: (ProfileCard) throws -> [PeerId]) async throws {
-        let told = try await turns.withLock { () -> [PeerId] in
+        let told = try await mutex.withLock { () -> [PeerId] in
             guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
             let homes = try change(card)
             guard homes != card.homes else { return [] }

@@ -52,15 +52,15 @@ extension CircleDriver {
     /// Seals a thought for devices, concurrently in one turn, and gives it to the mail; without keys it waits.
     private func seal(_ content: SealedContent, for deliveries: [StoredDelivery]) async {
         await attempt("sealing a thought") {
-            try await turns.withLock {
+            try await mutex.withLock {
                 await withDiscardingTaskGroup { group in
-                    for delivery in deliveries { group.addTask { await self.sealInTurn(content, for: delivery) } }
+                    for delivery in deliveries { group.addTask { await self.sealExclusively(content, for: delivery) } }
                 }
             }
         }
     }
 
-    private func sealInTurn(_ content: SealedContent, for delivery: StoredDelivery) async {
+    private func sealExclusively(_ content: SealedContent, for delivery: StoredDelivery) async {
         await attempt("sealing a thought for a device") {
             do {
                 // Trust may have been revoked meanwhile; then the delivery is refused.
@@ -103,7 +103,7 @@ extension CircleDriver {
     func sendOwed(to device: PeerId) async {
         await attempt("sending letters") {
             do {
-                try await turns.withLock {
+                try await mutex.withLock {
                     guard isTrusted(device) else { return }
                     let owed = try store.owedLetters(to: device)
                     for receiptState in Receipt.State.allCases {

@@ -51,7 +51,7 @@ extension CircleDriver {
         let id = card.publicID
         guard id != ownID else { throw CircleError.ownCard }
         guard state.withLock({ $0.ownCard }) != nil else { throw CircleError.noProfile }
-        try await turns.withLock {
+        try await mutex.withLock {
             var person = state.withLock { $0.people[id] } ?? KnownPerson(key: card.key, trust: Trust())
             // The bans of a revocation are lifted for the devices that it named.
             guard person.trust.state != .revoked, card.replaces(person.card) else { return }
@@ -68,7 +68,7 @@ extension CircleDriver {
     }
 
     func verify(_ number: SafetyNumber, of id: PublicID) async throws {
-        try await turns.withLock {
+        try await mutex.withLock {
             var person = try known(id)
             guard number == SafetyNumber(between: personKey.publicKey, and: person.key) else {
                 throw CircleError.wrongSafetyNumber
@@ -80,7 +80,7 @@ extension CircleDriver {
 
     /// Applies an input to the trust in a person: the state is stored, and then the effects are performed.
     func handle(_ input: Trust.Input, of id: PublicID) async throws {
-        try await follow(try await turns.withLock { try apply(input, to: id) })
+        try await follow(try await mutex.withLock { try apply(input, to: id) })
     }
 
     /// The trust in a person after an input that is stored, and the effects that are to be performed.
@@ -281,7 +281,7 @@ extension CircleDriver {
     private func received(_ input: Trust.Input, _ bytes: [UInt8], from peer: PeerId) async throws -> Bool {
         let card = try? ProfileCard(bytes)  // nil: it is no card, and is refused
         guard let card, card.devices.contains(peer), card.publicID != ownID else { return false }
-        let removed = try await turns.withLock { () -> [PeerId]? in
+        let removed = try await mutex.withLock { () -> [PeerId]? in
             let (earlier, wasInvited, requests) = state.withLock { state in
                 (
                     state.people[card.publicID], state.invitedDevices.contains(peer),

@@ -48,7 +48,7 @@ extension CircleDriver {
         defer { if !isWaiting { state.withLock { $0.waiting[mail.id] = nil } } }
         do {
             // In turn, so that a revocation comes before all of it or after.
-            try await turns.withLock {
+            try await mutex.withLock {
                 guard let person = trustedPerson(of: peer), let key = keys.deviceKey(of: peer) else {
                     throw CircleError.invalidSignature
                 }

@@ -108,7 +108,7 @@ extension CircleDriver {
         isInnerCircle: Bool,
         source: PublicID?
     ) async throws -> Stream {
-        let stream = try await turns.withLock {
+        let stream = try await mutex.withLock {
             try makeStream(
                 UUID(),
                 name: name,
@@ -174,7 +174,7 @@ extension CircleDriver {
         telling others: [PublicID] = [],
         _ change: (inout Stream) throws -> Void
     ) async throws -> Stream {
-        let changed = try await turns.withLock { try self.change(id, telling: others, change) }
+        let changed = try await mutex.withLock { try self.change(id, telling: others, change) }
         guard let changed else { return try stream(id) }
         await follow(changed)
         return changed.stream
@@ -227,7 +227,7 @@ extension CircleDriver {
     // MARK: A member
 
     func setParticipation(_ participation: Stream.Participation, in id: PublicID) async throws -> Stream {
-        let changed = try await turns.withLock {
+        let changed = try await mutex.withLock {
             var stream = try stream(id)
             guard stream.creatorPublicID != ownID else {
                 throw CircleError.notAllowed("you made this stream: delete it, or remove its members")
@@ -269,7 +269,7 @@ extension CircleDriver {
         }
         while let person = try? await consents.next() {  // nil: cancelled
             await attempt("asking a member of a stream") {
-                let change = try await turns.withLock { () -> TrustChange? in
+                let change = try await mutex.withLock { () -> TrustChange? in
                     guard try isConsented(person) else { return nil }
                     return try apply(.invite, to: person)
                 }
@@ -292,7 +292,7 @@ extension CircleDriver {
 
     /// Deletes a stream with its thoughts; its members are removed, or its creator learns that this person left.
     func deleteStream(_ id: PublicID) async throws {
-        let (stream, devices) = try await turns.withLock {
+        let (stream, devices) = try await mutex.withLock {
             let stream = try self.stream(id)
             let people = stream.creatorPublicID == ownID ? stream.members.map(\.person) : [stream.creatorPublicID]
             let devices = self.devices(of: people) + otherDevices

@@ -57,7 +57,7 @@ final class CircleDriver: Sendable {
     let deviceKey: Ed25519KeyPair
     /// The key to which mail for this device is sealed.
     let mailKey: SealingKeyPair
-    let turns = AsyncMutex()
+    let mutex = AsyncMutex()
     let state: Locked<State>
     let events = Broadcaster<CircleEvent>(capacity: listenerCapacity)
     /// The people whom this person consented to trust by joining a stream, and who are to be asked.

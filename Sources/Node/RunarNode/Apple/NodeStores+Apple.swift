@@ -5,9 +5,9 @@ extension NodeStores {
     /// A service's stores: the Keychain, and a directory of their own for the database.
     static func ofService(_ keychain: RunarKeychainConfig, statePath: String?) throws -> NodeStores {
         let keys = try KeychainStorage(service: keychain.serviceName, accessGroup: keychain.accessGroup)
-            .wrappedBySecureEnclave(isWished: keychain.useSecureEnclave)
+            .wrappedBySecureEnclave(isRequired: keychain.useSecureEnclave)
         if let statePath { return NodeStores(keys: keys, statePath: statePath, lock: nil) }
-        let home = try HomeDirectory(at: directory(ofService: keychain.serviceName))
+        let home = try DataDirectory(at: directory(ofService: keychain.serviceName))
         return NodeStores(keys: keys, statePath: home.file(stateName), lock: try home.lockForNode())
     }
 }

@@ -100,7 +100,7 @@ private final class FrameReceiver: NSObject, AVCaptureVideoDataOutputSampleBuffe
         for row in 0..<height {
             unsafe pixels.append(contentsOf: UnsafeRawBufferPointer(start: base + row * stride, count: width))
         }
-        let frame = try? GreyPicture(width: width, height: height, pixels: pixels)  // only a giant sensor's is refused
+        let frame = try? GreyImage(width: width, height: height, pixels: pixels)  // only a giant sensor's is refused
         if let frame { scanner.process(frame) }
     }
 }

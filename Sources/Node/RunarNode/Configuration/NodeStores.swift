@@ -18,7 +18,7 @@ struct NodeStores: Sendable {
     static func open(_ config: RunarNodeConfig) throws -> NodeStores {
         do {
             return try self.choose(config)
-        } catch let error as HomeDirectoryError {
+        } catch let error as DataDirectoryError {
             throw RunarError(error)
         }
     }
@@ -53,12 +53,12 @@ struct NodeStores: Sendable {
                 context: name
             )
         }
-        return FilePath.joining(FilePath.joining(try HomeDirectory.place(), "apps"), name)
+        return FilePath.joining(FilePath.joining(try DataDirectory.place(), "apps"), name)
     }
 
     /// A vault and a database in a directory of the user alone; without a `secret` a key file beside the vault opens it.
     static func inDirectory(_ path: String, statePath: String?, secret: VaultSecret? = nil) throws -> NodeStores {
-        let home = try HomeDirectory(at: path)
+        let home = try DataDirectory(at: path)
         let lock = try home.lockForNode()
         let vault = home.file(vaultName)
         let secret = secret ?? .keyFile(path: home.file(keyFileName))

@@ -15,7 +15,7 @@ extension RunarError {
         case let error as KeychainError: self = .failure(Self.code(of: error), message: "\(error)")
         case let error as RunarKeychainError: self = .failure(.keychain, message: "\(error)")
         case let error as StorageError: self = .failure(.storage, message: "\(error)")
-        case let error as HomeDirectoryError: self = .failure(Self.code(of: error), message: "\(error)")
+        case let error as DataDirectoryError: self = .failure(Self.code(of: error), message: "\(error)")
         case let error as FileError: self = .failure(.io, message: "\(error)")
         case let error as TransportError: self = .failure(.network, message: "\(error)")
         case let error as TopicPathError: self = .failure(.invalidPath, message: "\(error)")
@@ -69,7 +69,7 @@ extension RunarError {
         }
     }
 
-    private static func code(of error: HomeDirectoryError) -> RunarErrorCode {
+    private static func code(of error: DataDirectoryError) -> RunarErrorCode {
         if case .inUse = error { .inUse } else { .io }
     }
 }

@@ -4,7 +4,7 @@ internal import Platform
 // A finger or a face before the person's keys: root, networks, personas. The device's own key is not among them, so
 // that a node can start unattended.
 extension RunarKeychain {
-    private static let wishId = "biometric-auth"
+    private static let requirementId = "biometric-auth"
 
     /// Enables or disables the system's prompt for a finger or a face at each use of a key of the person.
     ///
@@ -21,9 +21,9 @@ extension RunarKeychain {
         }
         // The wish comes first: a key that is made meanwhile is guarded, too.
         if enabled {
-            try self.storePublic([1], id: Self.wishId)
+            try self.storePublic([1], id: Self.requirementId)
         } else {
-            try self.keys.delete(id: Self.wishId)
+            try self.keys.delete(id: Self.requirementId)
         }
         for id in try self.keys.list() where Self.isPersonal(id) {
             let isGuarded = enabled || self.guarding.requireBiometric
@@ -58,5 +58,5 @@ extension RunarKeychain {
     }
 
     /// Whether the person wishes to be asked.
-    func wantsBiometrics() throws -> Bool { try self.keys.exists(id: Self.wishId) }
+    func wantsBiometrics() throws -> Bool { try self.keys.exists(id: Self.requirementId) }
 }

@@ -42,7 +42,7 @@ public final class RunarKeychain: Sendable {
         let stores: NodeStores
         do {
             stores = try NodeStores.ofService(config, statePath: nil)
-        } catch let error as HomeDirectoryError {
+        } catch let error as DataDirectoryError {
             throw RunarError(error)
         }
         let guarding = KeyGuarding(config)

@@ -253,7 +253,7 @@ extension RunarNode {
     ///   `CancellationError` when cancelled before its turn.
     @discardableResult
     public func renewDevice() async throws -> PeerId {
-        try await self.phases.inTurn {
+        try await self.phases.withExclusiveAccess {
             guard self.phases.isStopped else {
                 throw RunarError.failure(.inUse, message: "the node runs with the key of this device: stop it first")
             }

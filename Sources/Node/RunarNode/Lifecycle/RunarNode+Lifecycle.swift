@@ -39,11 +39,11 @@ extension RunarNode {
     ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nothing enforces them here;
     ///   ``NodeError/notRunning`` when a stop overtook it; `CancellationError` when cancelled before its turn.
     public func start() async throws {
-        try await self.phases.inTurn { try await self.startInTurn() }
+        try await self.phases.withExclusiveAccess { try await self.startExclusively() }
     }
 
     /// Starts off the caller's actor, since keys and the database are read, and a key may wait for a person.
-    @concurrent private func startInTurn() async throws {
+    @concurrent private func startExclusively() async throws {
         guard try await self.claimStart() else { return }
         defer { self.config.keyStorage.forget() }
         let driver: NodeDriver
@@ -62,7 +62,7 @@ extension RunarNode {
             }
         }
         guard self.phases.endStart(with: { .running(driver, run()) }) else {
-            await driver.endpoint.close(code: CloseCode.goodbye.rawValue)
+            await driver.endpoint.close(code: CloseCode.shutdown.rawValue)
             throw NodeError.notRunning
         }
         self.tellConditions(to: driver)
@@ -273,7 +273,7 @@ extension RunarNode {
     ///   to stop, see ``stop(within:)``.
     public func drain(within patience: Duration = RunarNode.drainPatience) async {
         let deadline = self.clock.now().monotonic + patience
-        if let driver = self.phases.driver { await driver.retire(within: patience) }
+        if let driver = self.phases.driver { await driver.drain(within: patience) }
         await self.stop(within: max(deadline - self.clock.now().monotonic, .seconds(1)))
     }
 

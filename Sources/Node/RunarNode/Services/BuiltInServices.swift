@@ -106,7 +106,7 @@ enum BuiltInServices {
         }
         // Before its turn, too, which may be long in coming while it starts.
         try check()
-        return try await hosted.inTurn {
+        return try await hosted.withExclusiveAccess {
             try check()
             context.node.set(state, of: hosted)
             return state

@@ -58,11 +58,11 @@ final class HostedService: Sendable {
 
     var state: RunarServiceState { self.status.withLock { $0.state } }
 
-    /// Runs `body` while no other task changes the state of the service; see ``ServiceTurns``.
-    func inTurn<Success: Sendable>(
+    /// Runs `body` while no other task changes the state of the service; see ``ServiceMutex``.
+    func withExclusiveAccess<Success: Sendable>(
         _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
-        try await self.service.turns.inTurn(body)
+        try await self.service.mutex.withExclusiveAccess(body)
     }
 
     /// The action of a path, and what stands in the path for its parameters.

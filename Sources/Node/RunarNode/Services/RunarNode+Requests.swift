@@ -30,7 +30,7 @@ extension RunarNode {
             }
         }
         let bytes = try payload.map { try options.encoding.encode($0) } ?? Data()
-        let answer = try await self.ask(
+        let answer = try await self.sendRequest(
             route,
             payload: bytes,
             encoding: bytes.isEmpty ? nil : options.encoding,
@@ -55,7 +55,7 @@ extension RunarNode {
         payload: Data?,
         options: RequestOptions = RequestOptions()
     ) async throws -> Data {
-        try await self.ask(self.services.route(path), payload: payload ?? Data(), encoding: nil, options).bytes
+        try await self.sendRequest(self.services.route(path), payload: payload ?? Data(), encoding: nil, options).bytes
     }
 
     /// Asks a service with bytes that are written as `encoding` says, and returns the bytes of the answer.
@@ -67,20 +67,21 @@ extension RunarNode {
         encoding: PayloadEncoding? = .json,
         options: RequestOptions = RequestOptions()
     ) async throws -> Data {
-        try await self.ask(self.services.route(path), payload: payload ?? Data(), encoding: encoding, options).bytes
+        try await self.sendRequest(self.services.route(path), payload: payload ?? Data(), encoding: encoding, options)
+            .bytes
     }
 
     // MARK: - Inside
 
     /// Sends a request to the service of a path, on this device or another one.
-    func ask(
+    func sendRequest(
         _ route: ServiceHost.Route,
         payload: Data,
         encoding: PayloadEncoding?,
         _ options: RequestOptions
     ) async throws -> EncodedAnswer {
         guard let hosted = try self.local(route, options), let action = route.action else {
-            return try await self.askPeers(route, payload: payload, encoding: encoding, options)
+            return try await self.requestPeers(route, payload: payload, encoding: encoding, options)
         }
         let reply = hosted.service.encoding ?? encoding ?? options.encoding
         return try await self.call(route, options, of: hosted) { context in
@@ -97,12 +98,12 @@ extension RunarNode {
         if let peer = options.peer, peer != self.peerId { return nil }
         if let hosted = route.hosted, route.action != nil, hosted.state == .running { return hosted }
         guard let hosted = route.hosted else {
-            guard options.peer == nil, self.canAskPeers(in: route.network) else {
+            guard options.peer == nil, self.canRequestPeers(in: route.network) else {
                 throw ServiceFailures.noService(route.path.text)
             }
             return nil
         }
-        let isElsewhere = options.peer == nil && self.canAskPeers(in: route.network)
+        let isElsewhere = options.peer == nil && self.canRequestPeers(in: route.network)
         guard route.action != nil else {
             if isElsewhere { return nil }
             throw ServiceFailures.noAction(route.path.text)
@@ -147,13 +148,13 @@ extension RunarNode {
 // Requests that leave the device.
 extension RunarNode {
     /// Whether another device of a network may be asked.
-    func canAskPeers(in network: NetworkKey) -> Bool {
+    func canRequestPeers(in network: NetworkKey) -> Bool {
         guard case .known(let id) = network else { return false }
         return self.services.isMember(of: id)
     }
 
     /// Asks another device.
-    func askPeers(
+    func requestPeers(
         _ route: ServiceHost.Route,
         payload: Data,
         encoding: PayloadEncoding?,

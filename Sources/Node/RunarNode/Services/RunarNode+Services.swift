@@ -171,7 +171,7 @@ extension RunarNode {
 
     /// Starts a service unless it runs already, was removed, or the node stopped.
     private func begin(_ hosted: HostedService) async throws {
-        try await hosted.inTurn {
+        try await hosted.withExclusiveAccess {
             guard self.isWanted(hosted), [.initialized, .stopped, .error].contains(hosted.state) else { return }
             do {
                 try await self.call(hosted) { try await hosted.service.start() }
@@ -192,7 +192,7 @@ extension RunarNode {
 
     /// Stops a service if it runs.
     private func end(_ hosted: HostedService) async throws {
-        try await hosted.inTurn {
+        try await hosted.withExclusiveAccess {
             guard [.running, .paused].contains(hosted.state) else { return }
             self.set(.stopped, of: hosted)
             try await self.call(hosted) { try await hosted.service.stop() }

@@ -35,7 +35,7 @@ public protocol RunarServiceProtocol: AnyObject, Sendable {
 /// A service answers many requests at a time. What it is made of is behind a lock; a subclass that has state of its own
 /// must do the same for it, which is what its `@unchecked Sendable` says.
 open class RunarService: RunarServiceProtocol, @unchecked Sendable {
-    // Nothing of this class changes but what is behind `table` and `turns`; it is unchecked because it can be subclassed.
+    // Nothing of this class changes but what is behind `table` and `mutex`; it is unchecked because it can be subclassed.
 
     /// The display name.
     public let name: String
@@ -47,7 +47,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
     public let description: String
 
     let table = Locked(ServiceTable())
-    let turns = ServiceTurns()
+    let mutex = ServiceMutex()
     /// The lock for registering a topic and for subscribing to the registered ones, so that each is subscribed to once.
     let following = Locked(())
 

@@ -16,7 +16,7 @@ final class ServiceHost: Sendable {
     }
 
     /// The key of a cached route: a path, and where it came from.
-    private struct Question: Hashable, Sendable {
+    private struct RouteKey: Hashable, Sendable {
         /// The network in which another device asks; nil on this one, where the text may name it.
         let network: NetworkId?
         let text: String
@@ -35,7 +35,7 @@ final class ServiceHost: Sendable {
         /// By network and path; made anew whenever services or networks change.
         var index: [NetworkKey: [String: HostedService]] = [:]
         /// The cached routes of recent paths.
-        var routes: [Question: Route] = [:]
+        var routes: [RouteKey: Route] = [:]
     }
 
     /// The most cached routes; a full cache is emptied, so that a caller with more paths pays for finding them.
@@ -171,7 +171,7 @@ final class ServiceHost: Sendable {
     ///
     /// - Throws: ``RunarError`` when it is no path of an action.
     func route(_ text: String) throws(RunarError) -> Route {
-        let question = Question(network: nil, text: text)
+        let question = RouteKey(network: nil, text: text)
         if let route = self.state.withLock({ $0.routes[question] }) { return route }
         let topic: TopicPath
         do {
@@ -193,7 +193,7 @@ final class ServiceHost: Sendable {
 
     /// Finds the service and the action of a path in a network.
     func route(_ path: RequestPath, in network: NetworkId) -> Route {
-        let question = Question(network: network, text: path.text)
+        let question = RouteKey(network: network, text: path.text)
         if let route = self.state.withLock({ $0.routes[question] }) { return route }
         let (route, forgotten) = self.state.withLock { state in
             let route = Self.route(path, in: .known(network), state)
@@ -205,8 +205,8 @@ final class ServiceHost: Sendable {
     }
 
     /// Caches a route, and returns those that had to make room, to be released after the lock.
-    private static func remember(_ route: Route, for question: Question, _ state: inout State) -> [Question: Route] {
-        var forgotten: [Question: Route] = [:]
+    private static func remember(_ route: Route, for question: RouteKey, _ state: inout State) -> [RouteKey: Route] {
+        var forgotten: [RouteKey: Route] = [:]
         if state.routes.count >= self.routeLimit { swap(&state.routes, &forgotten) }
         state.routes[question] = route
         return forgotten

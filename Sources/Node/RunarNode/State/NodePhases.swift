@@ -36,7 +36,7 @@ struct NodePhases: Sendable {
     /// Runs `body` when no start is under way.
     ///
     /// - Throws: What `body` throws; `CancellationError` when cancelled before its turn.
-    func inTurn<Result>(_ body: () async throws -> Result) async throws -> Result {
+    func withExclusiveAccess<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await self.starts.withLock(body)
     }
 

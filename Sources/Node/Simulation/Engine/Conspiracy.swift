@@ -11,8 +11,8 @@ struct Conspiracy {
 
     /// Returns an answer that suits the members: one another instead of the nearest, the oldest version of a record, and
     /// a promise to keep what they throw away.
-    mutating func answer(to question: Message.Question, in network: NetworkId) -> Message.Answer {
-        switch question {
+    mutating func answer(to rpc: Message.RPC, in network: NetworkId) -> Message.Answer {
+        switch rpc {
         case .findPeers(let target): return .peers(self.members(near: target))
         case .findRecords(let location, _, let inlineLimit):
             let records = (self.byLocation[location] ?? []).compactMap { self.records[$0] }
@@ -36,7 +36,7 @@ struct Conspiracy {
     }
 
     private func members(near target: Bytes32) -> [Contact] {
-        self.members.nearestMembers(to: target, count: MemberIndex.holderCount).map {
+        self.members.nearestMembers(to: target, count: MemberIndex.replicaCount).map {
             Contact(peerId: $0.id, addresses: [SimulatedAddress.of($0.node)])
         }
     }

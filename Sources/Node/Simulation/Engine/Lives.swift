@@ -73,7 +73,7 @@ struct Lives {
             verifier: verifier
         )
         // Connections have no paths here: a peer that does not answer is gone.
-        configuration.callsPeers = false
+        configuration.traversesNATs = false
         return configuration
     }
 

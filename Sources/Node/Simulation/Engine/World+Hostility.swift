@@ -18,11 +18,11 @@ extension World {
         self.conspiracy.members = MemberIndex(members.map { (self.nodes[$0].peerId, $0) })
     }
 
-    /// Makes `count` hostile nodes that are among the ``MemberIndex/holderCount`` nearest of a location.
+    /// Makes `count` hostile nodes that are among the ``MemberIndex/replicaCount`` nearest of a location.
     private mutating func besiege(_ location: Bytes32, by count: Int) throws(IdentityError) {
         let honest = self.nodes.indices.filter { !self.nodes[$0].isHostile }
         let index = MemberIndex(honest.map { (self.nodes[$0].peerId, $0) })
-        let place = MemberIndex.holderCount - count
+        let place = MemberIndex.replicaCount - count
         guard let limit = index.nearest(to: location, count: place + 1).last else { return }
         let border = self.nodes[limit].peerId.words.first ^ location.first
         for _ in 0..<count {
@@ -35,9 +35,9 @@ extension World {
     mutating func answerFalsely(_ bytes: [UInt8], on id: ConnectionId, by node: Int) -> Bool {
         guard case .dht(let index, let payload)? = try? Frame(bytes),  // what is no frame is its core's to refuse
             let message = try? Message(payload),  // likewise
-            case .question(let question) = message.body
+            case .rpc(let rpc) = message.body
         else { return false }
-        let answer = self.conspiracy.answer(to: question, in: self.keys.networkId)
+        let answer = self.conspiracy.answer(to: rpc, in: self.keys.networkId)
         let reply = Message(number: message.number, body: .answer(answer))
         self.send(.dht(index: index, reply.bytes), on: id, from: node)
         return true

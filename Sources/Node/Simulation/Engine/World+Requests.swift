@@ -50,7 +50,7 @@ extension World {
             value: self.stepChance.bytes(stored.valueByteCount),
             lifetimeSeconds: UInt64(stored.lifetime.components.seconds)
         )
-        self.ask(request, Kademlia.RequestPolicy(), for: .put(number), by: stored.writer)
+        self.startRequest(request, Kademlia.RequestPolicy(), for: .put(number), by: stored.writer)
     }
 
     private mutating func get(_ reading: Scenario.Reading) {
@@ -63,14 +63,14 @@ extension World {
         case .agreeing: break
         case .everyone: policy.reading = .everyone
         }
-        self.ask(.get(key: self.requests.stored[number].key), policy, for: .get(number, version), by: node)
+        self.startRequest(.get(key: self.requests.stored[number].key), policy, for: .get(number, version), by: node)
     }
 
     private mutating func lookUp() {
         guard let node = self.drawAsker(), let target = Bytes32(self.stepChance.bytes(Bytes32.byteCount)) else {
             return
         }
-        self.ask(.nearest(to: target), Kademlia.RequestPolicy(), for: .lookup(target), by: node)
+        self.startRequest(.nearest(to: target), Kademlia.RequestPolicy(), for: .lookup(target), by: node)
     }
 
     private mutating func publish(_ publishing: Scenario.Publishing) {
@@ -108,7 +108,7 @@ extension World {
         return nil
     }
 
-    private mutating func ask(
+    private mutating func startRequest(
         _ request: Kademlia.Request,
         _ policy: Kademlia.RequestPolicy,
         for purpose: RunningRequest.Purpose,
@@ -132,9 +132,9 @@ extension World {
         self.record.noteEffort(effort)
         let delay = self.queue.now - request.startedAt
         switch (request.purpose, outcome) {
-        case (.put(let number), .stored(let record, let holders)):
+        case (.put(let number), .stored(let record, let replicas)):
             self.requests.noteVersion(record.version, of: number)
-            self.record.requests.notePut(effort, after: delay, holders: holders)
+            self.record.requests.notePut(effort, after: delay, replicas: replicas)
         case (.get(_, let version), .found(let records)):
             self.record.requests.noteGet(effort, after: delay, found: records.first?.version, expected: version)
         case (.lookup(let target), .peers(let contacts)):
@@ -155,7 +155,7 @@ extension World {
     ) {
         let found = Set(contacts.compactMap { self.nodes.number(of: $0.peerId) })
         let index = self.nodes.memberIndex(honestOnly: false)
-        let nearest = index.nearest(to: target, count: MemberIndex.holderCount, excluding: node)
+        let nearest = index.nearest(to: target, count: MemberIndex.replicaCount, excluding: node)
         let honest = self.nodes.memberIndex(honestOnly: true).nearest(to: target, count: 1, excluding: node)
         self.record.requests.noteLookup(
             effort,

@@ -50,9 +50,9 @@ struct EventProbe {
     mutating func noteFrame(_ bytes: [UInt8]) {
         guard self.isCounting, let kind = Frame.kindOfEventMessage(bytes) else { return }
         switch Message.Kind(rawValue: kind) {
-        case .push, .answer: self.copies += 1
-        case .have: self.announcements += 1
-        case .neighbourRequest, .neighbourAnswer, .neighbourEnd, .want, .prune, nil:
+        case .gossip, .answer: self.copies += 1
+        case .iHave: self.announcements += 1
+        case .neighbourRequest, .neighbourAnswer, .neighbourEnd, .iWant, .prune, nil:
             // These carry no event.
             break
         }

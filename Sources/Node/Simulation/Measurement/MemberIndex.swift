@@ -4,7 +4,7 @@ internal import Identity
 /// All running nodes by id: what a table would know that knows everything.
 struct MemberIndex {
     /// The number of nodes that are near: the places of a bucket, and the holders of a record.
-    static let holderCount = 20
+    static let replicaCount = 20
 
     private struct Entry {
         let id: Bytes32

@@ -7,7 +7,7 @@ struct RequestProbe {
         private var latency = Samples()
         private var firstResult = Samples()
         private var hops = Samples()
-        private var questions = Samples()
+        private var queries = Samples()
         private var correct = 0
         private var finished = 0
         /// The number of requests that ended with each failure.
@@ -22,7 +22,7 @@ struct RequestProbe {
             if isCorrect { self.correct += 1 }
             self.latency.add(nanoseconds)
             self.hops.add(Int64(effort.hops))
-            self.questions.add(Int64(effort.questions))
+            self.queries.add(Int64(effort.queries))
             if let first = effort.firstResult { self.firstResult.add(first.nanoseconds) }
         }
 
@@ -36,7 +36,7 @@ struct RequestProbe {
             figures.add(name, self.latency)
             figures.add(name + "First", self.firstResult)
             figures.add(counts: name + "Hops", self.hops)
-            figures.add(counts: name + "Questions", self.questions)
+            figures.add(counts: name + "Questions", self.queries)
             figures[name + "Abandoned"] = Double(self.abandoned)
             figures[name + "CorrectShare"] = Double(self.correct) / Double(max(self.finished, 1))
             figures[name + "Failed"] = Double(self.failures.values.reduce(0, +))
@@ -48,7 +48,7 @@ struct RequestProbe {
     private var gets = Kind()
     private var lookups = Kind()
     /// Other nodes at which a record stood when its put was done.
-    private var holders = Samples()
+    private var replicas = Samples()
     /// The number of the true nearest that a lookup found.
     private var overlap = Samples()
     /// Reads that found nothing, and those that found something old.
@@ -57,9 +57,9 @@ struct RequestProbe {
 
     // MARK: Outcomes
 
-    mutating func notePut(_ effort: Kademlia.Effort, after delay: Int64, holders: Int) {
+    mutating func notePut(_ effort: Kademlia.Effort, after delay: Int64, replicas: Int) {
         self.puts.note(effort, after: delay, isCorrect: true)
-        self.holders.add(Int64(holders))
+        self.replicas.add(Int64(replicas))
     }
 
     /// Notes the version that a read found, if any, beside the one that was stored when it began.
@@ -95,7 +95,7 @@ struct RequestProbe {
         self.puts.add("dhtPut", to: &figures)
         self.gets.add("dhtGet", to: &figures)
         self.lookups.add("dhtLookup", to: &figures)
-        figures.add(counts: "dhtPutHolders", self.holders, badIsLow: true)
+        figures.add(counts: "dhtPutHolders", self.replicas, badIsLow: true)
         figures.add(counts: "dhtLookupOverlap", self.overlap, badIsLow: true)
         if self.gets.isUsed {
             figures["dhtGetMissing"] = Double(self.missing)

@@ -81,7 +81,7 @@ struct RunRecord {
 
     /// Notes the end of a request.
     mutating func noteEffort(_ effort: Kademlia.Effort) {
-        self.digest.mix(UInt64(effort.hops) << 32 | UInt64(effort.questions) << 16 | UInt64(effort.answers))
+        self.digest.mix(UInt64(effort.hops) << 32 | UInt64(effort.queries) << 16 | UInt64(effort.answers))
     }
 
     /// Notes events that a node gave up.

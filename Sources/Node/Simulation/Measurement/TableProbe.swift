@@ -16,7 +16,7 @@ struct TableProbe {
     var lost = 0
     var records = 0
     /// The number of the nearest running nodes that hold the newest version.
-    var holders = Samples()
+    var replicas = Samples()
 
     func add(to figures: inout Figures) {
         if self.tables > 0 {
@@ -31,7 +31,7 @@ struct TableProbe {
         if self.records > 0 {
             figures["records"] = Double(self.records)
             figures["recordsLost"] = Double(self.lost)
-            figures.add(counts: "recordHolders", self.holders, badIsLow: true)
+            figures.add(counts: "recordHolders", self.replicas, badIsLow: true)
         }
     }
 }
@@ -43,7 +43,7 @@ extension TableProbe {
         for node in nodes.indices {
             guard !nodes[node].isHostile, let core = nodes.cores[node] else { continue }
             let own = nodes[node].peerId.words
-            let nearest = index.nearest(to: own, count: MemberIndex.holderCount, excluding: node)
+            let nearest = index.nearest(to: own, count: MemberIndex.replicaCount, excluding: node)
             let contacts = core.contacts(in: network)
             let known = Set(contacts.map(\.peerId))
             let missing = nearest.count { !known.contains(nodes[$0].peerId) }
@@ -65,19 +65,19 @@ extension TableProbe {
         for stored in stored {
             guard let version = stored.version else { continue }
             let id = RecordId(location: stored.location, writer: nodes[stored.writer].peerId)
-            let near = index.nearest(to: stored.location, count: MemberIndex.holderCount)
-            let holders = near.count { nodes.holds(id, version, at: $0, in: network) }
+            let near = index.nearest(to: stored.location, count: MemberIndex.replicaCount)
+            let replicas = near.count { nodes.stores(id, version, at: $0, in: network) }
             self.records += 1
-            self.holders.add(Int64(holders))
-            let isHeld = holders > 0 || running.contains { nodes.holds(id, version, at: $0, in: network) }
+            self.replicas.add(Int64(replicas))
+            let isHeld = replicas > 0 || running.contains { nodes.stores(id, version, at: $0, in: network) }
             if !isHeld { self.lost += 1 }
         }
     }
 }
 
 extension Population {
-    fileprivate func holds(_ id: RecordId, _ version: UInt64, at node: Int, in network: NetworkId) -> Bool {
-        guard let held = self.cores[node]?.heldVersion(of: id, in: network) else { return false }
+    fileprivate func stores(_ id: RecordId, _ version: UInt64, at node: Int, in network: NetworkId) -> Bool {
+        guard let held = self.cores[node]?.storedVersion(of: id, in: network) else { return false }
         return held >= version
     }
 }

@@ -29,9 +29,9 @@ extension Kademlia {
     private mutating func advance(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.lookups[number]?.reading?.isConcluding != true else { return }
         while let next = self.lookups[number]?.lookup.next(), !next.isEmpty {
-            guard let question = self.lookups[number]?.question else { return }
+            guard let rpc = self.lookups[number]?.rpc else { return }
             for contact in next {
-                let wasSent = self.ask(contact, question, for: .lookup(number), now, &effects)
+                let wasSent = self.sendQuery(contact, rpc, for: .lookup(number), now, &effects)
                 if !wasSent { self.lookups[number]?.lookup.failed(contact.peerId) }
             }
         }
@@ -78,7 +78,7 @@ extension Kademlia {
     ) {
         guard let isReading = self.lookups[number].map({ $0.reading != nil }) else { return }
         guard isReading == (found != nil) else {
-            effects.append(.offence(peer, "a response that does not match the request"))
+            effects.append(.violation(peer, "a response that does not match the request"))
             self.lookupFailed(number, peer, now, &effects)
             return
         }
@@ -132,7 +132,7 @@ extension Kademlia {
         let location = Record.location(of: key, in: self.configuration.networkId)
         let query = ReadProgress.Query(location: location, key: key, selection: selection, inlineLimit: inlineLimit)
         var reading = ReadProgress(query, policy, radius: self.routing.table.replicaRadius)
-        reading.take(self.replicas.store.held(at: location), of: self.local, at: now.wallSeconds)
+        reading.take(self.replicas.store.stored(at: location), of: self.local, at: now.wallSeconds)
         let isRead = self.requests[id]?.request.isRead == true
         if isRead, !reading.live.isEmpty { self.requests[id]?.noteOwnRecord() }
         let shape = self.routing.requestShape
@@ -186,13 +186,13 @@ extension Kademlia {
         _ effects: inout [Effect]
     ) -> Bool {
         guard let location = self.lookups[number]?.reading?.query.location else { return false }
-        let question = Message.Question.findRecords(
+        let rpc = Message.RPC.findRecords(
             location: location,
             .one(writer),
             inlineLimit: Record.valueByteLimit
         )
         while let contact = self.lookups[number]?.takeSource(of: writer) {
-            if self.ask(contact, question, for: .fetch(lookup: number, writer: writer), now, &effects) {
+            if self.sendQuery(contact, rpc, for: .fetch(lookup: number, writer: writer), now, &effects) {
                 self.lookups[number]?.reading?.setFetching(true, writer)
                 return true
             }

@@ -5,7 +5,7 @@ extension Lookup {
         /// Known by name.
         case heard
         /// Asked, and not late yet.
-        case asked
+        case pending
         /// Late: another candidate is queried in its place.
         case slow
         /// So late that the search may end without it.

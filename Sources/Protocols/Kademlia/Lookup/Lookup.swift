@@ -26,7 +26,7 @@ struct Lookup: Sendable {
         /// Members beyond the nearest that are asked too, so that they stand in for those that turn out to be gone.
         var reserve = 0
         /// Questions at most; an honest network never needs as many.
-        var questions = 160
+        var queries = 160
     }
 
     /// Introducers of one candidate that are remembered.
@@ -43,7 +43,7 @@ struct Lookup: Sendable {
     /// Candidates that were queried before further addresses of theirs became known.
     private var redials: [PeerId] = []
     private var isFirstStep = true
-    private(set) var questions = 0
+    private(set) var queries = 0
     private(set) var answers = 0
 
     init(target: Bytes32, local: PeerId, shape: Shape) {
@@ -100,7 +100,7 @@ struct Lookup: Sendable {
     private mutating func change(_ peer: PeerId, to state: State) {
         guard let index = self.index(of: peer) else { return }
         switch self.candidates[index].state {
-        case .asked, .slow, .overdue: self.settle(index, as: state)
+        case .pending, .slow, .overdue: self.settle(index, as: state)
         case .heard, .answered, .failed: break
         }
     }
@@ -108,7 +108,7 @@ struct Lookup: Sendable {
     private mutating func settle(_ index: Int, as state: State) {
         let candidate = self.candidates[index]
         self.candidates[index].state = state
-        if candidate.state == .asked, let patron = candidate.patron { self.acquaintances[Int(patron)].waiting -= 1 }
+        if candidate.state == .pending, let patron = candidate.patron { self.acquaintances[Int(patron)].waiting -= 1 }
         let wasBad = candidate.state.isBad
         for introducer in self.acquaintances[Int(candidate.number)].introducers {
             if state == .answered { self.acquaintances[Int(introducer)].good += 1 }
@@ -125,7 +125,7 @@ struct Lookup: Sendable {
             // The addresses that were tried, or failed, may have been a lie.
             switch self.candidates[index].state {
             case .failed: self.settle(index, as: .heard)
-            case .asked, .slow, .overdue: self.redials.append(contact.peerId)
+            case .pending, .slow, .overdue: self.redials.append(contact.peerId)
             case .heard, .answered: break
             }
         }
@@ -204,19 +204,19 @@ struct Lookup: Sendable {
         var chosen: [Contact] = []
         let dials = self.isFirstStep ? 1 : self.share(self.shape.dials)
         var slots = Slots(paths: self.shape.paths, connected: self.share(self.shape.parallelism), dialled: dials)
-        for candidate in self.candidates where candidate.state == .asked {
+        for candidate in self.candidates where candidate.state == .pending {
             slots.take(path: Int(candidate.path), isConnected: candidate.isConnected)
         }
         var scope = Scope(self)
         for index in self.candidates.indices {
-            guard !scope.isOver, self.questions < self.shape.questions else { break }
-            if scope.place(self.candidates[index], of: self) != nil { self.ask(index, with: &slots, into: &chosen) }
+            guard !scope.isOver, self.queries < self.shape.queries else { break }
+            if scope.place(self.candidates[index], of: self) != nil { self.select(index, with: &slots, into: &chosen) }
         }
         if self.isFirstStep {
             // Connected members beyond the nearest answer before the nearest are even dialled.
             self.isFirstStep = false
             for index in self.candidates.indices where self.candidates[index].isConnected {
-                self.ask(index, with: &slots, into: &chosen)
+                self.select(index, with: &slots, into: &chosen)
             }
         }
         return chosen
@@ -229,17 +229,17 @@ struct Lookup: Sendable {
         return self.redials.compactMap { self.contact(of: $0) }
     }
 
-    private mutating func ask(_ index: Int, with slots: inout Slots, into chosen: inout [Contact]) {
+    private mutating func select(_ index: Int, with slots: inout Slots, into chosen: inout [Contact]) {
         let candidate = self.candidates[index]
-        guard candidate.state == .heard, self.questions < self.shape.questions else { return }
+        guard candidate.state == .heard, self.queries < self.shape.queries else { return }
         let patron = candidate.needsPatron ? self.patron(of: candidate) : nil
         guard patron != nil || !candidate.needsPatron,
             slots.take(path: Int(candidate.path), isConnected: candidate.isConnected)
         else { return }
-        self.candidates[index].state = .asked
+        self.candidates[index].state = .pending
         self.candidates[index].patron = patron
         if let patron { self.acquaintances[Int(patron)].waiting += 1 }
-        self.questions += 1
+        self.queries += 1
         chosen.append(self.acquaintances[Int(candidate.number)].contact)
     }
 
@@ -257,7 +257,7 @@ struct Lookup: Sendable {
     private func isOut(_ candidate: Candidate) -> Bool {
         switch candidate.state {
         case .failed, .overdue: return true
-        case .asked, .slow, .answered: return false
+        case .pending, .slow, .answered: return false
         case .heard:
             guard candidate.needsPatron else { return false }
             for introducer in self.acquaintances[Int(candidate.number)].introducers {
@@ -343,8 +343,8 @@ struct Lookup: Sendable {
             guard !scope.isOver else { break }
             guard let matter = scope.place(candidate, of: self) else { continue }
             switch candidate.state {
-            case .heard: if matter.isNeeded, self.questions < self.shape.questions { return false }
-            case .asked: if matter.isNeeded { return false }
+            case .heard: if matter.isNeeded, self.queries < self.shape.queries { return false }
+            case .pending: if matter.isNeeded { return false }
             case .slow: if matter.isNear, !self.isVouchedFor(candidate, answered) { return false }
             case .overdue, .answered, .failed: break
             }

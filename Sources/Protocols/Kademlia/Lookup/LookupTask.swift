@@ -25,7 +25,7 @@ struct LookupTask: Sendable {
     }
 
     /// The query for the lookup's candidates.
-    var question: Message.Question {
+    var rpc: Message.RPC {
         guard let query = self.reading?.query else { return .findPeers(target: self.lookup.target) }
         return .findRecords(location: query.location, query.selection, inlineLimit: query.inlineLimit)
     }

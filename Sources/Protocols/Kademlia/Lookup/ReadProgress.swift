@@ -90,11 +90,11 @@ struct ReadProgress: Sendable {
     // MARK: Responses
 
     /// Counts the records that this node holds itself as one more response.
-    mutating func take(_ replicas: [RecordStore.Held], of local: PeerId, at nowSeconds: UInt64) {
+    mutating func take(_ replicas: [RecordStore.Replica], of local: PeerId, at nowSeconds: UInt64) {
         var newest: Revision?
-        for held in replicas {
-            guard let record = held.record, !UnixTime.isPast(record.expirySeconds, at: nowSeconds) else { continue }
-            if case .one(let writer) = self.query.selection, writer != held.id.writer { continue }
+        for stored in replicas {
+            guard let record = stored.record, !UnixTime.isPast(record.expirySeconds, at: nowSeconds) else { continue }
+            if case .one(let writer) = self.query.selection, writer != stored.id.writer { continue }
             self.take(record.head, value: record.value, from: local)
             newest = max(newest ?? record.revision, record.revision)
         }
@@ -115,14 +115,14 @@ struct ReadProgress: Sendable {
         var newest: Revision?
         for one in found {
             guard self.query.fits(one) else {
-                effects.append(.offence(peer, "a record that was not asked for"))
+                effects.append(.violation(peer, "a record that was not asked for"))
                 return .refused
             }
             if self.head(of: one.head.writer) != one.head,
                 let problem = validator.problem(with: one.head, at: now.wallSeconds)
             {
                 if problem.mayBeHonest { continue }
-                effects.append(.offence(peer, "a forged record: \(problem)"))
+                effects.append(.violation(peer, "a forged record: \(problem)"))
                 return .refused
             }
             self.take(one.head, value: one.value, from: peer)
@@ -175,7 +175,7 @@ struct ReadProgress: Sendable {
         let knownHead = self.head(of: writer)
         for one in found where one.head.writer == writer {
             guard self.query.fits(one) else {
-                effects.append(.offence(peer, "a record that was not asked for"))
+                effects.append(.violation(peer, "a record that was not asked for"))
                 continue
             }
             if knownHead == one.head || validator.problem(with: one.head, at: now.wallSeconds) == nil {

@@ -19,12 +19,12 @@ extension Message {
 
     private var kind: Kind {
         switch self.body {
-        case .question(.findPeers): .findPeers
-        case .question(.findRecords): .findRecords
-        case .question(.store): .store
-        case .question(.offer): .offer
-        case .question(.reserve): .reserve
-        case .question(.release): .release
+        case .rpc(.findPeers): .findPeers
+        case .rpc(.findRecords): .findRecords
+        case .rpc(.store): .store
+        case .rpc(.offer): .offer
+        case .rpc(.reserve): .reserve
+        case .rpc(.release): .release
         case .answer(.peers): .peers
         case .answer(.records): .records
         case .answer(.stored): .stored
@@ -36,10 +36,10 @@ extension Message {
     /// Room that is enough for most messages of the kind.
     private var roomByteCount: Int {
         switch self.body {
-        case .question(.store(let record)): 16 + record.byteCount
+        case .rpc(.store(let record)): 16 + record.byteCount
         case .answer(.peers(let contacts)): 16 + contacts.count * 48
         case .answer(.records(let found, let contacts)): 16 + contacts.count * 48 + found.count * 512
-        case .question, .answer: 80
+        case .rpc, .answer: 80
         }
     }
 
@@ -49,14 +49,14 @@ extension Message {
         writer.write(self.kind.rawValue)
         writer.write(self.number)
         switch self.body {
-        case .question(let question): Self.write(question, to: &writer)
+        case .rpc(let rpc): Self.write(rpc, to: &writer)
         case .answer(let answer): Self.write(answer, to: &writer)
         }
         return writer.bytes
     }
 
-    private static func write(_ question: Question, to writer: inout ByteWriter) {
-        switch question {
+    private static func write(_ rpc: RPC, to writer: inout ByteWriter) {
+        switch rpc {
         case .findPeers(let target): writer.write(target)
         case .findRecords(let location, let selection, let inlineLimit):
             writer.write(location)
@@ -99,7 +99,7 @@ extension Message {
                 writer.write(one.value ?? [])
             }
         case .stored(let verdict): writer.write(verdict.rawValue)
-        case .wanted(let wishes): for wish in wishes { writer.write(UInt8(wish ? 1 : 0)) }
+        case .wanted(let flags): for flag in flags { writer.write(UInt8(flag ? 1 : 0)) }
         case .reserved(let isReserved): writer.write(UInt8(isReserved ? 1 : 0))
         }
     }
@@ -145,7 +145,7 @@ extension Message {
 
     private static func readBody(of kind: Kind, from reader: inout ByteReader) throws -> Body {
         switch kind {
-        case .findPeers: return .question(.findPeers(target: try self.readBytes32(from: &reader)))
+        case .findPeers: return .rpc(.findPeers(target: try self.readBytes32(from: &reader)))
         case .findRecords:
             let location = try self.readBytes32(from: &reader)
             let inlineLimit = Int(try reader.readUInt32())
@@ -153,14 +153,14 @@ extension Message {
                 throw MessageError.malformed("the inline limit \(inlineLimit)")
             }
             let selection = try self.readSelection(from: &reader)
-            return .question(.findRecords(location: location, selection, inlineLimit: inlineLimit))
-        case .store: return .question(.store(try Record(reading: &reader)))
-        case .offer: return .question(.offer(try self.readDigests(from: &reader)))
+            return .rpc(.findRecords(location: location, selection, inlineLimit: inlineLimit))
+        case .store: return .rpc(.store(try Record(reading: &reader)))
+        case .offer: return .rpc(.offer(try self.readDigests(from: &reader)))
         case .reserve:
             let location = try self.readBytes32(from: &reader)
             let condition: Condition = try self.readBool(from: &reader) ? .version(reader.readUInt64()) : .absent
-            return .question(.reserve(location: location, condition))
-        case .release: return .question(.release(location: try self.readBytes32(from: &reader)))
+            return .rpc(.reserve(location: location, condition))
+        case .release: return .rpc(.release(location: try self.readBytes32(from: &reader)))
         case .peers: return .answer(.peers(try self.readContacts(from: &reader)))
         case .records:
             let contacts = try self.readContacts(from: &reader)
@@ -171,9 +171,9 @@ extension Message {
             return .answer(.stored(verdict))
         case .wanted:
             guard reader.remaining <= self.recordLimit else { throw MessageError.malformed("too many wishes") }
-            var wishes: [Bool] = []
-            while !reader.isAtEnd { wishes.append(try self.readBool(from: &reader)) }
-            return .answer(.wanted(wishes))
+            var flags: [Bool] = []
+            while !reader.isAtEnd { flags.append(try self.readBool(from: &reader)) }
+            return .answer(.wanted(flags))
         case .reserved: return .answer(.reserved(try self.readBool(from: &reader)))
         }
     }

@@ -15,11 +15,11 @@ package struct Message: Hashable, Sendable {
     }
 
     package enum Body: Hashable, Sendable {
-        case question(Question)
+        case rpc(RPC)
         case answer(Answer)
     }
 
-    package enum Question: Hashable, Sendable {
+    package enum RPC: Hashable, Sendable {
         /// Asks for the peers nearest to the target.
         case findPeers(target: Bytes32)
         /// Which records lie at the location, and who is nearest to it?
@@ -88,7 +88,7 @@ package struct Message: Hashable, Sendable {
     /// The result of a request to store a record.
     package enum StoreVerdict: UInt8, Hashable, Sendable, CaseIterable {
         /// It is kept now, or was already.
-        case kept = 0
+        case accepted = 0
         /// The holder has a newer one of the same writer.
         case outdated = 1
         /// The holder knows too many members that are nearer to the location.

@@ -4,16 +4,16 @@ internal import Identity
 extension Kademlia {
     /// Sends an RPC, after a dial where one is needed; returns false when too many are pending.
     @discardableResult
-    mutating func ask(
+    mutating func sendQuery(
         _ contact: Contact,
-        _ question: Message.Question,
+        _ rpc: Message.RPC,
         for purpose: PendingQuery.Purpose,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) -> Bool {
         let peer = contact.peerId
         let bytes = self.queries.add(
-            question,
+            rpc,
             to: peer,
             self.peers[peer],
             for: purpose,
@@ -28,7 +28,7 @@ extension Kademlia {
     /// Sends a contact a small RPC, so that both are connected and know each other.
     mutating func greet(_ contact: Contact, _ now: NodeTime, _ effects: inout [Effect]) {
         guard !self.queries.isPending(to: contact.peerId) else { return }
-        self.ask(contact, .findPeers(target: self.local.words), for: .greeting, now, &effects)
+        self.sendQuery(contact, .findPeers(target: self.local.words), for: .greeting, now, &effects)
     }
 
     // MARK: Messages
@@ -43,11 +43,11 @@ extension Kademlia {
             // A later version may have more kinds; without a response the sender queries another node.
             return
         } catch {
-            effects.append(.offence(peer, "\(error)"))
+            effects.append(.violation(peer, "\(error)"))
             return
         }
         switch message.body {
-        case .question(let question): self.serve(question, message.number, from: peer, now, &effects)
+        case .rpc(let rpc): self.serve(rpc, message.number, from: peer, now, &effects)
         case .answer(let answer): self.answered(answer, message.number, by: peer, now, &effects)
         }
     }
@@ -74,13 +74,13 @@ extension Kademlia {
             self.stored(request, id, at: peer, verdict, now, &effects)
         case (.reserve(let request), .reserved(let isReserved)):
             self.reserved(request, at: peer, isReserved, now, &effects)
-        case (.offer(let digests), .wanted(let wishes)) where digests.count == wishes.count:
-            self.wanted(digests, wishes, by: peer, now, &effects)
+        case (.offer(let digests), .wanted(let flags)) where digests.count == flags.count:
+            self.wanted(digests, flags, by: peer, now, &effects)
         case (.replicate(let id), .stored): self.replicated(id, to: peer, now, &effects)
         case (.greeting, .peers(let contacts)): self.greeted(by: peer, naming: contacts, now, &effects)
         case (.greeting, .reserved): break
         case (.lookup, _), (.fetch, _), (.store, _), (.reserve, _), (.offer, _), (.replicate, _), (.greeting, _):
-            effects.append(.offence(peer, "a response that does not match the request"))
+            effects.append(.violation(peer, "a response that does not match the request"))
         }
     }
 

@@ -36,7 +36,7 @@ struct PendingQueries: Sendable {
 
     /// Adds a query to a peer, connected or not; returns its message, or nil when too many are pending.
     mutating func add(
-        _ question: Message.Question,
+        _ rpc: Message.RPC,
         to peer: PeerId,
         _ connected: ConnectedPeer?,
         for purpose: PendingQuery.Purpose,
@@ -46,7 +46,7 @@ struct PendingQueries: Sendable {
         guard self.queries.count < self.limit else { return nil }
         repeat { self.lastNumber &+= 1 } while self.queries[self.lastNumber] != nil
         let number = self.lastNumber
-        let bytes = Message(number: number, body: .question(question)).bytes
+        let bytes = Message(number: number, body: .rpc(rpc)).bytes
         var query = PendingQuery(
             to: peer,
             for: purpose,

@@ -62,11 +62,11 @@ struct RecordPublisher: Sendable {
         guard end > nowSeconds else { return [] }
         var due: [(id: RecordId, record: Record)] = []
         for place in store.places where due.count < Self.renewalLimit {
-            for held in place.held where held.isOwn {
-                guard let record = held.record, self.isLasting(record), record.expirySeconds > nowSeconds,
+            for stored in place.stored where stored.isOwn {
+                guard let record = stored.record, self.isLasting(record), record.expirySeconds > nowSeconds,
                     (end - nowSeconds) / 2 >= record.expirySeconds - nowSeconds
                 else { continue }
-                due.append((held.id, record))
+                due.append((stored.id, record))
             }
         }
         return due.compactMap { id, record in

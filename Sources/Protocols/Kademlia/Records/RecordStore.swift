@@ -4,34 +4,34 @@ internal import Identity
 /// The records that this node holds, by location and writer, with the bounds of each member and of all.
 struct RecordStore: Sendable {
     /// A record and what this node knows about its other holders.
-    struct Held: Sendable {
-        /// Nil once the record has expired; the rest stays until ``keptUntil`` so that no older version can return.
+    struct Replica: Sendable {
+        /// Nil once the record has expired; the rest stays until ``storedUntil`` so that no older version can return.
         var record: Record?
         let id: RecordId
         var version: UInt64
         /// The highest expiry that was seen for this writer here.
-        var keptUntil: UInt64
+        var storedUntil: UInt64
         var byteCount: Int
         /// Whether this node wrote it.
         let isOwn: Bool
         /// The first words of the ids of members that are known to hold this version.
-        var holders: [UInt64] = []
+        var replicaPeers: [UInt64] = []
         /// The next time at which the holders are compared with the nearest members.
         var checkAt: Duration
 
-        mutating func noteHolder(_ peer: PeerId) {
-            if !self.isKnown(holder: peer), self.holders.count < RecordStore.holderLimit {
-                self.holders.append(peer.words.first)
+        mutating func noteReplicaPeer(_ peer: PeerId) {
+            if !self.isKnown(replicaAt: peer), self.replicaPeers.count < RecordStore.replicaPeerLimit {
+                self.replicaPeers.append(peer.words.first)
             }
         }
 
-        func isKnown(holder peer: PeerId) -> Bool { self.holders.contains(peer.words.first) }
+        func isKnown(replicaAt peer: PeerId) -> Bool { self.replicaPeers.contains(peer.words.first) }
     }
 
     /// All that lies at one location, by writer.
     struct Place: Sendable {
         let location: Bytes32
-        var held: [Held]
+        var stored: [Replica]
         /// The first word of the distance within which a change of members concerns this location.
         var radius = UInt64.max
     }
@@ -42,7 +42,7 @@ struct RecordStore: Sendable {
     }
 
     /// Twice the number of holders that a record should have.
-    static let holderLimit = 40
+    static let replicaPeerLimit = 40
 
     /// Sorted by location.
     private(set) var places: [Place] = []
@@ -58,20 +58,20 @@ struct RecordStore: Sendable {
     }
 
     /// Returns the records at a location, in the order of the writers.
-    func held(at location: Bytes32) -> [Held] {
+    func stored(at location: Bytes32) -> [Replica] {
         let found = self.position(of: location)
-        return found.isThere ? self.places[found.position].held : []
+        return found.isThere ? self.places[found.position].stored : []
     }
 
-    subscript(id: RecordId) -> Held? {
+    subscript(id: RecordId) -> Replica? {
         let found = self.position(of: id.location)
         guard found.isThere else { return nil }
-        return self.places[found.position].held.first { $0.id.writer == id.writer }
+        return self.places[found.position].stored.first { $0.id.writer == id.writer }
     }
 
     /// The live records at a location that no tombstone stands for, the newest first.
     func live(at location: Bytes32, now: UInt64) -> [Record] {
-        self.held(at: location).compactMap(\.record)
+        self.stored(at: location).compactMap(\.record)
             .filter { !$0.isTombstone && !UnixTime.isPast($0.expirySeconds, at: now) }
             .sorted { $0.revision > $1.revision }
     }
@@ -82,7 +82,7 @@ struct RecordStore: Sendable {
         let used = self.usage(of: id.writer)
         let bytes = record.byteCount - old.bytes
         let count = 1 - old.records
-        if count == 1, self.held(at: id.location).count >= limits.writersPerKey { return false }
+        if count == 1, self.stored(at: id.location).count >= limits.writersPerKey { return false }
         return used.records + count <= limits.recordsPerMember && used.bytes + bytes <= limits.recordBytesPerMember
             && self.total.records + count <= limits.records && self.total.bytes + bytes <= limits.recordBytes
     }
@@ -90,11 +90,11 @@ struct RecordStore: Sendable {
     /// Keeps the record in place of an older one of the same writer.
     mutating func put(_ record: Record, id: RecordId, isOwn: Bool, checkAt: Duration) {
         let old = self[id]
-        let held = Held(
+        let stored = Replica(
             record: record,
             id: id,
             version: record.version,
-            keptUntil: max(record.expirySeconds, old?.keptUntil ?? 0),
+            storedUntil: max(record.expirySeconds, old?.storedUntil ?? 0),
             byteCount: record.byteCount,
             isOwn: isOwn,
             checkAt: checkAt
@@ -102,46 +102,46 @@ struct RecordStore: Sendable {
         self.remove(id)
         let found = self.position(of: id.location)
         if !found.isThere {
-            self.places.insert(Place(location: id.location, held: []), at: found.position)
+            self.places.insert(Place(location: id.location, stored: []), at: found.position)
         }
-        let writers = self.places[found.position].held
+        let writers = self.places[found.position].stored
         let slot = writers.firstIndex { id.writer < $0.id.writer } ?? writers.count
-        self.places[found.position].held.insert(held, at: slot)
-        self.count(held, sign: 1)
+        self.places[found.position].stored.insert(stored, at: slot)
+        self.count(stored, sign: 1)
     }
 
-    mutating func update(_ id: RecordId, _ change: (inout Held) -> Void) {
+    mutating func update(_ id: RecordId, _ change: (inout Replica) -> Void) {
         let found = self.position(of: id.location)
         guard found.isThere,
-            let slot = self.places[found.position].held.firstIndex(where: { $0.id.writer == id.writer })
+            let slot = self.places[found.position].stored.firstIndex(where: { $0.id.writer == id.writer })
         else { return }
-        change(&self.places[found.position].held[slot])
+        change(&self.places[found.position].stored[slot])
     }
 
     mutating func setRadius(_ radius: UInt64, at position: Int) { self.places[position].radius = radius }
 
     @discardableResult
-    mutating func remove(_ id: RecordId) -> Held? {
+    mutating func remove(_ id: RecordId) -> Replica? {
         let found = self.position(of: id.location)
         guard found.isThere,
-            let slot = self.places[found.position].held.firstIndex(where: { $0.id.writer == id.writer })
+            let slot = self.places[found.position].stored.firstIndex(where: { $0.id.writer == id.writer })
         else { return nil }
-        let held = self.places[found.position].held.remove(at: slot)
-        if self.places[found.position].held.isEmpty { self.places.remove(at: found.position) }
-        self.count(held, sign: -1)
-        return held
+        let stored = self.places[found.position].stored.remove(at: slot)
+        if self.places[found.position].stored.isEmpty { self.places.remove(at: found.position) }
+        self.count(stored, sign: -1)
+        return stored
     }
 
-    private mutating func count(_ held: Held, sign: Int) {
+    private mutating func count(_ stored: Replica, sign: Int) {
         func add(to usage: inout Usage) {
             usage.records += sign
-            usage.bytes += sign * held.byteCount
+            usage.bytes += sign * stored.byteCount
         }
         add(to: &self.total)
-        if held.isOwn { add(to: &self.own) }
-        var member = self.usage(of: held.id.writer)
+        if stored.isOwn { add(to: &self.own) }
+        var member = self.usage(of: stored.id.writer)
         add(to: &member)
-        self.usage[held.id.writer] = member.records == 0 ? nil : member
+        self.usage[stored.id.writer] = member.records == 0 ? nil : member
     }
 
     /// Drops the values of expired records, and removes those of which no older version can return.
@@ -151,11 +151,11 @@ struct RecordStore: Sendable {
         var gone: [RecordId] = []
         var freed: [RecordId] = []
         for place in self.places {
-            for held in place.held {
-                if UnixTime.isPast(held.keptUntil, at: now) {
-                    gone.append(held.id)
-                } else if let record = held.record, UnixTime.isPast(record.expirySeconds, at: now) {
-                    freed.append(held.id)
+            for stored in place.stored {
+                if UnixTime.isPast(stored.storedUntil, at: now) {
+                    gone.append(stored.id)
+                } else if let record = stored.record, UnixTime.isPast(record.expirySeconds, at: now) {
+                    freed.append(stored.id)
                 }
             }
         }
@@ -166,18 +166,18 @@ struct RecordStore: Sendable {
 
     /// Keeps only the version of an expired record.
     private mutating func free(_ id: RecordId) {
-        guard var held = self[id], let record = held.record else { return }
-        self.count(held, sign: -1)
-        held.byteCount = record.head.byteCount
-        held.record = nil
-        self.count(held, sign: 1)
-        self.update(id) { $0 = held }
+        guard var stored = self[id], let record = stored.record else { return }
+        self.count(stored, sign: -1)
+        stored.byteCount = record.head.byteCount
+        stored.record = nil
+        self.count(stored, sign: 1)
+        self.update(id) { $0 = stored }
     }
 
     /// Removes every record of a writer; returns their names.
     mutating func removeAll(of writer: PeerId) -> [RecordId] {
         guard self.usage[writer] != nil else { return [] }
-        let ids = self.places.flatMap(\.held).map(\.id).filter { $0.writer == writer }
+        let ids = self.places.flatMap(\.stored).map(\.id).filter { $0.writer == writer }
         for id in ids { self.remove(id) }
         return ids
     }

@@ -6,7 +6,7 @@ internal import OrderedCollections
 extension Kademlia {
     /// Answers a query of a peer, within its budget.
     mutating func serve(
-        _ question: Message.Question,
+        _ rpc: Message.RPC,
         _ number: UInt32,
         from peer: PeerId,
         _ now: NodeTime,
@@ -14,20 +14,20 @@ extension Kademlia {
     ) {
         switch self.peers.takeQuery(of: peer, at: now.monotonic) {
         case .granted: break
-        case .flooded: return effects.append(.offence(peer, "too many requests"))
+        case .flooded: return effects.append(.violation(peer, "too many requests"))
         case .dropped, nil: return
         }
-        let answer = self.answer(to: question, from: peer, now, &effects)
+        let answer = self.answer(to: rpc, from: peer, now, &effects)
         effects.append(.send(peer, [], Message(number: number, body: .answer(answer)).bytes))
     }
 
     private mutating func answer(
-        to question: Message.Question,
+        to rpc: Message.RPC,
         from peer: PeerId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) -> Message.Answer {
-        switch question {
+        switch rpc {
         case .findPeers(let target):
             return .peers(self.routing.table.contacts(near: target, for: peer, at: now.monotonic))
         case .findRecords(let location, let selection, let inlineLimit):
@@ -47,7 +47,7 @@ extension Kademlia {
             )
             return .stored(verdict)
         case .offer(let digests):
-            let wishes = self.replicas.wishes(
+            let flags = self.replicas.wantedFlags(
                 for: digests,
                 from: peer,
                 self.routing.table,
@@ -55,7 +55,7 @@ extension Kademlia {
                 &self.schedule,
                 at: now.monotonic
             )
-            return .wanted(wishes)
+            return .wanted(flags)
         case .reserve(let location, let condition):
             return .reserved(self.replicas.reserve(location, condition, for: peer, now))
         case .release(let location):
@@ -86,7 +86,7 @@ extension Kademlia {
     ) {
         guard let contact = self.routing.table[peer]?.contact else { return }
         for page in digests.chunks(ofCount: Message.recordLimit).map({ Array($0) }) {
-            self.ask(contact, .offer(page), for: .offer(page), now, &effects)
+            self.sendQuery(contact, .offer(page), for: .offer(page), now, &effects)
         }
     }
 
@@ -100,7 +100,7 @@ extension Kademlia {
     mutating func republish(_ id: RecordId, to contacts: [Contact], _ now: NodeTime, _ effects: inout [Effect]) {
         guard let record = self.replicas.store[id]?.record else { return }
         let digest = Message.Digest(id: id, version: record.version)
-        for contact in contacts { self.ask(contact, .offer([digest]), for: .offer([digest]), now, &effects) }
+        for contact in contacts { self.sendQuery(contact, .offer([digest]), for: .offer([digest]), now, &effects) }
     }
 
     // MARK: Transfers
@@ -108,12 +108,12 @@ extension Kademlia {
     /// Sends a peer the offered records that it wants.
     mutating func wanted(
         _ digests: [Message.Digest],
-        _ wishes: [Bool],
+        _ flags: [Bool],
         by peer: PeerId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        self.replicas.noteWishes(wishes, for: digests, by: peer)
+        self.replicas.noteWanted(flags, for: digests, by: peer)
         self.sendTransfers(to: peer, now, &effects)
     }
 
@@ -128,7 +128,7 @@ extension Kademlia {
         guard let addresses = self.peers[peer]?.addresses else { return }
         let contact = Contact(peerId: peer, addresses: addresses)
         while let (id, record) = self.replicas.nextTransfer(to: peer) {
-            if self.ask(contact, .store(record), for: .replicate(id), now, &effects) {
+            if self.sendQuery(contact, .store(record), for: .replicate(id), now, &effects) {
                 self.replicas.transfers.noteSent(to: peer)
             }
         }
@@ -141,7 +141,7 @@ extension Kademlia {
     mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
         for id in self.requests.ids { self.finish(id, .failed(.stopped), &effects) }
         for (id, record, targets) in self.replicas.handover(self.routing.table) {
-            for contact in targets { self.ask(contact, .store(record), for: .replicate(id), now, &effects) }
+            for contact in targets { self.sendQuery(contact, .store(record), for: .replicate(id), now, &effects) }
         }
     }
 }

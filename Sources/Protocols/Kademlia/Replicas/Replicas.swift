@@ -78,7 +78,7 @@ struct Replicas: Sendable {
         for record in records {
             let location = Record.location(of: record.key, in: self.network)
             let id = RecordId(location: location, writer: record.writer)
-            if let held = self.store[id], held.version >= record.version { continue }
+            if let stored = self.store[id], stored.version >= record.version { continue }
             let isExpired = UnixTime.isPast(record.expirySeconds, at: now.wallSeconds)
             guard !isExpired, !revoked.contains(id.writer), self.hasRoom(for: record, id) else {
                 effects.append(.host(.forget(id)))
@@ -101,10 +101,10 @@ struct Replicas: Sendable {
     ) -> Message.StoreVerdict {
         let location = Record.location(of: record.key, in: self.network)
         let id = RecordId(location: location, writer: record.writer)
-        if let held = self.store[id], held.version >= record.version {
-            guard held.version == record.version else { return .outdated }
+        if let stored = self.store[id], stored.version >= record.version {
+            guard stored.version == record.version else { return .outdated }
             self.noteReplica(of: id, at: peer)
-            return .kept
+            return .accepted
         }
         guard self.isNear(location, table) || id.writer == self.local else { return .notNear }
         guard self.hasRoom(for: record, id) else { return .overQuota }
@@ -113,13 +113,13 @@ struct Replicas: Sendable {
         case .expired, .expiresTooLate, .versionInFuture: return .clockDiffers
         case .revokedWriter: return .refused
         case .writerIsNoMember, .badSignature:
-            effects.append(.offence(peer, "a forged record to store"))
+            effects.append(.violation(peer, "a forged record to store"))
             return .refused
         }
         self.put(record, id, &schedule, at: now.monotonic, &effects)
         if peer != record.writer { self.noteReplica(of: id, at: peer) }
         self.reservations.release(location, by: peer)
-        return .kept
+        return .accepted
     }
 
     /// Removes the records of a writer that was revoked.
@@ -150,10 +150,10 @@ struct Replicas: Sendable {
     // MARK: Offers
 
     /// Notes that a peer holds this node's version of a record.
-    mutating func noteReplica(of id: RecordId, at peer: PeerId) { self.store.update(id) { $0.noteHolder(peer) } }
+    mutating func noteReplica(of id: RecordId, at peer: PeerId) { self.store.update(id) { $0.noteReplicaPeer(peer) } }
 
     /// Returns for each record that a peer offers whether this node should hold it and does not.
-    mutating func wishes(
+    mutating func wantedFlags(
         for digests: [Message.Digest],
         from peer: PeerId,
         _ table: RoutingTable,
@@ -162,22 +162,22 @@ struct Replicas: Sendable {
         at now: Duration
     ) -> [Bool] {
         digests.map { digest in
-            guard let held = self.store[digest.id], held.version >= digest.version else {
+            guard let stored = self.store[digest.id], stored.version >= digest.version else {
                 return !revoked.contains(digest.id.writer) && self.isNear(digest.id.location, table)
             }
-            guard held.version == digest.version else { return false }
+            guard stored.version == digest.version else { return false }
             let checkAt = self.replication.postponedCheck(&schedule, at: now)
-            self.store.update(digest.id) { held in
-                held.noteHolder(peer)
-                held.checkAt = max(held.checkAt, checkAt)
+            self.store.update(digest.id) { stored in
+                stored.noteReplicaPeer(peer)
+                stored.checkAt = max(stored.checkAt, checkAt)
             }
             return false
         }
     }
 
     /// Takes in which of the offered records a peer wants: queues these, and notes the others as its replicas.
-    mutating func noteWishes(_ wishes: [Bool], for digests: [Message.Digest], by peer: PeerId) {
-        for (digest, isWanted) in zip(digests, wishes) {
+    mutating func noteWanted(_ flags: [Bool], for digests: [Message.Digest], by peer: PeerId) {
+        for (digest, isWanted) in zip(digests, flags) {
             if isWanted {
                 self.transfers.enqueue(digest.id, to: peer)
             } else if self.store[digest.id]?.version == digest.version {
@@ -251,8 +251,8 @@ struct Replicas: Sendable {
                 table.entries[position].isConnected
             }
             let targets = near.map { table.entries[$0].contact }
-            for held in place.held where held.holders.count < Replication.leaders {
-                if let record = held.record { handover.append((held.id, record, targets)) }
+            for stored in place.stored where stored.replicaPeers.count < Replication.leaders {
+                if let record = stored.record { handover.append((stored.id, record, targets)) }
             }
         }
         return handover

@@ -92,7 +92,7 @@ struct Replication: Sendable {
         var review = Review()
         for position in store.places.indices {
             let place = store.places[position]
-            let isDue = place.held.contains { $0.checkAt <= now }
+            let isDue = place.stored.contains { $0.checkAt <= now }
             guard isDue || cause.isReturning || cause.concerns(place) else { continue }
             let near = self.nearest(to: place.location, table)
             let last = near.count == table.places ? near.last.map { Distance($0.peerId.words, place.location) } : nil
@@ -122,41 +122,41 @@ struct Replication: Sendable {
         let own = Distance(table.local, place.location)
         let nearer = near.filter { Distance($0.peerId.words, place.location) < own }
         let isSurplus = nearer.count == table.places
-        for held in place.held {
-            guard let record = held.record else { continue }
-            let isDue = held.checkAt <= now
-            let seniors = nearer.count { now - $0.since > Pace.newcomer || held.isKnown(holder: $0.peerId) }
+        for stored in place.stored {
+            guard let record = stored.record else { continue }
+            let isDue = stored.checkAt <= now
+            let seniors = nearer.count { now - $0.since > Pace.newcomer || stored.isKnown(replicaAt: $0.peerId) }
             if isDue {
-                if isSurplus, self.isLeft(held, near, table, &review) { continue }
+                if isSurplus, self.isLeft(stored, near, table, &review) { continue }
                 let checkAt = now + schedule.jittered(Pace.check + Pace.perRank * seniors)
-                store.update(held.id) {
-                    $0.holders = []
+                store.update(stored.id) {
+                    $0.replicaPeers = []
                     $0.checkAt = checkAt
                 }
             } else if seniors >= Self.leaders, !cause.isReturning {
                 continue
             }
             let targets = cause.isReturning || isSurplus ? near.prefix(Self.leaders) : near[...]
-            for target in targets where isDue || !held.isKnown(holder: target.peerId) {
-                review.offers[target.peerId, default: []].append(Message.Digest(id: held.id, version: record.version))
+            for target in targets where isDue || !stored.isKnown(replicaAt: target.peerId) {
+                review.offers[target.peerId, default: []].append(Message.Digest(id: stored.id, version: record.version))
             }
         }
     }
 
     /// Whether this node, which is not among the nearest, can leave the record to others, or takes its own to them.
     private func isLeft(
-        _ held: RecordStore.Held,
+        _ stored: RecordStore.Replica,
         _ near: [RoutingTable.Entry],
         _ table: RoutingTable,
         _ review: inout Review
     ) -> Bool {
-        if held.isOwn {
-            if review.republished.count < Self.republishLimit { review.republished.append(held.id) }
+        if stored.isOwn {
+            if review.republished.count < Self.republishLimit { review.republished.append(stored.id) }
             return true
         }
-        let isFar = table.countNearer(to: held.id.location, limit: table.places * 2) >= table.places * 2
-        guard isFar, near.count(where: { held.isKnown(holder: $0.peerId) }) >= Self.leaders else { return false }
-        review.dropped.append(held.id)
+        let isFar = table.countNearer(to: stored.id.location, limit: table.places * 2) >= table.places * 2
+        guard isFar, near.count(where: { stored.isKnown(replicaAt: $0.peerId) }) >= Self.leaders else { return false }
+        review.dropped.append(stored.id)
         return true
     }
 }

@@ -176,7 +176,7 @@ extension Kademlia {
         write.awaitReservations(isGrantedHere: isGranted)
         self.requests[id]?.write = write
         for target in write.targets {
-            self.ask(target, .reserve(location: location, condition), for: .reserve(id), now, &effects)
+            self.sendQuery(target, .reserve(location: location, condition), for: .reserve(id), now, &effects)
         }
         if write.targets.isEmpty { self.decideReservation(id, now, &effects) }
     }
@@ -203,7 +203,7 @@ extension Kademlia {
         case .refused:
             let location = write.id.location
             for target in write.grantingTargets {
-                self.ask(target, .release(location: location), for: .greeting, now, &effects)
+                self.sendQuery(target, .release(location: location), for: .greeting, now, &effects)
             }
             self.replicas.release(location, by: self.local)
             self.requests[id]?.write = nil
@@ -238,7 +238,7 @@ extension Kademlia {
         self.replicas.put(record, write.id, &self.schedule, at: now.monotonic, &effects)
         var sentCount = 0
         for target in write.targets
-        where self.ask(target, .store(record), for: .store(id, write.id), now, &effects) {
+        where self.sendQuery(target, .store(record), for: .store(id, write.id), now, &effects) {
             sentCount += 1
         }
         write.awaitAcknowledgements(of: record, count: sentCount)
@@ -255,7 +255,7 @@ extension Kademlia {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        if verdict == .kept { self.replicas.noteReplica(of: record, at: peer) }
+        if verdict == .accepted { self.replicas.noteReplica(of: record, at: peer) }
         guard self.requests[id]?.write?.id == record else { return }
         self.noteVerdict(verdict, of: id, now, &effects)
     }
@@ -283,6 +283,6 @@ extension Kademlia {
 
     private mutating func finishWriting(_ id: RequestId, _ effects: inout [Effect]) {
         guard let write = self.requests[id]?.write, let record = write.record else { return }
-        self.finish(id, .stored(record, holders: write.acknowledgedCount), &effects)
+        self.finish(id, .stored(record, replicas: write.acknowledgedCount), &effects)
     }
 }

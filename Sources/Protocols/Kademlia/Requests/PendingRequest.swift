@@ -54,7 +54,7 @@ struct PendingRequest: Sendable {
     /// Adds the effort of a lookup that ended.
     mutating func noteEnd(of task: LookupTask) {
         self.lookup = nil
-        self.effort.questions += task.lookup.questions
+        self.effort.queries += task.lookup.queries
         self.effort.answers += task.lookup.answers
         let hops = task.reading?.firstHops ?? task.lookup.nearest.map(\.hops).max() ?? 0
         self.effort.hops = max(self.effort.hops, hops)
@@ -63,7 +63,7 @@ struct PendingRequest: Sendable {
     /// Notes the verdict of a target about the record of the write; nil if it did not respond.
     mutating func noteVerdict(_ verdict: Message.StoreVerdict?, at now: Duration) {
         self.write?.noteVerdict(verdict)
-        guard verdict == .kept, self.write?.acknowledgedCount == 1 else { return }
+        guard verdict == .accepted, self.write?.acknowledgedCount == 1 else { return }
         self.effort.firstResult = now - self.startedAt
     }
 }

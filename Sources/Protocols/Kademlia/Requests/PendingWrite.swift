@@ -92,7 +92,7 @@ struct PendingWrite: Sendable {
     mutating func noteVerdict(_ verdict: Message.StoreVerdict?) {
         self.pendingCount -= 1
         guard let verdict else { return }
-        if verdict == .kept { self.acknowledgedCount += 1 } else { self.refusals.append(verdict) }
+        if verdict == .accepted { self.acknowledgedCount += 1 } else { self.refusals.append(verdict) }
     }
 
     /// The state of the storing, where this number of acknowledgements is required.
@@ -114,7 +114,7 @@ struct PendingWrite: Sendable {
         case .clockDiffers: return .clockDiffers
         case .outdated: return .conflict(current: self.newest)
         case .refused: return .notAMember
-        case .kept, .notNear: return .timedOut(answered: self.refusals.count)
+        case .accepted, .notNear: return .timedOut(answered: self.refusals.count)
         }
     }
 }

@@ -38,7 +38,7 @@ struct Routing: Sendable {
             places: limits.bucketSize,
             peersPerAddressGroup: limits.peersPerAddressGroup
         )
-        self.candidates = UnverifiedCandidates(limit: limits.hearsay)
+        self.candidates = UnverifiedCandidates(limit: limits.unverifiedCandidates)
     }
 
     // MARK: Members

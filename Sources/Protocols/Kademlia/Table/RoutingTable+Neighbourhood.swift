@@ -13,16 +13,16 @@ extension RoutingTable {
     ///
     /// The neighbourhood is twice what a node looks after itself, because being among another node's nearest is not
     /// always mutual.
-    func keeps(_ peer: PeerId) -> Bool {
+    func protects(_ peer: PeerId) -> Bool {
         guard let position = self.position(of: peer), self.entries[position].isConnected else { return false }
         if position < self.protected || self.connectedCount(in: 0..<position) < self.protected { return true }
         let since = self.entries[position].since
         let bucket = self.range(of: Distance(peer.words, self.local).bucket)
-        return self.connectedCount(in: bucket, before: since) < Self.keptPerBucket
+        return self.connectedCount(in: bucket, before: since) < Self.protectedPerBucket
     }
 
     /// Connected members of a far bucket that are worth a connection.
-    private static var keptPerBucket: Int { 2 }
+    private static var protectedPerBucket: Int { 2 }
 
     /// Whether a contact that is not in the table, or counts as gone there, would be one of the nearest.
     func wouldBeNeighbour(_ contact: Contact) -> Bool {

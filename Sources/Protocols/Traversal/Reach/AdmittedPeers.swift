@@ -5,7 +5,7 @@ internal import OrderedCollections
 struct AdmittedPeers: Sendable {
     private(set) var states: OrderedDictionary<PeerId, Peer> = [:]
     /// The peers by the id of their connection's path key.
-    private var pathOwners: [CallId: PeerId] = [:]
+    private var pathOwners: [SessionId: PeerId] = [:]
     /// The connections over relays that are tried to be made direct.
     private(set) var upgrades: OrderedDictionary<PeerId, Upgrade> = [:]
 
@@ -16,7 +16,7 @@ struct AdmittedPeers: Sendable {
     }
 
     /// The peer whose connection has the path key with this id.
-    func owner(ofPath id: CallId) -> PeerId? { self.pathOwners[id] }
+    func owner(ofPath id: SessionId) -> PeerId? { self.pathOwners[id] }
 
     /// The addresses of this node as peers see them that are connected without a relay.
     var observations: [OwnAddresses.Observation] {
@@ -73,10 +73,10 @@ struct Peer: Sendable {
     /// The ports beside the node's own over which the connection may run.
     var ports: [UInt16] = []
     /// The calls that it makes over this node, and those of others that it announces to it.
-    var calls = Allowance()
-    var rings = Allowance()
+    var offers = TokenBucket()
+    var forwardedOffers = TokenBucket()
     /// The answers to its probes under the connection's key.
-    var answers = Allowance()
+    var answers = TokenBucket()
 
     init(link: Reach.Link) {
         self.link = link

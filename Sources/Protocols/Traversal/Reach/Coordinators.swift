@@ -6,9 +6,9 @@ struct Coordinators: Sendable {
     /// The peers that can still be asked, the most promising at the end.
     private(set) var remaining: [PeerId]
     /// The peers that were asked and have not refused.
-    private(set) var asked = OrderedSet<PeerId>()
+    private(set) var offered = OrderedSet<PeerId>()
     /// The time at which the next one is asked.
-    private(set) var askAt: Duration?
+    private(set) var offerAt: Duration?
     private(set) var refusal: Reach.Refusal?
 
     /// Takes the coordinators, the most promising first.
@@ -18,10 +18,10 @@ struct Coordinators: Sendable {
 
     /// Takes the next one to ask, which has `patience` before another one is asked.
     mutating func takeNext(_ patience: Duration, at now: Duration) -> PeerId? {
-        self.askAt = nil
+        self.offerAt = nil
         guard let coordinator = self.remaining.popLast() else { return nil }
-        self.asked.append(coordinator)
-        if !self.remaining.isEmpty { self.askAt = now + patience }
+        self.offered.append(coordinator)
+        if !self.remaining.isEmpty { self.offerAt = now + patience }
         return coordinator
     }
 
@@ -35,20 +35,20 @@ struct Coordinators: Sendable {
 
     /// Notes that one refused; returns whether it was asked.
     mutating func refused(by coordinator: PeerId, _ refusal: Reach.Refusal) -> Bool {
-        guard self.asked.remove(coordinator) != nil else { return false }
+        guard self.offered.remove(coordinator) != nil else { return false }
         self.refusal = refusal
         return true
     }
 
     /// Notes that one brought the two together: the others are not asked.
     mutating func answered(by coordinator: PeerId) {
-        self.asked.remove(coordinator)
-        self.askAt = nil
+        self.offered.remove(coordinator)
+        self.offerAt = nil
     }
 
     /// Asks no others.
     mutating func stop() {
         self.remaining = []
-        self.askAt = nil
+        self.offerAt = nil
     }
 }

@@ -4,11 +4,11 @@ extension Reach {
     /// One step on the way to a peer, as the doctor tells it.
     package enum Event: Hashable, Sendable {
         /// This peer was asked to bring the two together.
-        case asked(PeerId)
+        case offerSent(PeerId)
         /// It could not.
         case refused(by: PeerId, Refusal)
         /// The peer called, over this one.
-        case rung(by: PeerId)
+        case forwardedOfferReceived(by: PeerId)
         /// The two were brought together, and the coordinator sees the peer there; perhaps it also relays.
         case introduced(by: PeerId, observed: SocketAddress?, isRelayed: Bool)
         /// The mapping behaviour of the two NATs.
@@ -34,7 +34,7 @@ extension Reach {
         /// The connection is up: directly, or over the relay.
         case connected(SocketAddress, over: PeerId?)
         /// It came to nothing.
-        case failed(CallFailure)
+        case failed(ReachFailure)
     }
 
     /// The source from which an address of a peer is known.

@@ -14,9 +14,9 @@ package enum FilteringBehaviour: Hashable, Sendable {
     /// Why not.
     package enum Reason: Hashable, Sendable {
         /// No member is connected that could be asked.
-        case nobodyToAsk
+        case noHelper
         /// No member that is not connected to this device could be found: to such a one something was sent already.
-        case noStranger
+        case noAlternate
         /// The member that was asked did not answer.
         case noAnswer
     }
@@ -32,7 +32,7 @@ struct FilteringTest: Sendable {
         /// The member that was asked.
         let helper: PeerId
         /// The member that was found to send the probe.
-        var stranger: PeerId?
+        var alternate: PeerId?
         /// The deadline.
         let endsAt: Duration
     }
@@ -53,30 +53,30 @@ struct FilteringTest: Sendable {
         guard self.pending == nil else { return }
         guard let (helper, peer) = peers.states.first(where: { $0.value.channel == nil && !$0.value.isSuspect }),
             let network = peer.networks.first
-        else { return effects.append(.host(.filteringFound(.unknown(.nobodyToAsk)))) }
-        let drawn = secrets.call()
+        else { return effects.append(.host(.filteringFound(.unknown(.noHelper)))) }
+        let drawn = secrets.drawPathKey()
         self.pending = Pending(key: drawn, helper: helper, endsAt: now + patience)
         let known = Array(peers.states.keys.prefix(Reach.Message.knownLimit))
-        effects.append(.send(helper, network, Reach.Message.tryMe(drawn.id, drawn.key, known: known).bytes))
+        effects.append(.send(helper, network, Reach.Message.filteringRequest(drawn.id, drawn.key, known: known).bytes))
     }
 
     /// The member that was asked says who sends the probe.
-    mutating func strangerNamed(
-        _ id: CallId,
-        _ stranger: PeerId?,
+    mutating func alternateNamed(
+        _ id: SessionId,
+        _ alternate: PeerId?,
         by helper: PeerId,
         _ peers: AdmittedPeers,
         _ effects: inout [Reach.Effect]
     ) {
         guard let pending, pending.key.id == id, pending.helper == helper else { return }
-        guard let stranger, peers[stranger] == nil else { return self.end(.unknown(.noStranger), &effects) }
-        self.pending?.stranger = stranger
+        guard let alternate, peers[alternate] == nil else { return self.end(.unknown(.noAlternate), &effects) }
+        self.pending?.alternate = alternate
     }
 
     /// Whether a probe is the stranger's; it came through, and nothing was ever sent to where it comes from.
     mutating func takeProbe(
         _ packet: STUNPacket,
-        _ id: CallId,
+        _ id: SessionId,
         from address: SocketAddress,
         _ peers: AdmittedPeers,
         _ effects: inout [Reach.Effect]
@@ -84,15 +84,15 @@ struct FilteringTest: Sendable {
         guard let pending, pending.key.id == id,
             packet.isAuthentic(under: SymmetricKey(data: pending.key.key.bytes), by: .sha256)
         else { return false }
-        let isStranger = !peers.states.values.contains { $0.link.remote.ip == address.ip }
-        self.end(isStranger ? .endpointIndependent : .unknown(.noStranger), &effects)
+        let isFromAlternate = !peers.states.values.contains { $0.link.remote.ip == address.ip }
+        self.end(isFromAlternate ? .endpointIndependent : .unknown(.noAlternate), &effects)
         return true
     }
 
     /// Ends the test if its time is over.
     mutating func expire(_ now: Duration, _ effects: inout [Reach.Effect]) {
         guard let pending, pending.endsAt <= now else { return }
-        self.end(pending.stranger == nil ? .unknown(.noAnswer) : .endpointDependent, &effects)
+        self.end(pending.alternate == nil ? .unknown(.noAnswer) : .endpointDependent, &effects)
     }
 
     private mutating func end(_ answer: FilteringBehaviour, _ effects: inout [Reach.Effect]) {

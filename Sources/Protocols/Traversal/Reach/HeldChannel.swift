@@ -5,5 +5,5 @@ struct HeldChannel: Sendable {
     let peer: PeerId
     let relay: PeerId
     let network: NetworkId
-    let call: CallId
+    let session: SessionId
 }

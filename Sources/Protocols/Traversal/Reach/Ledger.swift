@@ -27,17 +27,17 @@ struct Ledger: Sendable {
     private static let answeredLimit = 16
     private let limits: Reach.Limits
     private var entries: OrderedDictionary<PeerId, Entry> = [:]
-    private var targetProbes: AllowanceTable<IPAddress>
-    private var targetSearches: AllowanceTable<IPAddress>
-    private var coordinatorProbes: AllowanceTable<PeerId>
-    private var coordinatorSearches: AllowanceTable<PeerId>
+    private var targetProbes: TokenBucketTable<IPAddress>
+    private var targetSearches: TokenBucketTable<IPAddress>
+    private var coordinatorProbes: TokenBucketTable<PeerId>
+    private var coordinatorSearches: TokenBucketTable<PeerId>
 
     init(_ limits: Reach.Limits) {
         self.limits = limits
-        self.targetProbes = AllowanceTable(limits.targetProbes, capacity: limits.countedTargets)
-        self.targetSearches = AllowanceTable(limits.targetSearches, capacity: limits.countedTargets)
-        self.coordinatorProbes = AllowanceTable(limits.coordinatorProbes, capacity: limits.countedPeers)
-        self.coordinatorSearches = AllowanceTable(limits.coordinatorSearches, capacity: limits.countedPeers)
+        self.targetProbes = TokenBucketTable(limits.targetProbes, capacity: limits.countedTargets)
+        self.targetSearches = TokenBucketTable(limits.targetSearches, capacity: limits.countedTargets)
+        self.coordinatorProbes = TokenBucketTable(limits.coordinatorProbes, capacity: limits.countedPeers)
+        self.coordinatorSearches = TokenBucketTable(limits.coordinatorSearches, capacity: limits.countedPeers)
     }
 
     /// Whether one more probe may go to an address that the peer has not answered from; counts it if so.
@@ -121,29 +121,29 @@ struct Ledger: Sendable {
 }
 
 /// Token buckets by key, of which only those that are not full are kept.
-private struct AllowanceTable<Key: Hashable & Sendable>: Sendable {
-    private let rate: Rate
+private struct TokenBucketTable<Key: Hashable & Sendable>: Sendable {
+    private let rate: RateLimit
     private let capacity: Int
-    private var allowances: OrderedDictionary<Key, Allowance> = [:]
+    private var buckets: OrderedDictionary<Key, TokenBucket> = [:]
 
-    init(_ rate: Rate, capacity: Int) {
+    init(_ rate: RateLimit, capacity: Int) {
         self.rate = rate
         self.capacity = capacity
     }
 
     /// Whether one more unit may be used; false also for a new key while the table is full.
     mutating func hasRoom(for key: Key, at now: Duration) -> Bool {
-        if let allowance = self.allowances[key] { return allowance.hasRoom(under: self.rate, at: now) }
-        if self.allowances.count >= self.capacity {
-            let isFull = Rate(every: self.rate.interval, atOnce: 1)
-            self.allowances.removeAll { $0.value.hasRoom(under: isFull, at: now) }
+        if let bucket = self.buckets[key] { return bucket.hasRoom(under: self.rate, at: now) }
+        if self.buckets.count >= self.capacity {
+            let isFull = RateLimit(every: self.rate.interval, atOnce: 1)
+            self.buckets.removeAll { $0.value.hasRoom(under: isFull, at: now) }
         }
-        return self.allowances.count < self.capacity
+        return self.buckets.count < self.capacity
     }
 
     mutating func charge(_ key: Key, at now: Duration) {
-        self.allowances[key, default: Allowance()].charge(under: self.rate, at: now)
+        self.buckets[key, default: TokenBucket()].charge(under: self.rate, at: now)
     }
 
-    mutating func forget(_ key: Key) { self.allowances[key] = nil }
+    mutating func forget(_ key: Key) { self.buckets[key] = nil }
 }

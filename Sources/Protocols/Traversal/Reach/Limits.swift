@@ -6,17 +6,17 @@ extension Reach {
         // MARK: Calls
 
         /// Calls under way at once, as caller and as callee.
-        package var calls = 64
+        package var sessions = 64
         /// Peers that are asked to help with one call, one after another.
-        package var coordinatorsPerCall = 8
+        package var coordinatorsPerSession = 8
         /// The time that one of them may take before the next one is asked, too.
         package var answerPatience = Duration.seconds(1)
         /// The time after which a call ends that was not answered, or that brought no connection.
-        package var callPatience = Duration.seconds(10)
+        package var sessionPatience = Duration.seconds(10)
         /// Calls at once for which a peer may use this node as coordinator, or ring it as callee.
-        package var callsBurst = 16
+        package var offersBurst = 16
         /// The time after which such a peer may use one more.
-        package var callInterval = Duration.seconds(2)
+        package var sessionInterval = Duration.seconds(2)
         /// The first pause before a peer is called again after its calls failed; each failure doubles it.
         package var retryPause = Duration.seconds(2)
 
@@ -40,13 +40,13 @@ extension Reach {
         package var countedPeers = 1024
         /// Probes to one IPv4 address or IPv6 /64 from which no peer answered, over all peers and coordinators: a call's
         /// five seconds at once, then few enough that no third party gets 100 in 40 s.
-        package var targetProbes = Rate(every: .seconds(1), atOnce: 50)
+        package var targetProbes = RateLimit(every: .seconds(1), atOnce: 50)
         /// Such probes on the word of one coordinator, over all peers: sixteen calls at once need about 20 each.
-        package var coordinatorProbes = Rate(every: .milliseconds(100), atOnce: 400)
+        package var coordinatorProbes = RateLimit(every: .milliseconds(100), atOnce: 400)
         /// Searches at one address: one, and its repetition a minute later, for it fails once in 60 times.
-        package var targetSearches = Rate(every: .seconds(150), atOnce: 2)
+        package var targetSearches = RateLimit(every: .seconds(150), atOnce: 2)
         /// Searches over one coordinator, for a household that it brings together.
-        package var coordinatorSearches = Rate(every: .seconds(60), atOnce: 4)
+        package var coordinatorSearches = RateLimit(every: .seconds(60), atOnce: 4)
         /// Addresses for which they are counted: more than two coordinators can have probed in the time that a bucket
         /// takes to be full again.
         package var countedTargets = 4096
@@ -107,6 +107,6 @@ extension Reach {
         package init() {}
 
         /// The calls of one peer that this node serves, and those that it announces.
-        var callRate: Rate { Rate(every: self.callInterval, atOnce: self.callsBurst) }
+        var offerRate: RateLimit { RateLimit(every: self.sessionInterval, atOnce: self.offersBurst) }
     }
 }

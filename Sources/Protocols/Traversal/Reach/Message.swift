@@ -9,33 +9,33 @@ extension Reach {
         /// The address that the receiver's datagrams come from.
         case observed(SocketAddress)
         /// From the caller: bring me together with the target.
-        case call(CallId, target: PeerId, CallKey, Offer)
+        case offer(SessionId, target: PeerId, SessionKey, Offer)
         /// To the callee: the caller wants a connection.
-        case ring(CallId, from: PeerId, CallKey, Offer, Introduction)
+        case forwardedOffer(SessionId, from: PeerId, SessionKey, Offer, Introduction)
         /// From the callee: it is there.
-        case answer(CallId, Offer)
+        case answer(SessionId, Offer)
         /// From the callee: not now.
-        case decline(CallId, Refusal)
+        case decline(SessionId, Refusal)
         /// To the caller: the callee is there.
-        case answered(CallId, Offer, Introduction)
+        case forwardedAnswer(SessionId, Offer, Introduction)
         /// To the caller: it came to nothing.
-        case failed(CallId, Refusal)
+        case failed(SessionId, Refusal)
         /// The call, or the channel that came with it, has ended; the coordinator notifies the other side.
-        case hangUp(CallId)
+        case cancel(SessionId)
         /// To a member: let a peer probe me that is none of these, to which I am connected.
-        case tryMe(CallId, CallKey, known: [PeerId])
+        case filteringRequest(SessionId, SessionKey, known: [PeerId])
         /// To a peer that the asker does not know: send a probe there.
-        case tryThat(CallId, CallKey, SocketAddress)
+        case probeRequest(SessionId, SessionKey, SocketAddress)
         /// To the asker: this one was asked to send it, or there is none.
-        case tried(CallId, by: PeerId?)
+        case filteringReply(SessionId, by: PeerId?)
 
-        /// The most peers in one `tryMe`.
+        /// The most peers in one `filteringRequest`.
         package static let knownLimit = 64
 
-        /// The call that bytes announce, if they are a `ring`.
-        package static func ring(in bytes: [UInt8]) -> (id: CallId, caller: PeerId)? {
-            guard bytes.first == Kind.ring.rawValue,
-                case .ring(let id, let caller, _, _, _)? = try? Message(bytes)  // reported where messages are handled
+        /// The session that bytes announce, if they are a `forwardedOffer`.
+        package static func forwardedOffer(in bytes: [UInt8]) -> (id: SessionId, caller: PeerId)? {
+            guard bytes.first == Kind.forwardedOffer.rawValue,
+                case .forwardedOffer(let id, let caller, _, _, _)? = try? Message(bytes)  // nil: reported elsewhere
             else { return nil }
             return (id, caller)
         }
@@ -89,16 +89,16 @@ package struct ReachMessageError: Error, Hashable, CustomStringConvertible {
 extension Reach.Message {
     private enum Kind: UInt8 {
         case observed = 1
-        case call = 2
-        case ring = 3
+        case offer = 2
+        case forwardedOffer = 3
         case answer = 4
         case decline = 5
-        case answered = 6
+        case forwardedAnswer = 6
         case failed = 7
-        case hangUp = 8
-        case tryMe = 9
-        case tryThat = 10
-        case tried = 11
+        case cancel = 8
+        case filteringRequest = 9
+        case probeRequest = 10
+        case filteringReply = 11
     }
 
     /// The binary form.
@@ -108,13 +108,13 @@ extension Reach.Message {
         case .observed(let address):
             writer.write(Kind.observed.rawValue)
             address.write(to: &writer)
-        case .call(let id, let target, let key, let offer):
-            Self.write(.call, id, to: &writer)
+        case .offer(let id, let target, let key, let offer):
+            Self.write(.offer, id, to: &writer)
             writer.write(target.bytes)
             writer.write(key.bytes)
             offer.write(to: &writer)
-        case .ring(let id, let caller, let key, let offer, let introduction):
-            Self.write(.ring, id, to: &writer)
+        case .forwardedOffer(let id, let caller, let key, let offer, let introduction):
+            Self.write(.forwardedOffer, id, to: &writer)
             writer.write(caller.bytes)
             writer.write(key.bytes)
             offer.write(to: &writer)
@@ -125,32 +125,32 @@ extension Reach.Message {
         case .decline(let id, let refusal):
             Self.write(.decline, id, to: &writer)
             writer.write(refusal.rawValue)
-        case .answered(let id, let offer, let introduction):
-            Self.write(.answered, id, to: &writer)
+        case .forwardedAnswer(let id, let offer, let introduction):
+            Self.write(.forwardedAnswer, id, to: &writer)
             offer.write(to: &writer)
             introduction.write(to: &writer)
         case .failed(let id, let refusal):
             Self.write(.failed, id, to: &writer)
             writer.write(refusal.rawValue)
-        case .hangUp(let id): Self.write(.hangUp, id, to: &writer)
-        case .tryMe(let id, let key, let known):
-            Self.write(.tryMe, id, to: &writer)
+        case .cancel(let id): Self.write(.cancel, id, to: &writer)
+        case .filteringRequest(let id, let key, let known):
+            Self.write(.filteringRequest, id, to: &writer)
             writer.write(key.bytes)
             writer.write(UInt8(known.count))
             for peer in known { writer.write(peer.bytes) }
-        case .tryThat(let id, let key, let address):
-            Self.write(.tryThat, id, to: &writer)
+        case .probeRequest(let id, let key, let address):
+            Self.write(.probeRequest, id, to: &writer)
             writer.write(key.bytes)
             address.write(to: &writer)
-        case .tried(let id, let peer):
-            Self.write(.tried, id, to: &writer)
+        case .filteringReply(let id, let peer):
+            Self.write(.filteringReply, id, to: &writer)
             writer.write(UInt8(peer == nil ? 0 : 1))
             if let peer { writer.write(peer.bytes) }
         }
         return writer.bytes
     }
 
-    private static func write(_ kind: Kind, _ id: CallId, to writer: inout ByteWriter) {
+    private static func write(_ kind: Kind, _ id: SessionId, to writer: inout ByteWriter) {
         writer.write(kind.rawValue)
         writer.write(id.number)
     }
@@ -174,45 +174,48 @@ extension Reach.Message {
 
     private static func read(_ kind: Kind, from reader: inout ByteReader) throws -> Self {
         guard kind != .observed else { return .observed(try SocketAddress(reading: &reader)) }
-        let id = CallId(number: try reader.readUInt64())
+        let id = SessionId(number: try reader.readUInt64())
         switch kind {
-        case .call, .ring:
+        case .offer, .forwardedOffer:
             let peer = try Self.readPeer(from: &reader)
-            guard let key = CallKey(try reader.readSlice(count: CallKey.byteCount)) else {
+            guard let key = SessionKey(try reader.readSlice(count: SessionKey.byteCount)) else {
                 throw ReachMessageError(description: "no key")
             }
             let offer = try Reach.Offer(reading: &reader)
-            if kind == .call { return .call(id, target: peer, key, offer) }
-            return .ring(id, from: peer, key, offer, try Reach.Introduction(reading: &reader))
+            if kind == .offer { return .offer(id, target: peer, key, offer) }
+            return .forwardedOffer(id, from: peer, key, offer, try Reach.Introduction(reading: &reader))
         case .answer: return .answer(id, try Reach.Offer(reading: &reader))
-        case .answered:
+        case .forwardedAnswer:
             let offer = try Reach.Offer(reading: &reader)
-            return .answered(id, offer, try Reach.Introduction(reading: &reader))
+            return .forwardedAnswer(id, offer, try Reach.Introduction(reading: &reader))
         case .decline, .failed:
             let number = try reader.readUInt8()
             guard let refusal = Reach.Refusal(rawValue: number) else {
                 throw ReachMessageError(description: "a call refused for the unknown reason \(number)")
             }
             return kind == .decline ? .decline(id, refusal) : .failed(id, refusal)
-        case .tryMe, .tryThat, .tried: return try Self.readTrial(kind, id, from: &reader)
-        case .hangUp, .observed: return .hangUp(id)
+        case .filteringRequest, .probeRequest, .filteringReply:
+            return try Self.readFilteringMessage(kind, id, from: &reader)
+        case .cancel, .observed: return .cancel(id)
         }
     }
 
-    private static func readTrial(_ kind: Kind, _ id: CallId, from reader: inout ByteReader) throws -> Self {
-        guard kind != .tried else {
+    private static func readFilteringMessage(_ kind: Kind, _ id: SessionId, from reader: inout ByteReader) throws
+        -> Self
+    {
+        guard kind != .filteringReply else {
             let hasPeer = try Reach.Introduction.readFlag(from: &reader)
-            return .tried(id, by: hasPeer ? try Self.readPeer(from: &reader) : nil)
+            return .filteringReply(id, by: hasPeer ? try Self.readPeer(from: &reader) : nil)
         }
-        guard let key = CallKey(try reader.readSlice(count: CallKey.byteCount)) else {
+        guard let key = SessionKey(try reader.readSlice(count: SessionKey.byteCount)) else {
             throw ReachMessageError(description: "no key")
         }
-        guard kind == .tryMe else { return .tryThat(id, key, try SocketAddress(reading: &reader)) }
+        guard kind == .filteringRequest else { return .probeRequest(id, key, try SocketAddress(reading: &reader)) }
         let count = try reader.readUInt8()
         guard count <= Self.knownLimit else { throw ReachMessageError(description: "\(count) known peers") }
         var known: [PeerId] = []
         for _ in 0..<count { known.append(try Self.readPeer(from: &reader)) }
-        return .tryMe(id, key, known: known)
+        return .filteringRequest(id, key, known: known)
     }
 
     private static func readPeer(from reader: inout ByteReader) throws -> PeerId {

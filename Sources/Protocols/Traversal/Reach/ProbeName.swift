@@ -4,27 +4,27 @@ internal import Bytes
 ///
 /// The digit keeps an attacker from sending a side its own probes back as the other one's.
 struct ProbeName: Sendable {
-    let call: CallId
+    let session: SessionId
     let isFirst: Bool
 
-    init(_ call: CallId, isFirst: Bool) {
-        self.call = call
+    init(_ session: SessionId, isFirst: Bool) {
+        self.session = session
         self.isFirst = isFirst
     }
 
     /// Reads a user name; nil if it is not that of a probe.
     init?(_ username: [UInt8]) {
         let text = String(decoding: username, as: UTF8.self)
-        guard text.utf8.count == 2 * CallId.byteCount + 2, text.hasSuffix(".0") || text.hasSuffix(".1"),
+        guard text.utf8.count == 2 * SessionId.byteCount + 2, text.hasSuffix(".0") || text.hasSuffix(".1"),
             let bytes = try? Hex.decode(String(text.dropLast(2)))  // anybody can send anything
         else { return nil }
-        self.init(CallId(number: bytes.reduce(0) { $0 << 8 | UInt64($1) }), isFirst: text.hasSuffix(".0"))
+        self.init(SessionId(number: bytes.reduce(0) { $0 << 8 | UInt64($1) }), isFirst: text.hasSuffix(".0"))
     }
 
     /// The user name.
     var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: CallId.byteCount)
-        writer.write(self.call.number)
+        var writer = ByteWriter(capacity: SessionId.byteCount)
+        writer.write(self.session.number)
         return Array(Hex.encode(writer.bytes).utf8) + [UInt8(ascii: "."), UInt8(ascii: self.isFirst ? "0" : "1")]
     }
 }

@@ -22,12 +22,12 @@ struct Probes: Sendable {
     mutating func send(to way: Session.Way, for session: Session, _ now: Duration, _ effects: inout [Reach.Effect]) {
         let id = session.key.id
         let (transaction, bytes) = self.makeRequest(ProbeName(id, isFirst: session.isFirst), session.key.key)
-        self.transactions.insert(Transactions.Request(call: id, way: way, sentAt: now), as: transaction)
+        self.transactions.insert(Transactions.Request(session: id, way: way, sentAt: now), as: transaction)
         effects.append(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
     }
 
     /// Draws a transaction id, and seals a request with it.
-    mutating func makeRequest(_ name: ProbeName, _ key: CallKey) -> (STUNTransactionId, [UInt8]) {
+    mutating func makeRequest(_ name: ProbeName, _ key: SessionKey) -> (STUNTransactionId, [UInt8]) {
         let transaction = STUNTransactionId(using: &self.random)
         let request = STUNMessage(.request, transaction: transaction, attributes: [.username(name.bytes)])
         return (transaction, STUNPacket.encode(request, key: SymmetricKey(data: key.bytes)))
@@ -55,7 +55,7 @@ struct Probes: Sendable {
 /// Requests that wait for their answer.
 struct Transactions: Sendable {
     struct Request: Sendable {
-        let call: CallId
+        let session: SessionId
         let way: Session.Way
         let sentAt: Duration
     }

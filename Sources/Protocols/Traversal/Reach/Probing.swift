@@ -6,7 +6,7 @@ struct Probing: Sendable {
     var since: Duration
     private(set) var candidates: [Candidate] = []
     /// The answers to the peer's own probes.
-    var answers = Allowance()
+    var answers = TokenBucket()
 
     init(since: Duration) {
         self.since = since
@@ -165,7 +165,7 @@ extension Session {
 
     /// Returns the time of the next probe of an address that got `count`.
     private func nextProbe(_ count: Int, _ limits: Reach.Limits, _ now: Duration) -> Duration? {
-        guard self.isCall else {
+        guard self.isOfferAnswer else {
             let plan = limits.pathProbes
             return count < plan.count ? self.probing.since + plan[count] : nil
         }

@@ -22,7 +22,7 @@ extension Reach {
             self.peers.replaceLink(of: peer, with: link)
         }
         self.isOn(link.remote, peer, now, &effects)
-        guard let id = self.sessions.calls[peer], let choice = self.sessions[id]?.choice.way, link.isDialler else {
+        guard let id = self.sessions.byPeer[peer], let choice = self.sessions[id]?.choice.way, link.isDialler else {
             return
         }
         // A direct way was found while the connection was made over the relay.
@@ -35,7 +35,7 @@ extension Reach {
         self.loseChannels(now, &effects) { $0.relay == peer && $0.network == network }
         guard let state = self.peers[peer], state.networks.isEmpty else { return }
         self.peers.remove(peer)
-        for id in [state.link.pathKey.id, self.sessions.calls[peer]].compactMap({ $0 }) { self.end(id, now, &effects) }
+        for id in [state.link.pathKey.id, self.sessions.byPeer[peer]].compactMap({ $0 }) { self.end(id, now, &effects) }
         for (channel, held) in self.channels where held.peer == peer { self.giveBack(channel, &effects) }
         if !state.ports.isEmpty { effects.append(.host(.closePorts(state.ports))) }
         self.coordinatorLost(peer, now, &effects)
@@ -61,7 +61,7 @@ extension Reach {
             let first = now + (self.limits.upgradeDelays.first ?? self.limits.upgradeInterval)
             // It was direct before: the network changed.
             let isUrgent =
-                self.peers[peer]?.lastDirect != nil && self.sessions.calls[peer] == nil
+                self.peers[peer]?.lastDirect != nil && self.sessions.byPeer[peer] == nil
                 && self.peers[peer]?.link.isDialler == true
             self.peers.schedule(Upgrade(since: now, due: isUrgent ? now : first), of: peer)
             return
@@ -89,7 +89,7 @@ extension Reach {
     }
 
     private mutating func endSessions(with peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
-        for id in [self.peers[peer]?.link.pathKey.id, self.sessions.calls[peer]].compactMap({ $0 }) {
+        for id in [self.peers[peer]?.link.pathKey.id, self.sessions.byPeer[peer]].compactMap({ $0 }) {
             self.end(id, now, &effects)
         }
         self.trimStandbys(&effects)
@@ -116,13 +116,13 @@ extension Reach {
             effects.append(.fallBack(peer, channel))
         }
         guard let network = state.networks.first else { return }
-        if let id = self.sessions.calls[peer], let session = self.sessions[id] {
+        if let id = self.sessions.byPeer[peer], let session = self.sessions[id] {
             // A call that is still young may bring what is needed; an old one was for something else.
             if session.relay.channel != nil { self.planRelay(id, now, &effects) }
             guard session.introductions.first != nil, session.relay.channel == nil else { return }
             self.end(id, now, &effects)
         }
-        if self.call(peer, network, now, &effects) != nil { self.retrySoon(peer, now) }
+        if self.startSession(peer, network, now, &effects) != nil { self.retrySoon(peer, now) }
     }
 
     /// Calls a peer again whose connection has no path that works, each time later.
@@ -193,7 +193,7 @@ extension Reach {
         let isUrgent = upgrade.advance(self.limits, at: now)
         self.peers.schedule(upgrade, of: peer)
         // One side's calls are enough; after a change of this device's network they are this side's.
-        guard state.link.isDialler || isUrgent, self.sessions.calls[peer] == nil else { return }
-        _ = self.call(peer, network, now, &effects)
+        guard state.link.isDialler || isUrgent, self.sessions.byPeer[peer] == nil else { return }
+        _ = self.startSession(peer, network, now, &effects)
     }
 }

@@ -6,7 +6,7 @@ extension Reach {
     /// Heard requests trigger one of this side's at most so often.
     private static let triggerPause = Duration.milliseconds(20)
     /// Probes that a stranger sends for the test of another one's filtering, in case one is lost.
-    private static let strangerProbes = 3
+    private static let alternateProbes = 3
 
     /// Whether a STUN datagram belongs here; every other one is for the node's STUN client or server.
     package func expects(_ packet: STUNPacket) -> Bool {
@@ -36,12 +36,12 @@ extension Reach {
     // MARK: Requests
 
     /// Sends the probes of a session that are due.
-    mutating func probe(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func probe(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         self.sessions[id]?.probe(&self.probes, self.limits, now, &effects)
     }
 
     /// This node is the stranger; the address is one that the member who asks sees the other one at.
-    mutating func askedToProbe(
+    mutating func probeRequestReceived(
         _ key: PathKey,
         _ address: SocketAddress,
         by helper: PeerId,
@@ -49,10 +49,10 @@ extension Reach {
         _ effects: inout [Effect]
     ) {
         let place = address.unmapped
-        guard self.peers[helper]?.rings.take(under: self.limits.callRate, at: now) == true,
+        guard self.peers[helper]?.forwardedOffers.take(under: self.limits.offerRate, at: now) == true,
             self.implausibility(of: place, isObserved: true) == nil
         else { return }
-        for _ in 0..<Self.strangerProbes {
+        for _ in 0..<Self.alternateProbes {
             let permission = self.probes.ledger.takeProbe(
                 to: place,
                 isUnobserved: true,
@@ -75,13 +75,13 @@ extension Reach {
     ) {
         guard let name = packet.message.username.flatMap({ ProbeName($0) }), self.ownAddresses.isUsable(way.address)
         else { return }
-        if self.filteringTest.takeProbe(packet, name.call, from: way.address, self.peers, &effects) { return }
-        let session = self.sessions[name.call]
-        let owner = self.peers.owner(ofPath: name.call)
+        if self.filteringTest.takeProbe(packet, name.session, from: way.address, self.peers, &effects) { return }
+        let session = self.sessions[name.session]
+        let owner = self.peers.owner(ofPath: name.session)
         let link = owner.flatMap { self.peers[$0]?.link }
         guard let key = session?.key.key ?? link?.pathKey.key, let isFirst = session?.isFirst ?? link?.isDialler,
             name.isFirst != isFirst, packet.isAuthentic(under: SymmetricKey(data: key.bytes), by: .sha256),
-            self.takeAnswer(name.call, owner, now)
+            self.takeAnswer(name.session, owner, now)
         else { return }
         let answer = STUNMessage(
             .success,
@@ -95,18 +95,18 @@ extension Reach {
             guard let owner, let link, link.isDialler, link.remote != way.address else { return }
             self.beginPath(to: owner, now)
         }
-        self.heard(way, name.call, now, &effects)
+        self.heard(way, name.session, now, &effects)
     }
 
     /// Whether one more answer may be given.
-    private mutating func takeAnswer(_ id: CallId, _ owner: PeerId?, _ now: Duration) -> Bool {
-        let rate = Rate(perSecond: self.limits.answersPerSecond, atOnce: self.limits.answersBurst)
+    private mutating func takeAnswer(_ id: SessionId, _ owner: PeerId?, _ now: Duration) -> Bool {
+        let rate = RateLimit(perSecond: self.limits.answersPerSecond, atOnce: self.limits.answersBurst)
         if self.sessions[id] != nil { return self.sessions[id]?.probing.answers.take(under: rate, at: now) == true }
         return owner.map { self.peers[$0]?.answers.take(under: rate, at: now) == true } ?? false
     }
 
     /// The peer can reach this node from there.
-    private mutating func heard(_ way: Session.Way, _ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func heard(_ way: Session.Way, _ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         guard let session = self.sessions[id], session.choice.way == nil else { return }
         self.sessions[id]?.search.heard(on: way.port)
         self.sessions[id]?.search.stop()
@@ -134,18 +134,18 @@ extension Reach {
     ) {
         let transaction = packet.message.transaction
         guard let request = self.probes[transaction], request.way == way,
-            let session = self.sessions[request.call],
+            let session = self.sessions[request.session],
             packet.isAuthentic(under: SymmetricKey(data: session.key.key.bytes), by: .sha256)
         else { return }
         self.probes.answered(transaction, from: way.address, session.peer, now)
-        self.sessions[request.call]?.search.stop()
-        self.sessions[request.call]?.search.heard(on: way.port)
-        guard let first = self.sessions[request.call]?.probing.answered(way, request.sentAt, at: now) else { return }
+        self.sessions[request.session]?.search.stop()
+        self.sessions[request.session]?.search.heard(on: way.port)
+        guard let first = self.sessions[request.session]?.probing.answered(way, request.sentAt, at: now) else { return }
         effects.append(.host(.record(session.peer, .worked(way.address, after: now - first))))
         if let link = self.peers[session.peer]?.link, link.remote == way.address {
             if link.isDialler { self.tellAgain(session.peer, &effects) }
             self.pathConfirmed(session.peer, now, &effects)
         }
-        self.considerChoice(request.call, now, &effects)
+        self.considerChoice(request.session, now, &effects)
     }
 }

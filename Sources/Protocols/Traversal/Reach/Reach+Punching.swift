@@ -4,7 +4,7 @@ internal import OrderedCollections
 // From when two sides know of each other until datagrams pass: what is tried, when, and what is taken.
 extension Reach {
     /// Handles a call that a coordinator announces.
-    mutating func rung(
+    mutating func forwardedOfferReceived(
         _ key: PathKey,
         _ caller: PeerId,
         _ offer: Offer,
@@ -17,13 +17,13 @@ extension Reach {
         let id = key.id
         if let refusal = self.refusal(of: id, from: caller, by: coordinator, now) {
             effects.append(.send(coordinator, network, Message.decline(id, refusal).bytes))
-            if refusal == .busy, let own = self.sessions.calls[caller] {
-                self.ask(own, first: coordinator, now, &effects)
+            if refusal == .busy, let own = self.sessions.byPeer[caller] {
+                self.sendOffer(own, first: coordinator, now, &effects)
             }
             return
         }
-        if let earlier = self.sessions.calls[caller], earlier != id { self.end(earlier, now, &effects) }
-        effects.append(.host(.record(caller, .rung(by: coordinator))))
+        if let earlier = self.sessions.byPeer[caller], earlier != id { self.end(earlier, now, &effects) }
+        effects.append(.host(.record(caller, .forwardedOfferReceived(by: coordinator))))
         if self.sessions[id] == nil {
             self.sessions.begin(
                 Session(
@@ -32,7 +32,7 @@ extension Reach {
                     key: key,
                     purpose: .incoming,
                     startedAt: now,
-                    endsAt: now + self.limits.callPatience
+                    endsAt: now + self.limits.sessionPatience
                 )
             )
         }
@@ -47,22 +47,22 @@ extension Reach {
 
     /// Why a call is not taken, or nil.
     private mutating func refusal(
-        of id: CallId,
+        of id: SessionId,
         from caller: PeerId,
         by coordinator: PeerId,
         _ now: Duration
     ) -> Refusal? {
         guard caller != self.localPeerId, caller != coordinator else { return .refused }
-        guard self.peers[coordinator]?.rings.take(under: self.limits.callRate, at: now) == true else {
+        guard self.peers[coordinator]?.forwardedOffers.take(under: self.limits.offerRate, at: now) == true else {
             return .refused
         }
         if let session = self.sessions[id] {
             // The same call, over one more peer.
             return session.peer == caller && session.purpose == .incoming ? nil : .refused
         }
-        guard self.sessions.calls.count < self.limits.calls else { return .refused }
+        guard self.sessions.byPeer.count < self.limits.sessions else { return .refused }
         // Of two that call each other the lower one's call goes on.
-        if let own = self.sessions.calls[caller], self.sessions.isOutgoing(own), self.localPeerId < caller {
+        if let own = self.sessions.byPeer[caller], self.sessions.isOutgoing(own), self.localPeerId < caller {
             return .busy
         }
         return nil
@@ -70,7 +70,7 @@ extension Reach {
 
     /// The two were brought together.
     mutating func punch(
-        _ id: CallId,
+        _ id: SessionId,
         _ offer: Offer,
         _ introduction: Introduction,
         by helper: PeerId,
@@ -103,7 +103,7 @@ extension Reach {
         _ address: SocketAddress,
         _ kind: AddressKind,
         isUnobserved: Bool,
-        in id: CallId,
+        in id: SessionId,
         _ now: Duration,
         _ effects: inout [Effect]
     ) {
@@ -127,8 +127,8 @@ extension Reach {
 
     // MARK: Time
 
-    mutating func sessionDue(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
-        if let time = self.sessions[id]?.coordinators.askAt, time <= now { self.ask(id, now, &effects) }
+    mutating func sessionDue(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+        if let time = self.sessions[id]?.coordinators.offerAt, time <= now { self.sendOffer(id, now, &effects) }
         self.probe(id, now, &effects)
         if let time = self.sessions[id]?.choice.dueAt, time <= now { self.choose(id, now, &effects) }
         if let time = self.sessions[id]?.search.startsAt, time <= now { self.beginSearch(id, now, &effects) }
@@ -145,7 +145,7 @@ extension Reach {
     }
 
     /// Something works: takes it, or waits a moment for something better.
-    mutating func considerChoice(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func considerChoice(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         guard let session = self.sessions[id], session.choice.way == nil, !session.relay.isOnly, self.decides(session),
             let best = session.probing.bestRank
         else { return }
@@ -154,7 +154,7 @@ extension Reach {
     }
 
     /// Takes the best address that works.
-    private mutating func choose(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func choose(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         self.sessions[id]?.choice.stopWaiting()
         guard let session = self.sessions[id], session.choice.way == nil, self.decides(session),
             let way = self.sessions[id]?.choose()
@@ -163,7 +163,7 @@ extension Reach {
     }
 
     /// Connects over what was chosen, or moves the connection there.
-    mutating func take(_ way: Session.Way, _ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func take(_ way: Session.Way, _ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         guard let session = self.sessions[id] else { return }
         if let peer = self.peers[session.peer] {
             guard peer.link.remote != way.address else { return self.pathConfirmed(session.peer, now, &effects) }
@@ -173,7 +173,7 @@ extension Reach {
             effects.append(.host(.record(session.peer, .directed(way.address))))
             effects.append(.direct(session.peer, way.address, port: way.port))
         } else if session.choice.dialled == nil {
-            self.sessions[id]?.dialled(way.address, self.limits.callPatience, at: now)
+            self.sessions[id]?.dialled(way.address, self.limits.sessionPatience, at: now)
             self.sessions[id]?.relay.dueAt = session.relay.channel == nil ? nil : now + self.limits.moveTime
             effects.append(.host(.record(session.peer, .dialled(way.address))))
             effects.append(.dial(session.peer, session.network, way.address, port: way.port))
@@ -183,7 +183,7 @@ extension Reach {
     // MARK: The relay
 
     /// Plans when the channel is used: at once if the connection is lost, else after a direct way had its chance.
-    mutating func planRelay(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func planRelay(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         guard let session = self.sessions[id], session.relay.channel != nil else { return }
         if let peer = self.peers[session.peer] {
             guard peer.link.isDialler, session.choice.way == nil else { return }
@@ -196,7 +196,7 @@ extension Reach {
         if let time = self.sessions[id]?.relay.dueAt, time <= now { self.useRelay(id, now, &effects) }
     }
 
-    private mutating func useRelay(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func useRelay(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         self.sessions[id]?.relay.dueAt = nil
         guard let session = self.sessions[id], let channel = session.relay.channel, let held = self.channels[channel]
         else { return }
@@ -208,14 +208,14 @@ extension Reach {
         } else {
             // What was chosen did not bring a connection in time; it is looked at anew.
             self.sessions[id]?.choice.way = nil
-            self.sessions[id]?.dialled(channel.address, self.limits.callPatience, at: now)
+            self.sessions[id]?.dialled(channel.address, self.limits.sessionPatience, at: now)
             effects.append(.host(.record(session.peer, .dialled(channel.address))))
             effects.append(.dial(session.peer, session.network, channel.address, port: nil))
         }
     }
 
     mutating func dialFailed(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
-        guard self.peers[peer] == nil, let id = self.sessions.calls[peer], let session = self.sessions[id],
+        guard self.peers[peer] == nil, let id = self.sessions.byPeer[peer], let session = self.sessions[id],
             let dialled = session.choice.dialled
         else { return }
         self.sessions[id]?.choice.dialled = nil

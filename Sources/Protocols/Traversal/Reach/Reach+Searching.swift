@@ -4,7 +4,7 @@ internal import OrderedCollections
 // The birthday search: where one side's NAT draws a port for every destination, and the other's lets nothing in from
 // ports that it did not send to, many ports on either side make it likely that some pair of them meets.
 extension Reach {
-    mutating func beginSearch(_ id: CallId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func beginSearch(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         self.sessions[id]?.search.cancelPlan()
         guard let session = self.sessions[id], session.search.side == nil, session.choice.way == nil,
             !session.probing.isWorking, let observed = session.introductions.peerObserved, !observed.isIPv6

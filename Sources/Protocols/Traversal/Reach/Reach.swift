@@ -91,7 +91,7 @@ package struct Reach: Sendable {
         /// The ports that `openPorts` asked for, as many as could be had.
         case portsOpened([UInt16])
         /// The filtering of this device's NAT is to be found out; a `filteringFound` effect answers.
-        case filteringAsked
+        case filteringRequested
         /// The time of the last `wake` effect came.
         case timeReached
     }
@@ -115,10 +115,10 @@ package struct Reach: Sendable {
         /// Move the connection to the channel: its path is dead.
         case fallBack(PeerId, ChannelId)
         /// No connection to the sought peer is possible now.
-        case failed(PeerId, NetworkId, CallFailure)
+        case failed(PeerId, NetworkId, ReachFailure)
 
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
-        case offence(PeerId, String)
+        case violation(PeerId, String)
         /// An action for the driver of the node.
         case host(HostEffect)
     }
@@ -216,7 +216,7 @@ package struct Reach: Sendable {
         case .datagramReceived(let bytes, let source, let port):
             self.datagramReceived(bytes, from: source, port, time, &effects)
         case .portsOpened(let ports): self.portsOpened(ports, time, &effects)
-        case .filteringAsked:
+        case .filteringRequested:
             self.filteringTest.begin(self.peers, &self.secrets, self.limits.filteringPatience, time, &effects)
         case .timeReached: self.timeReached(time, &effects)
         }
@@ -235,14 +235,14 @@ package struct Reach: Sendable {
         do {
             message = try Message(bytes)
         } catch {
-            return effects.append(.offence(peer, error.description))
+            return effects.append(.violation(peer, error.description))
         }
         switch message {
         case .observed(let address):
             self.peers[peer]?.observed = address.unmapped
             self.ownAddresses.proveMapping(seenBy: self.peers.observations)
-        case .call(let id, let target, let key, let offer):
-            let request = CallRequest(
+        case .offer(let id, let target, let key, let offer):
+            let request = OfferRequest(
                 id: id,
                 caller: peer,
                 target: target,
@@ -250,22 +250,22 @@ package struct Reach: Sendable {
                 key: key,
                 offer: offer
             )
-            self.broker.called(request, &self.peers, &self.secrets, self.channels, now, &effects)
-        case .ring(let id, let caller, let key, let offer, let introduction):
-            self.rung(PathKey(id, key), caller, offer, introduction, by: peer, network, now, &effects)
+            self.broker.offerReceived(request, &self.peers, &self.secrets, self.channels, now, &effects)
+        case .forwardedOffer(let id, let caller, let key, let offer, let introduction):
+            self.forwardedOfferReceived(PathKey(id, key), caller, offer, introduction, by: peer, network, now, &effects)
         case .answer(let id, let offer):
             self.broker.calleeAnswered(id, offer, peer, network, self.peers, &effects)
         case .decline(let id, let refusal): self.broker.calleeDeclined(id, refusal, peer, network, &effects)
-        case .answered(let id, let offer, let introduction):
-            self.callAnswered(id, offer, introduction, by: peer, network, now, &effects)
-        case .failed(let id, let refusal): self.callFailed(id, refusal, by: peer, now, &effects)
-        case .hangUp(let id): self.hungUp(id, by: peer, now, &effects)
-        case .tryMe(let id, let key, let known):
-            self.broker.askedToTry(id, key, known, by: peer, network, &self.peers, now, &effects)
-        case .tryThat(let id, let key, let address):
-            self.askedToProbe(PathKey(id, key), address, by: peer, now, &effects)
-        case .tried(let id, let stranger):
-            self.filteringTest.strangerNamed(id, stranger, by: peer, self.peers, &effects)
+        case .forwardedAnswer(let id, let offer, let introduction):
+            self.forwardedAnswerReceived(id, offer, introduction, by: peer, network, now, &effects)
+        case .failed(let id, let refusal): self.sessionFailed(id, refusal, by: peer, now, &effects)
+        case .cancel(let id): self.cancelled(id, by: peer, now, &effects)
+        case .filteringRequest(let id, let key, let known):
+            self.broker.filteringRequestReceived(id, key, known, by: peer, network, &self.peers, now, &effects)
+        case .probeRequest(let id, let key, let address):
+            self.probeRequestReceived(PathKey(id, key), address, by: peer, now, &effects)
+        case .filteringReply(let id, let alternate):
+            self.filteringTest.alternateNamed(id, alternate, by: peer, self.peers, &effects)
         }
     }
 

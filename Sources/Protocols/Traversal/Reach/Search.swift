@@ -94,14 +94,14 @@ enum SearchPorts: Hashable, Sendable {
     /// None are open.
     case free
     /// They are open, or being opened, for this call.
-    case held(by: CallId)
+    case held(by: SessionId)
     /// They are being opened for a search that has ended.
     case unneeded
 
     /// The call for which ports are open, or being opened.
-    var holder: CallId? {
+    var holder: SessionId? {
         switch self {
-        case .held(let call): call
+        case .held(let session): session
         case .free, .unneeded: nil
         }
     }

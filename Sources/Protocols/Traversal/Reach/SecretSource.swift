@@ -24,7 +24,7 @@ struct SecretSource: Sendable {
     }
 
     /// A new call's id and key.
-    mutating func call() -> PathKey {
+    mutating func drawPathKey() -> PathKey {
         while true {
             if let key = PathKey(self.draw().prefix(PathKey.byteCount)) { return key }
         }

@@ -59,7 +59,7 @@ struct Session: Sendable {
     }
 
     /// Whether it belongs to a call, of this node or of the peer.
-    var isCall: Bool {
+    var isOfferAnswer: Bool {
         switch self.purpose {
         case .outgoing, .incoming: true
         case .path: false
@@ -73,7 +73,7 @@ struct Session: Sendable {
     var due: Duration {
         var due = self.endsAt
         for time in [
-            self.coordinators.askAt, self.relay.dueAt, self.choice.dueAt, self.search.startsAt, self.search.dueAt,
+            self.coordinators.offerAt, self.relay.dueAt, self.choice.dueAt, self.search.startsAt, self.search.dueAt,
             self.probing.dueAt,
         ] {
             if let time { due = min(due, time) }
@@ -91,7 +91,7 @@ struct Session: Sendable {
         if self.introductions.add(helper, mapping) {
             self.probing.since = now
             self.search.plan(at: now + limits.searchDelay)
-            self.endsAt = now + limits.callPatience
+            self.endsAt = now + limits.sessionPatience
         }
     }
 

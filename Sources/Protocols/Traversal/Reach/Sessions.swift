@@ -3,31 +3,31 @@ internal import OrderedCollections
 
 /// The sessions by the id of their key, in the order in which they began, and the one call with each peer.
 struct Sessions: Sendable {
-    private(set) var entries: OrderedDictionary<CallId, Session> = [:]
+    private(set) var entries: OrderedDictionary<SessionId, Session> = [:]
     /// The call with each peer, of those sessions.
-    private(set) var calls: [PeerId: CallId] = [:]
+    private(set) var byPeer: [PeerId: SessionId] = [:]
 
     /// A session; ``begin(_:)`` adds one, ``remove(_:)`` removes it.
-    subscript(id: CallId) -> Session? {
+    subscript(id: SessionId) -> Session? {
         get { self.entries[id] }
         _modify { yield &self.entries[id] }
     }
 
-    var ids: [CallId] { Array(self.entries.keys) }
+    var ids: [SessionId] { Array(self.entries.keys) }
     /// The time of the next action of any of them.
     var due: Duration? { self.entries.values.lazy.map(\.due).min() }
 
     /// Whether the call is this node's.
-    func isOutgoing(_ id: CallId) -> Bool { self.entries[id]?.purpose == .outgoing }
+    func isOutgoing(_ id: SessionId) -> Bool { self.entries[id]?.purpose == .outgoing }
 
     mutating func begin(_ session: Session) {
         self.entries[session.key.id] = session
-        if session.isCall { self.calls[session.peer] = session.key.id }
+        if session.isOfferAnswer { self.byPeer[session.peer] = session.key.id }
     }
 
-    mutating func remove(_ id: CallId) -> Session? {
+    mutating func remove(_ id: SessionId) -> Session? {
         guard let session = self.entries.removeValue(forKey: id) else { return nil }
-        if self.calls[session.peer] == id { self.calls[session.peer] = nil }
+        if self.byPeer[session.peer] == id { self.byPeer[session.peer] = nil }
         return session
     }
 }

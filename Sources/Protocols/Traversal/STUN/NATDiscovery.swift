@@ -21,7 +21,7 @@ package struct NATDiscovery: Sendable {
     }
 
     /// The questions (RFC 5780 numbers them in each section from I to III).
-    private enum Question: Int, CaseIterable {
+    private enum STUNTest: Int, CaseIterable {
         /// A request for the mapped address.
         case plain
         /// A request that asks for an answer from the server's other address and other port.
@@ -39,7 +39,7 @@ package struct NATDiscovery: Sendable {
     private let isClassifying: Bool
     private let schedule: STUNTransaction.Schedule
     private let ids: [STUNTransactionId]
-    private var running: [(question: Question, transaction: STUNTransaction, dueAt: Duration?)] = []
+    private var running: [(test: STUNTest, transaction: STUNTransaction, dueAt: Duration?)] = []
     private var outcomes: [STUNTransaction.Outcome?]
     private var otherAddress: SocketAddress?
     private var hasEnded = false
@@ -57,7 +57,7 @@ package struct NATDiscovery: Sendable {
         self.isClassifying = isClassifying
         self.schedule = schedule
         var ids: [STUNTransactionId] = []
-        for _ in Question.allCases { ids.append(STUNTransactionId(using: &random)) }
+        for _ in STUNTest.allCases { ids.append(STUNTransactionId(using: &random)) }
         self.ids = ids
         self.outcomes = ids.map { _ in nil }
     }
@@ -66,11 +66,11 @@ package struct NATDiscovery: Sendable {
     package mutating func handle(_ input: Input, at now: Duration, into effects: inout [Effect]) {
         guard !self.hasEnded else { return }
         if case .started = input {
-            self.ask([.plain], now, &effects)
+            self.start([.plain], now, &effects)
         } else {
             for index in self.running.indices { self.feed(input, to: index, now, &effects) }
         }
-        self.running.removeAll { self.outcomes[$0.question.rawValue] != nil }
+        self.running.removeAll { self.outcomes[$0.test.rawValue] != nil }
         self.advance(now, &effects)
         guard !self.hasEnded, let dueAt = self.running.compactMap(\.dueAt).min() else { return }
         effects.append(.wake(at: dueAt))
@@ -83,7 +83,7 @@ package struct NATDiscovery: Sendable {
             switch step {
             case .send(let bytes, let place): effects.append(.send(bytes, to: place))
             case .wake(let dueAt): self.running[index].dueAt = dueAt
-            case .finish(let outcome): self.outcomes[self.running[index].question.rawValue] = outcome
+            case .finish(let outcome): self.outcomes[self.running[index].test.rawValue] = outcome
             }
         }
     }
@@ -91,12 +91,12 @@ package struct NATDiscovery: Sendable {
     // MARK: The order of questions
 
     private mutating func advance(_ now: Duration, _ effects: inout [Effect]) {
-        switch self.outcomes[Question.plain.rawValue] {
+        switch self.outcomes[STUNTest.plain.rawValue] {
         case nil: return
         case .failed(let failure): return self.end(.fail(failure), &effects)
         case .answered(let answer):
             guard self.isClassifying, let other = answer.otherAddress, self.isSecond(other) else {
-                let doubt = self.isClassifying ? NATDoubt.noSecondAddress : .notAsked
+                let doubt = self.isClassifying ? NATDoubt.noSecondAddress : .notTested
                 return self.end(.finish(self.report(answer, .unknown(doubt), .unknown(doubt))), &effects)
             }
             self.otherAddress = other.unmapped
@@ -106,28 +106,28 @@ package struct NATDiscovery: Sendable {
 
     private mutating func goOn(after answer: STUNAnswer, _ now: Duration, _ effects: inout [Effect]) {
         // A filter that lets the other address in lets the other port in, too.
-        if self.isAnswered(.otherSource) { self.running.removeAll { $0.question == .otherSourcePort } }
+        if self.isAnswered(.otherSource) { self.running.removeAll { $0.test == .otherSourcePort } }
         guard self.running.isEmpty else { return }
-        if self.outcomes[Question.otherSource.rawValue] == nil {
-            self.ask([.otherSource, .otherSourcePort], now, &effects)
-        } else if self.outcomes[Question.otherAddress.rawValue] == nil {
-            self.ask([.otherAddress, .otherAddressAndPort], now, &effects)
+        if self.outcomes[STUNTest.otherSource.rawValue] == nil {
+            self.start([.otherSource, .otherSourcePort], now, &effects)
+        } else if self.outcomes[STUNTest.otherAddress.rawValue] == nil {
+            self.start([.otherAddress, .otherAddressAndPort], now, &effects)
         } else {
             self.end(.finish(self.report(answer, self.mapping(answer), self.filtering)), &effects)
         }
     }
 
-    private mutating func ask(_ questions: [Question], _ now: Duration, _ effects: inout [Effect]) {
-        for question in questions {
-            self.running.append((question, self.transaction(question), nil))
+    private mutating func start(_ tests: [STUNTest], _ now: Duration, _ effects: inout [Effect]) {
+        for test in tests {
+            self.running.append((test, self.transaction(test), nil))
             self.feed(.started, to: self.running.count - 1, now, &effects)
         }
     }
 
-    private func transaction(_ question: Question) -> STUNTransaction {
+    private func transaction(_ test: STUNTest) -> STUNTransaction {
         let other = self.otherAddress ?? self.server
         let (place, change, source): (SocketAddress, STUNChange, SocketAddress) =
-            switch question {
+            switch test {
             case .plain: (self.server, [], self.server)
             case .otherSource: (self.server, [.address, .port], other)
             case .otherSourcePort: (self.server, .port, SocketAddress(self.server.ip, port: other.port))
@@ -135,7 +135,7 @@ package struct NATDiscovery: Sendable {
             case .otherAddressAndPort: Self.plain(other)
             }
         return STUNTransaction(
-            id: self.ids[question.rawValue],
+            id: self.ids[test.rawValue],
             server: place,
             change: change,
             source: source,
@@ -162,15 +162,15 @@ package struct NATDiscovery: Sendable {
             && other.ip != self.server.ip && other.port != self.server.port
     }
 
-    private func isAnswered(_ question: Question) -> Bool { self.answer(to: question) != nil }
+    private func isAnswered(_ test: STUNTest) -> Bool { self.answer(to: test) != nil }
 
-    private func answer(to question: Question) -> STUNAnswer? {
-        guard case .answered(let answer) = self.outcomes[question.rawValue] else { return nil }
+    private func answer(to test: STUNTest) -> STUNAnswer? {
+        guard case .answered(let answer) = self.outcomes[test.rawValue] else { return nil }
         return answer
     }
 
-    private func isRefused(_ question: Question) -> Bool {
-        guard case .failed(let failure) = self.outcomes[question.rawValue] else { return false }
+    private func isRefused(_ test: STUNTest) -> Bool {
+        guard case .failed(let failure) = self.outcomes[test.rawValue] else { return false }
         return failure != .noAnswer
     }
 

@@ -27,7 +27,7 @@ package enum NATFiltering: Hashable, Sendable {
 /// Why something about a NAT was not found out.
 package enum NATDoubt: Hashable, Sendable {
     /// Only the address was asked for.
-    case notAsked
+    case notTested
     /// The server has no second address with a second port.
     case noSecondAddress
     /// The server names a second address, from which nothing was ever heard.

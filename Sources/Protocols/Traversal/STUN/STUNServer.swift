@@ -10,15 +10,15 @@ package struct STUNServer: Sendable {
     /// The bounds of the answers.
     package struct Limits: Sendable {
         /// For one IPv4 address or one /64 of IPv6; finding out the kind of a NAT takes about ten.
-        package var perSource: Rate
+        package var perSource: RateLimit
         /// For everybody together.
-        package var total: Rate
+        package var total: RateLimit
         /// The sources that are remembered; a source that asks after this many others starts anew.
         package var sourceLimit: Int
 
         package init(
-            perSource: Rate = Rate(perSecond: 20, atOnce: 60),
-            total: Rate = Rate(perSecond: 5_000, atOnce: 10_000),
+            perSource: RateLimit = RateLimit(perSecond: 20, atOnce: 60),
+            total: RateLimit = RateLimit(perSecond: 5_000, atOnce: 10_000),
             sourceLimit: Int = 8_192
         ) {
             self.perSource = perSource
@@ -57,10 +57,10 @@ package struct STUNServer: Sendable {
     /// Its second address and port, with which the filters of a NAT can be found out (RFC 5780).
     package let other: SocketAddress?
     private let limits: Limits
-    private var total = Allowance()
+    private var total = TokenBucket()
     /// The allowances of those who asked of late, in two generations, so that forgetting costs nothing.
-    private var sources: [IPAddress: Allowance] = [:]
-    private var olderSources: [IPAddress: Allowance] = [:]
+    private var sources: [IPAddress: TokenBucket] = [:]
+    private var olderSources: [IPAddress: TokenBucket] = [:]
 
     /// A server at one place, or at the four that two addresses and two ports make.
     package init(
@@ -152,13 +152,13 @@ package struct STUNServer: Sendable {
     private mutating func allows(_ source: SocketAddress, _ now: Duration) -> Bool {
         guard self.total.hasRoom(under: self.limits.total, at: now) else { return false }
         let key = Self.key(of: source.ip.unmapped)
-        var allowance = self.sources[key] ?? self.olderSources[key] ?? Allowance()
-        let isAllowed = allowance.take(under: self.limits.perSource, at: now)
+        var bucket = self.sources[key] ?? self.olderSources[key] ?? TokenBucket()
+        let isAllowed = bucket.take(under: self.limits.perSource, at: now)
         if self.sources[key] == nil, self.sources.count >= self.limits.sourceLimit / 2 {
             self.olderSources = self.sources
             self.sources = [:]
         }
-        self.sources[key] = allowance
+        self.sources[key] = bucket
         if isAllowed { self.total.charge(under: self.limits.total, at: now) }
         return isAllowed
     }

@@ -9,21 +9,21 @@ package struct STUNTransaction: Sendable {
         /// The time between the first question and the second (RTO); each wait is twice the one before.
         package let firstWait: Duration
         /// The number of times that the question is sent (Rc).
-        package let questionLimit: Int
+        package let requestLimit: Int
         /// The wait after the last question, in first waits (Rm).
         package let lastWaits: Int
 
-        package init(firstWait: Duration = .milliseconds(500), questionLimit: Int = 7, lastWaits: Int = 16) {
-            precondition(firstWait > .zero && questionLimit > 0 && lastWaits > 0, "a schedule that never asks")
+        package init(firstWait: Duration = .milliseconds(500), requestLimit: Int = 7, lastWaits: Int = 16) {
+            precondition(firstWait > .zero && requestLimit > 0 && lastWaits > 0, "a schedule that never asks")
             self.firstWait = firstWait
-            self.questionLimit = min(questionLimit, 16)
+            self.requestLimit = min(requestLimit, 16)
             self.lastWaits = lastWaits
         }
 
         /// The standard's: 7 questions, silence is certain after 39.5 seconds.
         package static let standard = Schedule()
         /// For a person who waits, and for questions to which silence is an answer: 5 questions in 9.5 seconds.
-        package static let brief = Schedule(questionLimit: 5, lastWaits: 4)
+        package static let brief = Schedule(requestLimit: 5, lastWaits: 4)
     }
 
     /// An input from the driver.
@@ -56,9 +56,9 @@ package struct STUNTransaction: Sendable {
     /// From where the answer must come.
     package let source: SocketAddress
     private let id: STUNTransactionId
-    private let question: [UInt8]
+    private let request: [UInt8]
     private let schedule: Schedule
-    private var questionCount = 0
+    private var requestCount = 0
     private var dueAt: Duration?
 
     /// Asks `server` where it sees us; an answer to a request for a change comes from another `source`.
@@ -75,28 +75,28 @@ package struct STUNTransaction: Sendable {
         self.schedule = schedule
         // A longer question is allowed a longer answer.
         let attributes: [STUNAttribute] = [.software("Runar")] + (change.isEmpty ? [] : [.changeRequest(change)])
-        self.question = STUNPacket.encode(STUNMessage(.request, transaction: id, attributes: attributes))
+        self.request = STUNPacket.encode(STUNMessage(.request, transaction: id, attributes: attributes))
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: Duration, into effects: inout [Effect]) {
         switch input {
-        case .started: self.ask(now, &effects)
+        case .started: self.sendRequest(now, &effects)
         case .datagramReceived(let bytes, let sender): self.received(bytes, from: sender, &effects)
         case .timeReached:
             guard let dueAt = self.dueAt, dueAt <= now else { return }
-            guard self.questionCount < self.schedule.questionLimit else {
+            guard self.requestCount < self.schedule.requestLimit else {
                 return self.end(.failed(.noAnswer), &effects)
             }
-            self.ask(now, &effects)
+            self.sendRequest(now, &effects)
         }
     }
 
-    private mutating func ask(_ now: Duration, _ effects: inout [Effect]) {
-        effects.append(.send(self.question, to: self.server))
-        self.questionCount += 1
-        let isLast = self.questionCount == self.schedule.questionLimit
-        let waits = isLast ? self.schedule.lastWaits : 1 << (self.questionCount - 1)
+    private mutating func sendRequest(_ now: Duration, _ effects: inout [Effect]) {
+        effects.append(.send(self.request, to: self.server))
+        self.requestCount += 1
+        let isLast = self.requestCount == self.schedule.requestLimit
+        let waits = isLast ? self.schedule.lastWaits : 1 << (self.requestCount - 1)
         let dueAt = now + self.schedule.firstWait * waits
         self.dueAt = dueAt
         effects.append(.wake(at: dueAt))

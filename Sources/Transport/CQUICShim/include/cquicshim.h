@@ -106,14 +106,14 @@ int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn
                 size_t segment);
 
 // A received train of datagrams of `segment` bytes each; the last may be shorter.
-typedef struct rq_train {
+typedef struct rq_incoming {
     const uint8_t *bytes;
     size_t length;
     size_t segment;
     rq_addr source;
     rq_addr destination;
     uint8_t ecn;
-} rq_train;
+} rq_incoming;
 
 // Room for one call of rq_udp_receive.
 typedef struct rq_batch rq_batch;
@@ -121,10 +121,10 @@ rq_batch *rq_batch_new(void);
 void rq_batch_free(rq_batch *batch);
 // Receives what is there, at most a batch; returns the number of trains, 0 when there is none.
 int rq_udp_receive(rq_udp *udp, rq_batch *batch);
-const rq_train *rq_batch_train(const rq_batch *batch, int index);
+const rq_incoming *rq_batch_incoming(const rq_batch *batch, int index);
 
 // What the kernel takes in one call.
-enum { RQ_TRAIN_BYTES = 65000, RQ_TRAIN_SEGMENTS = 64 };
+enum { RQ_GSO_BYTES = 65000, RQ_GSO_SEGMENTS = 64 };
 
 // A train on its way out: datagrams of `segment` bytes one behind the other, of which only the last may be shorter.
 typedef struct rq_outgoing {
@@ -134,7 +134,7 @@ typedef struct rq_outgoing {
     size_t length, segment;
 } rq_outgoing;
 // Whether one more packet, which lies behind it, may travel in a train.
-bool rq_outgoing_takes(const rq_outgoing *train, const rq_outgoing *packet);
+bool rq_outgoing_takes(const rq_outgoing *batch, const rq_outgoing *packet);
 
 // The local address from which the system would reach `remote`; an errno when there is no way.
 int rq_route(const rq_addr *remote, uint16_t local_port, rq_addr *local);
@@ -173,7 +173,7 @@ typedef struct rq_hooks {
     // A buffer given to rq_stream_write is no longer needed.
     void (*release)(void *owner);
     // A train for a channel or from a further port; RQ_OK when it left.
-    int (*depart)(void *connection, const rq_outgoing *train);
+    int (*transmit)(void *connection, const rq_outgoing *batch);
 } rq_hooks;
 
 // Whether the calling thread is below one of the hooks, in the middle of a packet.
@@ -236,7 +236,7 @@ rq_conn *rq_conn_accept(const rq_tls *tls, const rq_options *options, const rq_h
 void rq_conn_free(rq_conn *conn);
 
 // Feeds one datagram of a train.
-int rq_conn_read(rq_conn *conn, const rq_train *train, const uint8_t *bytes, size_t length, uint64_t now);
+int rq_conn_read(rq_conn *conn, const rq_incoming *batch, const uint8_t *bytes, size_t length, uint64_t now);
 // Sends what may be sent now through the socket of the right family.
 int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now);
 // When rq_conn_expire must be called.

@@ -21,7 +21,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     }
 
     /// The turn of a connection to send in a pass of the I/O thread.
-    enum Turn {
+    enum SendState {
         /// Nothing to send. Can become `due`.
         case none
         /// On the list of connections that may have something to send. Can become `deferrable` or `none`.
@@ -41,7 +41,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     var phase = Phase.handshaking
     var reports = EngineReports()
     var timer = TimerEntry()
-    var turn = Turn.none
+    var sendState = SendState.none
     var path: PathReporter
     /// The handshake of an accepted connection, until the peer is admitted.
     var handshake: AdmissionGate.Handshake?

@@ -76,7 +76,7 @@ struct AdmissionGate {
     /// Judges the Initial of a client.
     ///
     /// Every `accept` must be followed by one call of ``ended(_:hasCompleted:)``, except for what is evicted.
-    mutating func judge(_ address: IPAddress, isValidated: Bool, at now: UInt64) -> Verdict {
+    mutating func evaluate(_ address: IPAddress, isValidated: Bool, at now: UInt64) -> Verdict {
         let isCrowded = underWay.count >= limits.retryThreshold
         if isCrowded, !isValidated { return mayReply(.retry, at: now) ? .demandRetry : .drop }
         let isMember = isValidated && members[address] != nil

@@ -20,8 +20,8 @@ struct Connections {
 
     /// Gives a connection its turn to send in this pass.
     mutating func markDirty(_ core: ConnectionCore) {
-        if core.turn == .none { dirty.append(core) }
-        core.turn = .due
+        if core.sendState == .none { dirty.append(core) }
+        core.sendState = .due
     }
 
     /// Returns the connections that have a turn, which the caller takes from them one by one.

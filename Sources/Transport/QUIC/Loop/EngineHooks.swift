@@ -39,9 +39,9 @@ enum EngineHooks {
                 guard let owner = unsafe owner else { return }
                 unsafe Unmanaged<SendBuffer>.fromOpaque(owner).release()
             },
-            depart: { user, train in
-                guard let core = unsafe connection(user), let train = unsafe train else { return Int32(RQ_FAILED) }
-                return unsafe core.loop.depart(train.pointee)
+            transmit: { user, batch in
+                guard let core = unsafe connection(user), let batch = unsafe batch else { return Int32(RQ_FAILED) }
+                return unsafe core.loop.transmit(batch.pointee)
             }
         )
     }

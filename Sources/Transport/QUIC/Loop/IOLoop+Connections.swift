@@ -40,26 +40,26 @@ extension IOLoop {
         core.output.arrivals.finish(discarding: true)
     }
 
-    func meetStranger(
+    func handleFirstPacket(
         _ datagram: UnsafeBufferPointer<UInt8>,
         cid: rq_cid,
-        train: UnsafePointer<rq_train>
+        batch: UnsafePointer<rq_incoming>
     ) {
         var initial = unsafe rq_initial()
         let kind = unsafe rq_packet_classify(datagram.baseAddress, datagram.count, &initial)
         switch Int(kind) {
         case RQ_PACKET_INITIAL:
-            unsafe judge(&initial, datagram, train)
+            unsafe validateAddress(&initial, datagram, batch)
         case RQ_PACKET_UNSUPPORTED:
             guard handshakes.gate.mayReply(.versionNegotiation, at: clock.now) else { return }
-            unsafe reply(to: train) { room, size in
+            unsafe reply(to: batch) { room, size in
                 unsafe rq_write_version_negotiation(datagram.baseAddress, datagram.count, room, size)
             }
         case RQ_PACKET_UNKNOWN_SHORT:
-            if unsafe wasReset(by: datagram, train) { return }
+            if unsafe wasReset(by: datagram, batch) { return }
             guard handshakes.gate.mayReply(.statelessReset, at: clock.now) else { return }
             var cid = cid
-            unsafe reply(to: train) { room, size in
+            unsafe reply(to: batch) { room, size in
                 unsafe engine.withSecret { unsafe rq_write_stateless_reset(&cid, $0, datagram.count, room, size) }
             }
         default:
@@ -70,24 +70,24 @@ extension IOLoop {
     /// Whether the datagram was a stateless reset for one of our connections, which has ended then.
     ///
     /// Its last bytes are compared by those whose packets go to where it came from.
-    private func wasReset(by datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) -> Bool {
-        guard let source = unsafe train.pointee.source.socketAddress else { return false }
+    private func wasReset(by datagram: UnsafeBufferPointer<UInt8>, _ batch: UnsafePointer<rq_incoming>) -> Bool {
+        guard let source = unsafe batch.pointee.source.socketAddress else { return false }
         let candidates = connections.places.candidates(at: source)
         guard !candidates.isEmpty, handshakes.gate.mayCheckReset(at: clock.now) else { return false }
         for core in candidates {
-            unsafe feed(core, datagram, train)
+            unsafe feed(core, datagram, batch)
             if case .open = core.phase { continue }
             return true
         }
         return false
     }
 
-    private func judge(
+    private func validateAddress(
         _ initial: inout rq_initial,
         _ datagram: UnsafeBufferPointer<UInt8>,
-        _ train: UnsafePointer<rq_train>
+        _ batch: UnsafePointer<rq_incoming>
     ) {
-        var remote = unsafe train.pointee.source
+        var remote = unsafe batch.pointee.source
         if unsafe initial.has_token {
             // A bad token is not worth an answer; the honest peer comes again without it.
             let isGood = unsafe engine.withSecret { unsafe rq_initial_check_token(&initial, $0, &remote, clock.now) }
@@ -95,29 +95,29 @@ extension IOLoop {
         }
         guard connections.openCount < limits.connections, !isShuttingDown else { return }
         guard let address = remote.socketAddress?.ip.unmapped else { return }
-        switch unsafe handshakes.gate.judge(address, isValidated: initial.is_validated, at: clock.now) {
+        switch unsafe handshakes.gate.evaluate(address, isValidated: initial.is_validated, at: clock.now) {
         case .drop:
             return
         case .demandRetry:
-            unsafe reply(to: train) { room, size in
+            unsafe reply(to: batch) { room, size in
                 unsafe engine.withSecret { unsafe rq_write_retry(&initial, $0, &remote, clock.now, room, size) }
             }
         case .accept(let handshake, let evicted):
             if let evicted, let core = handshakes.connection(of: evicted) {
                 end(core, .silently(.connectionFailed("it was replaced by another handshake")))
             }
-            unsafe welcome(&initial, handshake, datagram, train)
+            unsafe accept(&initial, handshake, datagram, batch)
         }
     }
 
-    private func welcome(
+    private func accept(
         _ initial: inout rq_initial,
         _ handshake: AdmissionGate.Handshake,
         _ datagram: UnsafeBufferPointer<UInt8>,
-        _ train: UnsafePointer<rq_train>
+        _ batch: UnsafePointer<rq_incoming>
     ) {
-        var remote = unsafe train.pointee.source
-        var local = unsafe train.pointee.destination
+        var remote = unsafe batch.pointee.source
+        var local = unsafe batch.pointee.destination
         guard let address = remote.socketAddress else { return handshakes.gate.ended(handshake, hasCompleted: false) }
         let core = ConnectionCore(loop: self, remote: address, expected: nil)
         guard unsafe engine.accept(core, &initial, from: &remote, to: &local, at: clock.now) else {
@@ -125,23 +125,23 @@ extension IOLoop {
         }
         handshakes.begin(handshake, of: core)
         connections.timers.set(core, deadline: .max)
-        unsafe feed(core, datagram, train)
+        unsafe feed(core, datagram, batch)
     }
 
     private func reply(
-        to train: UnsafePointer<rq_train>,
+        to batch: UnsafePointer<rq_incoming>,
         _ write: (UnsafeMutablePointer<UInt8>?, Int) -> Int
     ) {
         var packet = [UInt8](repeating: 0, count: 1200)
         let count = unsafe packet.withUnsafeMutableBufferPointer { unsafe write($0.baseAddress, $0.count) }
-        var (local, remote) = unsafe (train.pointee.destination, train.pointee.source)
+        var (local, remote) = unsafe (batch.pointee.destination, batch.pointee.source)
         send(packet[..<count], from: &local, to: &remote)
     }
 
     func send(_ packet: some Collection<UInt8>, from local: inout rq_addr, to remote: inout rq_addr) {
         guard !packet.isEmpty else { return }
         _ = packet.withContiguousStorageIfAvailable { bytes in
-            let train = unsafe rq_outgoing(
+            let batch = unsafe rq_outgoing(
                 local: local,
                 remote: remote,
                 ecn: 0,
@@ -149,7 +149,7 @@ extension IOLoop {
                 length: bytes.count,
                 segment: bytes.count
             )
-            _ = unsafe depart(train)
+            _ = unsafe transmit(batch)
         }
     }
 
@@ -169,13 +169,13 @@ extension IOLoop {
         connections.markDirty(core)
     }
 
-    func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ train: UnsafePointer<rq_train>) {
+    func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ batch: UnsafePointer<rq_incoming>) {
         guard let raw = unsafe core.raw else { return answerLate(core) }
-        let isFirst = core.turn == .none
-        let status = unsafe rq_conn_read(raw, train, datagram.baseAddress, datagram.count, clock.now)
+        let isFirst = core.sendState == .none
+        let status = unsafe rq_conn_read(raw, batch, datagram.baseAddress, datagram.count, clock.now)
         core.path.heard()
         settle(core, status)
-        if isFirst, datagram.count <= Self.smallDatagram, case .open = core.phase { core.turn = .deferrable }
+        if isFirst, datagram.count <= Self.smallDatagram, case .open = core.phase { core.sendState = .deferrable }
     }
 
     /// Acts on what the engine said.
@@ -212,8 +212,8 @@ extension IOLoop {
         handshakes.end(of: core, hasCompleted: true)
         core.output.established.fulfil(nil)
         guard !core.isDialler else { return }
-        let isWelcome = output.accepted.count < limits.pendingAccepts && output.accepted.offer(core)
-        if !isWelcome { end(core, .locally(code: 0, reason: "too many connections wait")) }
+        let isAccepted = output.accepted.count < limits.pendingAccepts && output.accepted.offer(core)
+        if !isAccepted { end(core, .locally(code: 0, reason: "too many connections wait")) }
     }
 
     func expire(_ core: ConnectionCore) {

@@ -33,19 +33,19 @@ extension IOLoop {
     }
 
     /// Sends a train on its way, wherever that leads; errors of the network count as loss.
-    func depart(_ train: rq_outgoing) -> Int32 {
-        var (local, remote) = unsafe (train.local, train.remote)
+    func transmit(_ batch: rq_outgoing) -> Int32 {
+        var (local, remote) = unsafe (batch.local, batch.remote)
         guard unsafe rq_addr_is_channel(&remote) else {
             guard let udp = unsafe sockets.socket(family: remote.family, port: local.port) else {
                 return Int32(RQ_FAILED)
             }
-            return unsafe rq_udp_send(udp, &local, &remote, train.ecn, train.bytes, train.length, train.segment)
+            return unsafe rq_udp_send(udp, &local, &remote, batch.ecn, batch.bytes, batch.length, batch.segment)
         }
         guard let address = remote.socketAddress, let channel = ChannelId(address: address),
             let relay = relays.channels[channel]
         else { return Int32(RQ_FAILED) }
-        let bytes = unsafe UnsafeBufferPointer(start: train.bytes, count: train.length)
-        return unsafe sendWrapped(bytes, segment: train.segment, header: channel.header, skipping: 0, over: relay)
+        let bytes = unsafe UnsafeBufferPointer(start: batch.bytes, count: batch.length)
+        return unsafe sendWrapped(bytes, segment: batch.segment, header: channel.header, skipping: 0, over: relay)
     }
 
     /// Sends datagrams on the path of a connection, each behind a header.
@@ -86,7 +86,7 @@ extension IOLoop {
     func receiveFromChannel(
         _ bytes: UnsafeBufferPointer<UInt8>,
         segment: Int,
-        of train: UnsafePointer<rq_train>
+        of batch: UnsafePointer<rq_incoming>
     ) -> Int {
         let headerLength = Int(RQ_CHANNEL_HEADER)
         var end = min(segment, bytes.count)
@@ -96,7 +96,7 @@ extension IOLoop {
         }
         let run = unsafe UnsafeBufferPointer(rebasing: bytes[..<end])
         let channel = unsafe ChannelId(header: run)
-        let source = unsafe train.pointee.source
+        let source = unsafe batch.pointee.source
         if let leg = relays.legs[channel], isFrom(leg.from, source) {
             guard leg.budget.take(run.count, at: clock.now) else { return end }
             _ = unsafe sendWrapped(run, segment: segment, header: leg.header, skipping: headerLength, over: leg.to)
@@ -120,15 +120,15 @@ extension IOLoop {
     }
 
     private func unwrap(_ run: UnsafeBufferPointer<UInt8>, segment: Int, of channel: ChannelId) {
-        var train = unsafe rq_train()
-        unsafe train.source = rq_addr(channel.address)
-        unsafe train.destination = rq_addr(ChannelId.nearEnd.address)
+        var batch = unsafe rq_incoming()
+        unsafe batch.source = rq_addr(channel.address)
+        unsafe batch.destination = rq_addr(ChannelId.nearEnd.address)
         var offset = 0
         while offset < run.count {
             let inner = unsafe run[offset..<min(offset + segment, run.count)].dropFirst(Int(RQ_CHANNEL_HEADER))
             let datagram = unsafe UnsafeBufferPointer(rebasing: inner)
             // Nothing but QUIC travels in a channel.
-            if unsafe datagram.first.map({ $0 & 0x40 != 0 }) == true { unsafe receive(datagram, of: &train) }
+            if unsafe datagram.first.map({ $0 & 0x40 != 0 }) == true { unsafe receive(datagram, of: &batch) }
             offset += segment
         }
     }

@@ -7,7 +7,7 @@ extension IOLoop {
     private static let copyLimit = 2048
 
     /// The pending writes and requests of a stream's user.
-    private struct Wishes: Sendable {
+    private struct PendingOutput: Sendable {
         var outbound: [[UInt8]]
         var finish: Bool
         var reset: UInt64?
@@ -18,9 +18,9 @@ extension IOLoop {
 
     /// Hands a stream's news to the engine.
     func carryOut(_ stream: StreamCore) {
-        let wishes = stream.withState { state -> Wishes in
+        let pending = stream.withState { state -> PendingOutput in
             state.unmark()
-            return Wishes(
+            return PendingOutput(
                 outbound: state.sending.takeOutbound(),
                 finish: state.sending.takeFinish(),
                 reset: state.resetCode,
@@ -34,22 +34,22 @@ extension IOLoop {
             guard let error = core.output.ended.value else { return }
             return stream.fail(error)
         }
-        unsafe rq_conn_consume(raw, stream.raw, UInt64(wishes.credit))
-        if wishes.returnsSlot, stream.isRemote { unsafe rq_conn_allow_stream(raw) }
-        unsafe write(wishes, to: stream, of: raw)
+        unsafe rq_conn_consume(raw, stream.raw, UInt64(pending.credit))
+        if pending.returnsSlot, stream.isRemote { unsafe rq_conn_allow_stream(raw) }
+        unsafe write(pending, to: stream, of: raw)
         connections.markDirty(core)
     }
 
-    private func write(_ wishes: Wishes, to stream: StreamCore, of raw: OpaquePointer) {
+    private func write(_ pending: PendingOutput, to stream: StreamCore, of raw: OpaquePointer) {
         if unsafe stream.raw == nil {
-            let hasNews = wishes.finish || !wishes.outbound.isEmpty
-            guard !stream.wasOpened, wishes.reset == nil, hasNews else { return }
+            let hasNews = pending.finish || !pending.outbound.isEmpty
+            guard !stream.wasOpened, pending.reset == nil, hasNews else { return }
             stream.wasOpened = true
             let user = unsafe Unmanaged.passRetained(stream)
             unsafe stream.raw = rq_stream_open(raw, user.toOpaque())
         }
         guard let engineStream = unsafe stream.raw else { return }
-        for bytes in wishes.outbound {
+        for bytes in pending.outbound {
             if bytes.count <= Self.copyLimit {
                 unsafe bytes.withUnsafeBufferPointer {
                     unsafe rq_stream_write_copy(engineStream, $0.baseAddress, $0.count)
@@ -62,10 +62,10 @@ extension IOLoop {
                 }
             }
         }
-        if wishes.finish { unsafe rq_stream_finish(engineStream) }
-        if let code = wishes.reset {
+        if pending.finish { unsafe rq_stream_finish(engineStream) }
+        if let code = pending.reset {
             unsafe rq_stream_reset(engineStream, code)
-        } else if wishes.stopsReading {
+        } else if pending.stopsReading {
             unsafe rq_stream_stop_reading(engineStream)
         }
     }

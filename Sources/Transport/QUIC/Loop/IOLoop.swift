@@ -195,8 +195,8 @@ final class IOLoop: @unchecked Sendable {
             for _ in 0..<Self.batchesPerPass {
                 let count = unsafe rq_udp_receive(udp, sockets.batch.raw)
                 for number in 0..<count {
-                    guard let train = unsafe rq_batch_train(sockets.batch.raw, number) else { continue }
-                    unsafe receive(train)
+                    guard let batch = unsafe rq_batch_incoming(sockets.batch.raw, number) else { continue }
+                    unsafe receive(batch)
                 }
                 if count < 16 { break }
             }
@@ -204,24 +204,24 @@ final class IOLoop: @unchecked Sendable {
         connections.table.forgetLast()
     }
 
-    private func receive(_ train: UnsafePointer<rq_train>) {
-        guard let base = unsafe train.pointee.bytes else { return }
-        let length = unsafe train.pointee.length
-        let segment = unsafe max(1, train.pointee.segment)
+    private func receive(_ batch: UnsafePointer<rq_incoming>) {
+        guard let base = unsafe batch.pointee.bytes else { return }
+        let length = unsafe batch.pointee.length
+        let segment = unsafe max(1, batch.pointee.segment)
         var offset = 0
         while offset < length {
             if unsafe base[offset] == UInt8(RQ_CHANNEL_BYTE) {
                 let rest = unsafe UnsafeBufferPointer(start: base + offset, count: length - offset)
-                offset += unsafe receiveFromChannel(rest, segment: segment, of: train)
+                offset += unsafe receiveFromChannel(rest, segment: segment, of: batch)
                 continue
             }
             let datagram = unsafe UnsafeBufferPointer(start: base + offset, count: min(segment, length - offset))
-            unsafe receive(datagram, of: train)
+            unsafe receive(datagram, of: batch)
             offset += segment
         }
     }
 
-    func receive(_ datagram: UnsafeBufferPointer<UInt8>, of train: UnsafePointer<rq_train>) {
+    func receive(_ datagram: UnsafeBufferPointer<UInt8>, of batch: UnsafePointer<rq_incoming>) {
         var cid = rq_cid()
         var isLong = false
         var version: UInt32 = 0
@@ -229,20 +229,20 @@ final class IOLoop: @unchecked Sendable {
         // Without the fixed bit only Version Negotiation is QUIC (RFC 9443); we never let peers clear it.
         let isNegotiation = isLong && hasID && version == 0
         guard unsafe datagram[0] & 0x40 != 0 || isNegotiation else {
-            return unsafe handOut(datagram, train.pointee)
+            return unsafe handOut(datagram, batch.pointee)
         }
         guard hasID else { return }
         guard let core = connections.table.find(ConnectionID(cid)) else {
-            return isNegotiation ? () : unsafe meetStranger(datagram, cid: cid, train: train)
+            return isNegotiation ? () : unsafe handleFirstPacket(datagram, cid: cid, batch: batch)
         }
-        unsafe feed(core, datagram, train)
+        unsafe feed(core, datagram, batch)
     }
 
-    private func handOut(_ datagram: UnsafeBufferPointer<UInt8>, _ train: rq_train) {
-        guard datagram.count <= limits.foreignDatagramBytes, let source = unsafe train.source.socketAddress else {
+    private func handOut(_ datagram: UnsafeBufferPointer<UInt8>, _ batch: rq_incoming) {
+        guard datagram.count <= limits.foreignDatagramBytes, let source = unsafe batch.source.socketAddress else {
             return
         }
-        let destination = unsafe train.destination
+        let destination = unsafe batch.destination
         let port = sockets.isFurther(port: destination.port) ? destination.port : nil
         unsafe output.foreign.yield(ForeignDatagram(bytes: Array(datagram), source: source, port: port))
     }
@@ -258,8 +258,8 @@ final class IOLoop: @unchecked Sendable {
 
     private func flush() {
         for core in connections.takeDirty() {
-            let mayWait = core.turn == .deferrable
-            core.turn = .none
+            let mayWait = core.sendState == .deferrable
+            core.sendState = .none
             let wasHeard = drainEvents(of: core)
             if mayWait, wasHeard, let raw = unsafe core.raw, unsafe !rq_conn_has_unsent(raw) {
                 connections.timers.set(core, deadline: min(core.timer.deadline, clock.now + Self.answerNanoseconds))

@@ -243,16 +243,16 @@ private final class Fault: Sendable {
         guard let context = unsafe context, let address = unsafe to?.pointee.socketAddress else { return 0 }
         let seams = unsafe Unmanaged<Fault>.fromOpaque(context).takeUnretainedValue()
         if seams.tap != nil {
-            let train = unsafe Array(UnsafeBufferPointer(start: bytes, count: length))
-            seams.show(train, segment, to: address)
+            let batch = unsafe Array(UnsafeBufferPointer(start: bytes, count: length))
+            seams.show(batch, segment, to: address)
         }
         return seams.fault?(address, length, (length + segment - 1) / segment) ?? 0
     }
 
     /// Passes each datagram of a train to the tap.
-    private func show(_ train: [UInt8], _ segment: Int, to address: SocketAddress) {
-        for start in stride(from: 0, to: train.count, by: segment) {
-            tap?(address, Array(train[start..<min(start + segment, train.count)]))
+    private func show(_ batch: [UInt8], _ segment: Int, to address: SocketAddress) {
+        for start in stride(from: 0, to: batch.count, by: segment) {
+            tap?(address, Array(batch[start..<min(start + segment, batch.count)]))
         }
     }
 }

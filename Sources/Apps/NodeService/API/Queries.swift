@@ -1,0 +1,105 @@
+internal import Console
+internal import Logging
+internal import RunarNode
+
+// The queries of requests that read, as members of their addresses.
+
+struct PeerQuery: Codable, Sendable {
+    let peer: String?
+}
+
+struct AddressQuery: Codable, Sendable {
+    let address: String?
+}
+
+/// Which lines of the log are wanted.
+struct LogQuery: Codable, Sendable {
+    let since: UInt64?
+    /// This level and worse ones.
+    let level: Logger.Level?
+    let subsystem: LogSubsystem?
+    /// A part of the message.
+    let search: String?
+    let limit: Int?
+
+    /// - Throws: ``ConsoleFailure``.
+    func checked() throws -> LogRing.Query {
+        LogRing.Query(
+            since: since ?? 0,
+            level: level ?? .trace,
+            subsystem: subsystem?.rawValue,
+            search: search,
+            limit: try ConsoleRequest.number(limit, "limit", in: 1...LogRing.limit) ?? LogRing.limit
+        )
+    }
+}
+
+/// The last line that a reader of the activity has seen.
+struct ActivityQuery: Codable, Sendable {
+    let boot: String?
+    let since: UInt64?
+    let follow: Bool?
+}
+
+struct PeersQuery: Codable, Sendable {
+    /// Whether those that are not connected are wanted, too.
+    let all: Bool?
+    /// Whether the hash tables are asked for members first.
+    let find: Bool?
+    let network: String?
+}
+
+struct MessagesQuery: Codable, Sendable {
+    let peer: String?
+    let since: Int?
+}
+
+struct FileQuery: Codable, Sendable {
+    /// The name of the file at the peer.
+    let name: String
+}
+
+struct RecordsQuery: Codable, Sendable {
+    let whose: RecordsView.Whose?
+}
+
+struct ServicesQuery: Codable, Sendable {
+    let peer: String?
+    let network: String?
+}
+
+/// The newest thoughts of a conversation before a place, or those that contain a text.
+struct ThoughtsQuery: Codable, Sendable {
+    let before: UInt64?
+    let limit: Int?
+    let search: String?
+
+    /// - Throws: ``ConsoleFailure``.
+    func checked() throws -> Self {
+        _ = try ConsoleRequest.number(limit, "limit", in: 1...1_000)
+        return self
+    }
+}
+
+/// The pixels of a picture.
+struct ImageQuery: Codable, Sendable {
+    let width: Int
+    let height: Int
+}
+
+/// Which part of a long list is wanted.
+struct PageQuery: Codable, Sendable {
+    let offset: Int?
+    let limit: Int?
+    /// A part of an id, a label or a key.
+    let search: String?
+
+    /// - Throws: ``ConsoleFailure``.
+    func page() throws -> Page {
+        Page(
+            offset: try ConsoleRequest.number(offset, "offset", in: 0...10_000_000) ?? 0,
+            limit: try ConsoleRequest.number(limit, "limit", in: 1...1_000_000),
+            search: search.flatMap(Search.init)
+        )
+    }
+}

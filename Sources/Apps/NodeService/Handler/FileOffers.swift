@@ -1,0 +1,122 @@
+internal import Concurrency
+internal import Identity
+internal import Node
+internal import RunarNode
+
+/// The registry of files that peers offer: a standing order decides first, then a listener.
+final class FileOffers: Sendable {
+    /// The time that a person has to decide about a file.
+    private static let patience = Duration.seconds(120)
+
+    /// A listener that can take files.
+    struct Listener: Sendable {
+        /// The directory for files that are accepted without a question; nil for none.
+        let directory: String?
+        /// Asks a person; nil if there is none.
+        let ask: (@Sendable (FileOfferReport) -> Void)?
+        /// Whether there is a person now who could be asked.
+        var isPresent: @Sendable () -> Bool = { true }
+        /// Called when a question has ended: answered, timed out or cancelled.
+        var settled: @Sendable (Int) -> Void = { _ in }
+        let progress: @Sendable (FileProgress) -> Void
+    }
+
+    /// A question that a listener has not answered.
+    private struct PendingOffer: Sendable {
+        let listener: Int
+        let answer: Promise<String?>
+    }
+
+    private struct State: Sendable {
+        var listeners: [(number: Int, listener: Listener)] = []
+        var pendingOffers: [Int: PendingOffer] = [:]
+        var next = 0
+    }
+
+    private let state = Locked(State())
+
+    /// Returns the receiver that the node calls; with a `directory`, it accepts every file without a listener.
+    func receiver(standing directory: String?) -> FileReceiver {
+        FileReceiver(
+            decide: { [weak self] offer in await self?.decide(offer, standing: directory) ?? nil },
+            progress: { [weak self] progress in self?.tell(progress) }
+        )
+    }
+
+    /// Lets a listener take files until ``remove(_:)``.
+    func add(_ listener: Listener) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.listeners.append((state.next, listener))
+            return state.next
+        }
+    }
+
+    /// Forgets a listener; what it was asked and has not answered is a no.
+    func remove(_ number: Int) {
+        let open = state.withLock { state in
+            state.listeners.removeAll { $0.number == number }
+            let open = state.pendingOffers.filter { $0.value.listener == number }
+            for key in open.keys { state.pendingOffers[key] = nil }
+            return open.values
+        }
+        for pendingOffer in open { pendingOffer.answer.fulfil(nil) }
+    }
+
+    /// Passes on the person's decision: a directory, or nil to refuse.
+    ///
+    /// - Throws: ``CommandFailure`` when the sender no longer waits for it.
+    func answer(_ number: Int, _ directory: String?) throws(CommandFailure) {
+        guard let pendingOffer = state.withLock({ $0.pendingOffers.removeValue(forKey: number) }) else {
+            throw CommandFailure("too-late", .tryAgain, "the sender no longer waits for this answer")
+        }
+        pendingOffer.answer.fulfil(directory)
+    }
+
+    private func tell(_ progress: FileProgress) {
+        for (_, listener) in state.withLock({ $0.listeners }) { listener.progress(progress) }
+    }
+
+    private func decide(_ offer: FileOffer, standing directory: String?) async -> String? {
+        if let directory { return directory }
+        let listeners = state.withLock { $0.listeners }
+        if let directory = listeners.reversed().lazy.compactMap(\.listener.directory).first { return directory }
+        guard let asked = listeners.last(where: { $0.listener.ask != nil && $0.listener.isPresent() }),
+            let ask = asked.listener.ask
+        else { return nil }
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let report = FileOfferReport(
+            number: number,
+            peerId: offer.peer.base64Encoded,
+            networkId: offer.network.base64Encoded,
+            name: offer.name,
+            bytes: offer.byteCount
+        )
+        defer { asked.listener.settled(number) }
+        return await withTaskGroup(of: String?.self) { group in
+            group.addTask { await self.wait(for: number, of: asked.number, asking: { ask(report) }) }
+            group.addTask {
+                try? await Task.sleep(for: Self.patience)  // cancelled when the person has answered
+                return nil
+            }
+            let answer = await group.next() ?? nil
+            group.cancelAll()
+            return answer
+        }
+    }
+
+    private func wait(for number: Int, of listener: Int, asking ask: @Sendable () -> Void) async -> String? {
+        let answer = Promise<String?>()
+        let isPresent = state.withLock { state in
+            state.pendingOffers[number] = PendingOffer(listener: listener, answer: answer)
+            return state.listeners.contains { $0.number == listener }
+        }
+        ask()
+        defer { state.withLock { _ = $0.pendingOffers.removeValue(forKey: number) } }
+        guard isPresent else { return nil }
+        return (try? await answer.wait()) ?? nil  // cancelled: no answer
+    }
+}

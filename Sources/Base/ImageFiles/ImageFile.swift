@@ -1,0 +1,56 @@
+public import QRCode
+
+/// Turns the bytes of a picture file into greys.
+///
+/// PNG and PGM are read here, everywhere alike; the platform decodes JPEG, and on Apple systems what else it knows.
+/// A file is a stranger's: nothing is allocated on its word beyond what `GreyImage` allows, and nothing traps.
+public enum ImageFile {
+    /// The largest file that is worth opening.
+    public static let longestFile = 64 << 20
+
+    /// The picture in a file.
+    ///
+    /// - Throws: `ImageFileError`, which says what is wrong with it.
+    public static func greyImage(from bytes: [UInt8]) throws(ImageFileError) -> GreyImage {
+        if bytes.starts(with: PNGFile.signature) { return try PNGFile.greyImage(from: bytes) }
+        if bytes.starts(with: PGMFile.signature) { return try PGMFile.greyImage(from: bytes) }
+        return try PlatformImage.greyImage(from: bytes)
+    }
+
+    /// A picture whose sides and pixels come from a file.
+    static func image(width: Int, height: Int, pixels: [UInt8]) throws(ImageFileError) -> GreyImage {
+        do {
+            return try GreyImage(width: width, height: height, pixels: pixels)
+        } catch {
+            throw .image(error)
+        }
+    }
+
+    /// Refuses sides that `GreyImage` would refuse, before anything is allocated for them.
+    static func check(width: Int, height: Int) throws(ImageFileError) {
+        let sides = 1...GreyImage.longestSide
+        guard sides ~= width, sides ~= height else { throw .image(.size(width: width, height: height)) }
+    }
+
+    /// Returns the luminance of a colour (ITU-R BT.601), of components from 0 to 255.
+    static func luminance(red: Int, green: Int, blue: Int) -> Int { (77 * red + 150 * green + 29 * blue) >> 8 }
+}
+
+/// Why a file is no picture that can be read.
+public enum ImageFileError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// It is of a kind that is not read on this system; these are.
+    case unknownKind(readable: String)
+    /// It ends too early or contradicts itself; where.
+    case damaged(String)
+    /// Its sides are out of bounds.
+    case image(GreyImageError)
+
+    /// The failure in words, with what to do.
+    public var description: String {
+        switch self {
+        case .unknownKind(let readable): "this is no picture that can be read here: give a \(readable) file"
+        case .damaged(let place): "the picture is damaged: \(place)"
+        case .image(let error): error.description
+        }
+    }
+}

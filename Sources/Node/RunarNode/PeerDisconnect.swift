@@ -1,0 +1,7 @@
+/// A manual disconnect of two devices by a person.
+public struct PeerDisconnect: Hashable, Sendable {
+    /// Whether that was on this device; else the other one said so.
+    public let isOurs: Bool
+    /// The time for which the two do not connect by themselves, in seconds.
+    public let secondsLeft: UInt64
+}

@@ -1,0 +1,34 @@
+internal import Concurrency
+
+/// Lets those who start, stop, pause or resume a service do so one after another, on whichever node it is.
+///
+/// A change that the service itself makes in its `start` or `stop` belongs to the turn under way. A turn runs to
+/// completion also when its caller is cancelled: no service is left half started.
+final class ServiceMutex: Sendable {
+    private final class CriticalSection: Sendable {
+        let mutex: ServiceMutex
+        let isOver = Locked(false)
+
+        init(of mutex: ServiceMutex) { self.mutex = mutex }
+    }
+
+    /// The turns within which a task runs; one that outlives its turn is in none.
+    @TaskLocal private static var sections: [CriticalSection] = []
+
+    private let lock = AsyncMutex()
+
+    /// - Throws: what `body` throws.
+    func withExclusiveAccess<Success: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Success
+    ) async throws -> Success {
+        let sections = Self.sections.filter { !$0.isOver.withLock(\.self) }
+        if sections.contains(where: { $0.mutex === self }) { return try await body() }
+        return try await Task {
+            try await self.lock.withLock {
+                let section = CriticalSection(of: self)
+                defer { section.isOver.withLock { $0 = true } }
+                return try await Self.$sections.withValue(sections + [section], operation: body)
+            }
+        }.value
+    }
+}

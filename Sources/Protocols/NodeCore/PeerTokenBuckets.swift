@@ -1,0 +1,47 @@
+internal import Identity
+internal import OrderedCollections
+
+/// The token buckets of a peer for what costs this node something.
+struct PeerTokenBuckets: Sendable {
+    var hellos = TokenBucket()
+    var comparisons = TokenBucket()
+    var renewals = TokenBucket()
+    var joins = TokenBucket()
+
+    /// Keeps the emptier bucket of each kind.
+    mutating func merge(_ other: PeerTokenBuckets) {
+        self.hellos.merge(other.hellos)
+        self.comparisons.merge(other.comparisons)
+        self.renewals.merge(other.renewals)
+        self.joins.merge(other.joins)
+    }
+}
+
+/// The token buckets of members whose connection ended a moment ago: a new connection starts with what was left.
+///
+/// Only those of admitted members are kept, since other peers draw a new PeerId as easily as they connect anew.
+struct SpentTokenBuckets: Sendable {
+    /// The time for which they are kept.
+    static let time = Duration.seconds(60)
+    /// The members for which they are kept: more than come and go in that time.
+    private static let limit = 1024
+
+    /// The one that ended first comes first.
+    private var entries: OrderedDictionary<PeerId, (buckets: PeerTokenBuckets, until: Duration)> = [:]
+
+    /// Returns the buckets with which a new connection of the peer starts.
+    func buckets(of peer: PeerId, at now: Duration) -> PeerTokenBuckets {
+        guard let entry = self.entries[peer], now < entry.until else { return PeerTokenBuckets() }
+        return entry.buckets
+    }
+
+    mutating func keep(_ buckets: PeerTokenBuckets, of peer: PeerId, at now: Duration) {
+        var merged = self.buckets(of: peer, at: now)
+        merged.merge(buckets)
+        self.entries[peer] = nil
+        while let oldest = self.entries.values.first, oldest.until <= now || self.entries.count >= Self.limit {
+            self.entries.removeFirst()
+        }
+        self.entries[peer] = (merged, now + Self.time)
+    }
+}

@@ -1,0 +1,257 @@
+internal import Bytes
+internal import Identity
+internal import OrderedCollections
+
+// Calls of this node: whom it asks, and what comes back.
+extension Reach {
+    mutating func seek(
+        _ peer: PeerId,
+        _ network: NetworkId,
+        overRelay isRelayOnly: Bool = false,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        guard self.peers[peer] == nil, self.sessions.byPeer[peer] == nil, peer != self.localPeerId else { return }
+        if let failure = self.startSession(peer, network, now, &effects) {
+            effects.append(.host(.record(peer, .failed(failure))))
+            effects.append(.failed(peer, network, failure))
+        }
+        if isRelayOnly, let id = self.sessions.byPeer[peer] { self.sessions[id]?.relay.isOnly = true }
+    }
+
+    mutating func abandon(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        guard self.peers[peer] == nil, let id = self.sessions.byPeer[peer], self.sessions.isOutgoing(id) else { return }
+        self.end(id, now, &effects)
+    }
+
+    /// Begins a call over these peers, or those that could know the other one; returns why it cannot.
+    mutating func startSession(
+        _ peer: PeerId,
+        _ network: NetworkId,
+        over given: [PeerId]? = nil,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) -> ReachFailure? {
+        let coordinators = given ?? self.coordinators(for: peer, network)
+        guard !coordinators.isEmpty else { return .nobodyToAsk }
+        guard self.sessions.byPeer.count < self.limits.sessions else { return .refused }
+        let drawn = self.secrets.drawPathKey()
+        var session = Session(
+            peer: peer,
+            network: network,
+            key: drawn,
+            purpose: .outgoing,
+            startedAt: now,
+            endsAt: now + self.limits.sessionPatience
+        )
+        session.coordinators = Coordinators(coordinators)
+        self.sessions.begin(session)
+        self.sendOffer(drawn.id, now, &effects)
+        return nil
+    }
+
+    /// Returns the coordinators to ask: those that can relay first, then those nearest to the peer, because the hash
+    /// table connects members near to each other.
+    private func coordinators(for peer: PeerId, _ network: NetworkId) -> [PeerId] {
+        let target = peer.bytes
+        let known = self.peers.states.compactMap { other, state -> (isPoor: Int, distance: [UInt8], PeerId)? in
+            guard other != peer, state.networks.contains(network) else { return nil }
+            let isPoor = (state.channel == nil ? 0 : 1) + (state.isSuspect ? 2 : 0)
+            return (isPoor, zip(other.bytes, target).map { $0 ^ $1 }, other)
+        }
+        let ranked = known.sorted { left, right in
+            left.isPoor == right.isPoor
+                ? left.distance.lexicographicallyPrecedes(right.distance) : left.isPoor < right.isPoor
+        }
+        return ranked.prefix(self.limits.coordinatorsPerSession).map { $0.2 }
+    }
+
+    /// Asks the next coordinator.
+    mutating func sendOffer(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let coordinator = self.sessions[id]?.coordinators.takeNext(self.limits.answerPatience, at: now),
+            let session = self.sessions[id]
+        else { return }
+        let message = Message.offer(id, target: session.peer, session.key.key, self.offer)
+        effects.append(.send(coordinator, session.network, message.bytes))
+        effects.append(.host(.record(session.peer, .offerSent(coordinator))))
+    }
+
+    /// Asks this coordinator now: it just showed that it knows the peer.
+    mutating func sendOffer(_ id: SessionId, first coordinator: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let session = self.sessions[id], session.introductions.first == nil,
+            !session.coordinators.offered.contains(coordinator)
+        else { return }
+        self.sessions[id]?.coordinators.putFirst(coordinator)
+        self.sendOffer(id, now, &effects)
+    }
+
+    mutating func sessionFailed(
+        _ id: SessionId,
+        _ refusal: Refusal,
+        by coordinator: PeerId,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        guard self.sessions.isOutgoing(id), self.sessions[id]?.introductions.first == nil,
+            self.sessions[id]?.coordinators.refused(by: coordinator, refusal) == true,
+            let session = self.sessions[id]
+        else { return }
+        effects.append(.host(.record(session.peer, .refused(by: coordinator, refusal))))
+        if refusal == .busy {
+            // The peer's own call is on its way here.
+            self.sessions[id]?.coordinators.stop()
+            self.sessions[id]?.endsAt = now + self.limits.retryPause
+        } else if !session.coordinators.remaining.isEmpty {
+            self.sendOffer(id, now, &effects)
+        } else if session.coordinators.offered.isEmpty {
+            self.giveUp(id, now, &effects)
+        }
+    }
+
+    /// Some coordinator fell away.
+    mutating func coordinatorLost(_ coordinator: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        for id in self.sessions.ids where self.sessions[id]?.coordinators.offered.contains(coordinator) == true {
+            self.sessions[id]?.coordinators.drop(coordinator)
+            self.sessionFailed(id, .notConnected, by: coordinator, now, &effects)
+        }
+    }
+
+    mutating func forwardedAnswerReceived(
+        _ id: SessionId,
+        _ offer: Offer,
+        _ introduction: Introduction,
+        by coordinator: PeerId,
+        _ network: NetworkId,
+        _ now: Duration,
+        _ effects: inout [Effect]
+    ) {
+        guard self.sessions.isOutgoing(id), let session = self.sessions[id], session.network == network,
+            session.coordinators.offered.contains(coordinator)
+        else {
+            // A late answer: the coordinator need not relay.
+            return effects.append(.send(coordinator, network, Message.cancel(id).bytes))
+        }
+        self.sessions[id]?.coordinators.answered(by: coordinator)
+        guard session.introductions.helpers.isEmpty else {
+            return effects.append(.send(coordinator, network, Message.cancel(id).bytes))
+        }
+        self.bind(introduction.channel, for: id, over: coordinator, &effects)
+        self.punch(id, offer, introduction, by: coordinator, now, &effects)
+        if self.sessions[id]?.relay.channel != nil { self.planRelay(id, now, &effects) }
+    }
+
+    // MARK: Ends
+
+    /// Ends a session that brought nothing.
+    mutating func giveUp(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let session = self.sessions[id] else { return }
+        let isFailure = self.sessions.isOutgoing(id) && self.peers[session.peer] == nil
+        self.end(id, now, &effects)
+        guard isFailure else {
+            if session.isOfferAnswer { self.retrySoon(session.peer, now) }
+            return
+        }
+        // A relay may pass nothing on; the remaining coordinators may do better.
+        if session.introductions.first != nil, !session.coordinators.remaining.isEmpty {
+            let rest = Array(session.coordinators.remaining.reversed())
+            if self.startSession(session.peer, session.network, over: rest, now, &effects) == nil {
+                if let next = self.sessions.byPeer[session.peer] {
+                    self.sessions[next]?.relay.isOnly = session.relay.isOnly
+                }
+                return
+            }
+        }
+        let failure: ReachFailure =
+            if session.introductions.first != nil {
+                .unreachable
+            } else {
+                switch session.coordinators.refusal {
+                case .busy: .busy
+                case .refused: .refused
+                case .notConnected, nil: .notConnected
+                }
+            }
+        effects.append(.host(.record(session.peer, .failed(failure))))
+        effects.append(.failed(session.peer, session.network, failure))
+    }
+
+    /// Ends a session, and gives back what it used unless a connection does.
+    mutating func end(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+        guard let session = self.sessions.remove(id) else { return }
+        self.endSearch(session, &effects)
+        guard self.peers[session.peer] == nil else { return self.trimStandbys(&effects) }
+        let channels = self.channels.filter { $0.value.session == id }
+        for channel in channels.keys { self.giveBack(channel, &effects) }
+        let told = Set(channels.values.map(\.relay))
+        guard session.purpose == .outgoing else { return }
+        for helper in session.coordinators.offered.union(session.introductions.helpers) where !told.contains(helper) {
+            effects.append(.send(helper, session.network, Message.cancel(id).bytes))
+        }
+    }
+
+    // MARK: Channels
+
+    /// Takes a channel that came with a call.
+    mutating func bind(
+        _ channel: ChannelId?,
+        for id: SessionId,
+        over relay: PeerId,
+        _ effects: inout [Effect]
+    ) {
+        guard let channel, let session = self.sessions[id], self.channels[channel] == nil,
+            self.channels.count < self.limits.channels, self.peers[relay]?.channel == nil
+        else { return }
+        self.channels[channel] = HeldChannel(peer: session.peer, relay: relay, network: session.network, session: id)
+        self.sessions[id]?.relay.add(channel)
+        effects.append(.bind(channel, to: session.peer, over: relay))
+    }
+
+    /// Uses a channel no more.
+    mutating func giveBack(_ channel: ChannelId, _ effects: inout [Effect]) {
+        guard let held = self.channels.removeValue(forKey: channel) else { return }
+        effects.append(.host(.closeChannel(channel)))
+        guard self.peers[held.relay]?.networks.contains(held.network) == true else { return }
+        effects.append(.send(held.relay, held.network, Message.cancel(held.session).bytes))
+    }
+
+    /// Gives the oldest ways back that are held for nothing but to fall back to, if they are too many.
+    mutating func trimStandbys(_ effects: inout [Effect]) {
+        let idle = self.channels.filter { channel, held in
+            self.sessions[held.session] == nil && self.peers[held.peer]?.channel != channel
+        }
+        let inUse = idle.filter { self.peers[$0.value.peer]?.channel != nil }.keys
+        for channel in inUse { self.giveBack(channel, &effects) }
+        let standbys = idle.keys.filter { !inUse.contains($0) }
+        for channel in standbys.prefix(max(0, standbys.count - self.limits.standbyChannels)) {
+            self.giveBack(channel, &effects)
+        }
+    }
+
+    /// The other side hung up, or the relay did.
+    mutating func cancelled(_ id: SessionId, by peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+        if self.broker.isSide(peer, of: id) { return self.broker.end(id, cancelledBy: peer, self.peers, &effects) }
+        self.sessions[id]?.introductions.remove(peer)
+        self.loseChannels(now, &effects) { $0.session == id && $0.relay == peer }
+        guard let session = self.sessions[id], session.purpose == .incoming,
+            session.introductions.helpers.isEmpty, !session.probing.isWorking
+        else { return }
+        self.end(id, now, &effects)
+    }
+
+    /// Closes the channels that are lost, and suspects the connections over them.
+    mutating func loseChannels(
+        _ now: Duration,
+        _ effects: inout [Effect],
+        _ areLost: (HeldChannel) -> Bool
+    ) {
+        let lost = self.channels.filter { areLost($0.value) }
+        for (channel, held) in lost {
+            self.channels[channel] = nil
+            effects.append(.host(.closeChannel(channel)))
+            self.sessions[held.session]?.relay.remove(channel)
+        }
+        for (channel, held) in lost where self.peers[held.peer]?.channel == channel {
+            self.pathSuspected(held.peer, now, &effects)
+        }
+    }
+}
