@@ -88,6 +88,22 @@ internal import Testing
         #expect(pair.devices[0].exchange.safetyNumber == pair.devices[1].exchange.safetyNumber)
     }
 
+    @Test func `the peer's key and a safety number stay known during a renewal`() {
+        var pair = ExchangePair()
+        pair.feed(0, .start)
+        pair.settle()
+        pair.now += .seconds(1)
+        for device in 0..<2 { pair.feed(device, .start) }
+        while !pair.inFlight.isEmpty {
+            for (device, other) in [(0, 1), (1, 0)] {
+                #expect(pair.devices[device].exchange.peerKey == pair.devices[other].key.publicKey)
+                #expect(pair.devices[device].exchange.safetyNumber != nil)
+            }
+            pair.deliver()
+        }
+        #expect(pair.states == [.completed, .completed])
+    }
+
     @Test func `a pool that runs low is refilled without a new handshake`() throws {
         var pair = ExchangePair()
         pair.feed(0, .start)

@@ -49,9 +49,9 @@ extension CircleDriver {
         do {
             // In turn, so that a revocation comes before all of it or after.
             try await mutex.withLock {
-                guard let person = trustedPerson(of: peer), let key = keys.deviceKey(of: peer) else {
-                    throw CircleError.invalidSignature
-                }
+                guard let person = trustedPerson(of: peer) else { throw CircleError.invalidSignature }
+                // A crash may have come between the pool of an exchange and its result; the next exchange brings the key.
+                guard let key = keys.deviceKey(of: peer) else { throw NotYet() }
                 _ = try await keys.open(sealed, from: peer) { plaintext in
                     let result = try self.store(plaintext, envelope.copy, mail, from: key, peer, of: person)
                     opened.withLock { $0 = result }
@@ -82,7 +82,7 @@ extension CircleDriver {
         case old
     }
 
-    /// A letter that another letter has to precede; it comes again later.
+    /// A letter that another letter, or an exchange of keys, has to precede; it comes again later.
     struct NotYet: Error {}
 
     /// The most mails of one sender that wait for another letter, their bytes, and the time, in milliseconds, after which
