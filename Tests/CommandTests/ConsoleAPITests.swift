@@ -215,8 +215,8 @@ internal import Testing
         request.query = ["offset": "7", "limit": "", "search": ""]
         #expect(try request.queryForm(PageQuery.self).page() == Page(offset: 7))
         request.query = ["all": "1", "find": "false"]
-        let question = try request.queryForm(PeersQuery.self)
-        #expect(question.all == true && question.find == false)
+        let query = try request.queryForm(PeersQuery.self)
+        #expect(query.all == true && query.find == false)
         request.query = ["whose": "mine"]
         let failure = #expect(throws: ConsoleFailure.self) { try request.queryForm(RecordsQuery.self) }
         #expect(failure?.message == "\"whose\" must be one of own, held")

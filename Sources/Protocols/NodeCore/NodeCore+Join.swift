@@ -284,14 +284,14 @@ extension NodeCore {
             inviter: self.configuration.peerId,
             joiner: peer
         )
-        let question = PendingJoinRequest(
+        let request = PendingJoinRequest(
             invitation: open.invitation.id,
             peer: peer,
             network: network,
             digits: digits,
             isPreallowed: open.isPreallowed
         )
-        effects.append(.join(.requested(id, question)))
+        effects.append(.join(.requested(id, request)))
     }
 
     mutating func decideJoin(

@@ -61,7 +61,7 @@ internal import Testing
                 let sessions = world.nodes[node].reach.sessions
                 #expect(
                     world.isAtRest(node),
-                    "seed \(seed), node \(node): \(sessions.entries.count) \(sessions.byPeer)"
+                    "seed \(seed), \(node): \(sessions.entries.count) \(sessions.byPeer)"
                 )
                 #expect(world.nodes[node].openPorts.count <= 8, "\(world.nodes[node].openPorts.count) ports")
             }

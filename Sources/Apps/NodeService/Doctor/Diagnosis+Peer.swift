@@ -64,7 +64,7 @@ extension Diagnosis {
                     inConsole: "the owner renews its membership; checking the connection there says what is wrong"
                 )
             )
-        case "callFailed": lookAtFailedCall(last.reason ?? "", name)
+        case "callFailed": explainFailedSession(last.reason ?? "", name)
         default:
             let places = Set(peer.history.filter { $0.event == "notReached" }.compactMap(\.address)).sorted()
             problem(
@@ -99,7 +99,7 @@ extension Diagnosis {
         )
     }
 
-    private mutating func lookAtFailedCall(_ reason: String, _ name: String) {
+    private mutating func explainFailedSession(_ reason: String, _ name: String) {
         let (message, advice) =
             switch reason {
             case "nobodyToAsk":

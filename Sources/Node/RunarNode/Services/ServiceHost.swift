@@ -171,8 +171,8 @@ final class ServiceHost: Sendable {
     ///
     /// - Throws: ``RunarError`` when it is no path of an action.
     func route(_ text: String) throws(RunarError) -> Route {
-        let question = RouteKey(network: nil, text: text)
-        if let route = self.state.withLock({ $0.routes[question] }) { return route }
+        let routeKey = RouteKey(network: nil, text: text)
+        if let route = self.state.withLock({ $0.routes[routeKey] }) { return route }
         let topic: TopicPath
         do {
             topic = try TopicPath(text)
@@ -185,7 +185,7 @@ final class ServiceHost: Sendable {
         let (route, forgotten) = try self.state.withLock { state throws(RunarError) in
             let key = try state.names.key(topic.network)
             let route = Self.route(path, in: key, state)
-            return (route, Self.remember(route, for: question, &state))
+            return (route, Self.remember(route, for: routeKey, &state))
         }
         withExtendedLifetime(forgotten) {}
         return route
@@ -193,22 +193,22 @@ final class ServiceHost: Sendable {
 
     /// Finds the service and the action of a path in a network.
     func route(_ path: RequestPath, in network: NetworkId) -> Route {
-        let question = RouteKey(network: network, text: path.text)
-        if let route = self.state.withLock({ $0.routes[question] }) { return route }
+        let routeKey = RouteKey(network: network, text: path.text)
+        if let route = self.state.withLock({ $0.routes[routeKey] }) { return route }
         let (route, forgotten) = self.state.withLock { state in
             let route = Self.route(path, in: .known(network), state)
             // Others may ask for whatever they like.
-            return (route, route.action == nil ? [:] : Self.remember(route, for: question, &state))
+            return (route, route.action == nil ? [:] : Self.remember(route, for: routeKey, &state))
         }
         withExtendedLifetime(forgotten) {}
         return route
     }
 
     /// Caches a route, and returns those that had to make room, to be released after the lock.
-    private static func remember(_ route: Route, for question: RouteKey, _ state: inout State) -> [RouteKey: Route] {
+    private static func remember(_ route: Route, for routeKey: RouteKey, _ state: inout State) -> [RouteKey: Route] {
         var forgotten: [RouteKey: Route] = [:]
         if state.routes.count >= self.routeLimit { swap(&state.routes, &forgotten) }
-        state.routes[question] = route
+        state.routes[routeKey] = route
         return forgotten
     }
 

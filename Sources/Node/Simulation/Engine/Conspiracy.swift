@@ -22,7 +22,7 @@ struct Conspiracy {
             return .records(found, self.members(near: location))
         case .store(let record):
             self.note(record, at: Record.location(of: record.key, in: network))
-            return .stored(.kept)
+            return .stored(.accepted)
         case .offer(let digests): return .wanted(digests.map { _ in false })
         case .reserve: return .reserved(true)
         case .release: return .reserved(false)

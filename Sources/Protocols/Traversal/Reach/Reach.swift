@@ -12,8 +12,8 @@ internal import OrderedCollections
 ///
 /// ```
 /// caller            coordinator            callee
-///   call ─────────────▶  ring ───────────────▶   probes ...
-///   answered ◀─────────  answer ◀─────────────
+///   offer ────────────▶  forwarded offer ────▶   probes ...
+///   forwarded answer ◀─  answer ◀─────────────
 ///   probes ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ─ ▶   answers
 ///   dials the address that answered, or the channel over the coordinator
 /// ```
