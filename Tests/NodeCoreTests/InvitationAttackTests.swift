@@ -156,7 +156,7 @@ internal import Testing
         net.connect(member, inviter, networks: [1])
         let id = try #require(net.nodes[member].links.keys.first)
         let network = net.network()
-        net.nodes[member].core.connections[id]?.join = .asked(network)
+        net.nodes[member].core.connections[id]?.join = .requested(network)
         for _ in 0..<9 { net.forge(.join(proof: [UInt8](repeating: 7, count: 32)), from: member, on: id) }
         #expect(net.closeCodes(by: inviter).last == .protocolViolation)
         #expect(net.nodes[member].links[id] == nil)
