@@ -45,8 +45,8 @@ final class ConnectionFilter: ChannelInboundHandler, RemovableChannelHandler {
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
             if case .handshakeCompleted? = event as? TLSUserEvent {
-                // nil: the connection is closed
-                let filter = try? context.pipeline.syncOperations.handler(type: ConnectionFilter.self)
+                let pipeline = context.pipeline.syncOperations
+                let filter = try? pipeline.handler(type: ConnectionFilter.self)  // nil: the connection is closed
                 filter?.open()
             }
             context.fireUserInboundEventTriggered(event)

@@ -59,10 +59,7 @@ internal import Testing
             for node in world.nodes.indices {
                 #expect(world.nodes[node].violations == 0)
                 let sessions = world.nodes[node].reach.sessions
-                #expect(
-                    world.isAtRest(node),
-                    "seed \(seed), \(node): \(sessions.entries.count) \(sessions.byPeer)"
-                )
+                #expect(world.isAtRest(node), "seed \(seed), \(node): \(sessions.entries.count) \(sessions.byPeer)")
                 #expect(world.nodes[node].openPorts.count <= 8, "\(world.nodes[node].openPorts.count) ports")
             }
         }
