@@ -234,7 +234,7 @@ internal import Testing
         for (stream, hint) in [
             (try Self.stream("invited"), "runar circle stream join"),
             (try Self.stream("left"), "for an invitation"),
-            (try Self.stream("joined", posting: "creator"), "Ada alone writes"),
+            (try Self.stream("joined", posting: "creator"), "only Ada writes"),
         ] {
             var screen = Self.screen(stream)
             for text in ["hi", "/send a.png"] {
