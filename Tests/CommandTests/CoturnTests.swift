@@ -65,7 +65,7 @@ struct CoturnTests {
             ]
         )
         defer { _ = server.kill() }
-        // A question is repeated until the server has begun.
+        // A request is repeated until the server has begun.
         try body(port)
     }
 

@@ -45,7 +45,7 @@ internal import Testing
         }
     }
 
-    @Test func `a picture without a code says what helps`() throws {
+    @Test func `an image without a code says what helps`() throws {
         try withFile(Array("P5\n64 64\n255\n".utf8) + [UInt8](repeating: 200, count: 4_096)) { file in
             let outcome = try runar(["qr", "read", file, "--json"])
             #expect(outcome.status == 65)
@@ -54,7 +54,7 @@ internal import Testing
         }
     }
 
-    @Test func `what is no picture, and a file that is not there, say so`() throws {
+    @Test func `what is no image, and a file that is not there, say so`() throws {
         try withFile(Array("GIF89a".utf8)) { file in
             let outcome = try runar(["qr", "read", file])
             #expect(outcome.status == 65 && outcome.errors.contains("PNG"), "\(outcome.errors)")

@@ -1,7 +1,7 @@
 internal import Testing
 
 extension ConsoleInBrowser {
-    @Suite("Strangers") struct HostileOriginTests {
+    @Suite("Hostile origins") struct HostileOriginTests {
         @Test func `a page on another port of this machine gets nothing and changes nothing`() async throws {
             try await BrowserScenario.play("hostile.another_port")
         }
@@ -10,7 +10,7 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("hostile.another_site")
         }
 
-        @Test func `a stranger's name that leads to this machine shows nothing of the console`() async throws {
+        @Test func `a foreign name that leads to this machine shows nothing of the console`() async throws {
             try await BrowserScenario.play("hostile.rebinding")
         }
 

@@ -6,7 +6,7 @@ extension ConsoleInBrowser {
             try await BrowserScenario.play("windows.many")
         }
 
-        @Test func `feeds of all windows leave room for questions`() async throws {
+        @Test func `feeds of all windows leave room for requests`() async throws {
             try await BrowserScenario.play("windows.feeds")
         }
     }

@@ -177,7 +177,7 @@ internal import Testing
     }
 }
 
-@Suite("Knock") struct RendezvousProbeTests {
+@Suite("Rendezvous probe") struct RendezvousProbeTests {
     private let network: Network
     private let other: Network
     private let member = Member(seed: 1)
@@ -206,7 +206,7 @@ internal import Testing
         #expect(RendezvousProbe.open(rendezvousProbe, of: network.id, with: theirs) == nil)
     }
 
-    @Test func `no byte of a knock is stable`() throws {
+    @Test func `no byte of a rendezvous probe is stable`() throws {
         let rendezvousProbes = try (0..<32).map { _ in try rendezvousProbe() }
         for position in 0..<RendezvousProbe.byteCount {
             var counts = [Int](repeating: 0, count: 256)

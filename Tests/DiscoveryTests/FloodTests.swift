@@ -74,7 +74,7 @@ internal import Testing
         for _ in 0..<1000 { host.give(.datagramReceived(spoilt, from: source(1))) }
         for number in 2..<1000 { host.give(.datagramReceived(spoilt, from: source(number))) }
         #expect(host.count.signatures == 0)
-        // All share a hundred openings at once; strangers' knocks wait, beacons do not.
+        // All share a hundred openings at once; rendezvous probes of unverified sources wait, beacons do not.
         host.give(.datagramReceived(genuine, from: source(5_000)))
         #expect(!host.isPresent(Member(seed: 5).peerId, in: network))
         try expectFriend("meanwhile")

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import Discovery
 
 /// Secrets that are replaced, and devices that have none yet.
-@Suite("Rotation and knocks") struct RotationTests {
+@Suite("Rotation and rendezvous probes") struct RotationTests {
     private var network: Network
     private let day: UInt64 = 86_400
 

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import Discovery
 
-/// Beacons and knocks of another implementation, and ours as that implementation verified them.
+/// Beacons and rendezvous probes of another implementation, and ours as that implementation verified them.
 @Suite("Vectors of discovery") struct VectorTests {
     struct Vectors: Decodable {
         let network_private: String
@@ -81,7 +81,7 @@ internal import Testing
     }
 
     @Test(arguments: try file.get().rows)
-    func `a knock is opened`(row: Row) throws {
+    func `a rendezvous probe is opened`(row: Row) throws {
         let datagram = try Hex.decode(row.knock)
         #expect(datagram.count == RendezvousProbe.byteCount)
         let pair = secret.rendezvous

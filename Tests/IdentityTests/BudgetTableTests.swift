@@ -19,7 +19,7 @@ internal import Testing
         #expect(table[peer] == 3)
     }
 
-    @Test func `the budgets of departed peers are kept within the limit, those of others always`() {
+    @Test func `the budgets of disconnected peers are kept within the limit, those of others always`() {
         let limit = BudgetTable<Int>.departedLimit
         let peers = Self.peers(limit + 3)
         var table = BudgetTable(full: 3)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Identity
 
-/// Our own judgement of encodings, apart from the system's library, which refuses some of the same.
+/// Our own check of encodings, apart from the system's library, which refuses some of the same.
 @Suite("Ed25519 encodings") struct Ed25519EncodingTests {
     private let groupOrder = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010"
     private let prime = "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"

@@ -14,7 +14,7 @@ import Testing
         )
     }
 
-    @Test func `fields may come in any order, with white space and with strangers`() throws {
+    @Test func `fields may come in any order, with white space and with unknown fields`() throws {
         let token = try token()
         let text = """
             {

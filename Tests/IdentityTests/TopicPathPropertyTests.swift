@@ -75,7 +75,7 @@ internal import Testing
         }
     }
 
-    @Test func `networks never meet, and patterns match no patterns`() throws {
+    @Test func `networks never overlap, and patterns match no patterns`() throws {
         var random = SplitMix64(seed: 5)
         for _ in 0..<500 {
             let segments = Self.pattern(using: &random).joined(separator: "/")

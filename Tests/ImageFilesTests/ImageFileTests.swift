@@ -4,8 +4,8 @@ internal import QRCode
 internal import TestSupport
 internal import Testing
 
-@Suite("Picture files") struct ImageFileTests {
-    /// Pictures and their greys, made by a PNG writer of another hand and opened by Pillow.
+@Suite("Image files") struct ImageFileTests {
+    /// Images and their greys, made by a PNG writer of another hand and opened by Pillow.
     private struct Vectors: Decodable {
         struct Image: Decodable {
             let name: String
@@ -60,7 +60,7 @@ internal import Testing
         #expect(read == (try GreyImage(width: 2, height: 1, pixels: [127, 255])))
     }
 
-    @Test func `a file that claims more than a picture may have is refused before anything is allocated for it`() {
+    @Test func `a file that claims more than an image may have is refused before anything is allocated for it`() {
         let greymap = Array("P5\n999999 999999\n255\n".utf8)
         #expect(throws: ImageFileError.image(.size(width: 999_999, height: 999_999))) {
             try ImageFile.greyImage(from: greymap)
@@ -73,7 +73,7 @@ internal import Testing
         }
     }
 
-    @Test func `what is no picture says which files are read`() {
+    @Test func `what is no image says which files are read`() {
         for bytes in [[], Array("%PDF-1.7".utf8), [0x89]] {
             do {
                 _ = try ImageFile.greyImage(from: bytes)
@@ -84,7 +84,7 @@ internal import Testing
         }
     }
 
-    @Test func `no bytes crash the reading of pictures`() {
+    @Test func `no bytes crash the reading of images`() {
         let greymap = Array("P5\n3 2\n255\n".utf8) + [1, 2, 3, 4, 5, 6]
         neverCrash(on: pictures.map { Array($0.file) } + [greymap], rounds: 20_000) {
             _ = try ImageFile.greyImage(from: $0)

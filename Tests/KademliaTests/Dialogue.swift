@@ -11,7 +11,7 @@ struct Dialogue {
     /// The effects of the table since ``forget()``.
     var effects: [Kademlia.Effect] = []
     private var number: UInt32 = 0x8000_0000
-    /// The numbers of the questions that ``answerAll(as:)`` has answered.
+    /// The numbers of the RPCs that ``answerAll(as:)`` has answered.
     private var answered: Set<UInt32> = []
     /// The time at which the table wants to be woken.
     private var wake: Duration?
@@ -36,7 +36,7 @@ struct Dialogue {
 
     mutating func forget() { self.effects = [] }
 
-    /// Moves both clocks on, waking the table whenever it asked for it; after each wake `isEnough` may end it.
+    /// Moves both clocks on, waking the table whenever it requested it; after each wake `isEnough` may end it.
     mutating func advance(by seconds: Int, until isEnough: (inout Self) -> Bool = { _ in false }) {
         let end = self.now.monotonic + .seconds(seconds)
         while let next = self.wake, next <= end {
@@ -59,7 +59,7 @@ struct Dialogue {
         return offer(self)
     }
 
-    /// Answers in the name of a member, at once, whatever the table asked it to find.
+    /// Answers in the name of a member, at once, whatever RPC the table sent it.
     mutating func answerAll(as member: Int, naming contacts: [Contact] = []) {
         for rpc in self.queries(to: member) where self.answered.insert(rpc.number).inserted {
             if case .findPeers = rpc.rpc { self.answer(rpc.number, .peers(contacts), as: member) }
@@ -75,7 +75,7 @@ struct Dialogue {
         for member in members { self.feed(.memberUp(self.peers[member], [self.address(member)])) }
     }
 
-    /// Asks the table in the name of a member and returns its answer.
+    /// Queries the table in the name of a member and returns its response.
     mutating func query(_ rpc: Message.RPC, as member: Int) -> Message.Answer? {
         self.number += 1
         let count = self.effects.count
@@ -95,14 +95,14 @@ struct Dialogue {
         }
     }
 
-    /// The questions to a member, with their numbers.
+    /// The RPCs to a member, with their numbers.
     func queries(to member: Int) -> [(number: UInt32, rpc: Message.RPC)] {
         self.messages(to: member).compactMap { message in
             if case .rpc(let rpc) = message.body { (message.number, rpc) } else { nil }
         }
     }
 
-    /// Answers a question of the table in the name of a member.
+    /// Answers an RPC of the table in the name of a member.
     mutating func answer(_ number: UInt32, _ answer: Message.Answer, as member: Int) {
         self.feed(.messageReceived(from: self.peers[member], Message(number: number, body: .answer(answer)).bytes))
     }

@@ -206,7 +206,7 @@ internal import Testing
         dialogue.answer(greeting.number, .wanted([]), as: 1)
         #expect(dialogue.violators == [dialogue.peers[1]])
         dialogue.forget()
-        // An answer to nothing may be late, a question of a kind to come may be honest, strangers are not heard.
+        // A response without a request may be late, an RPC of an unknown kind may be honest, non-members are ignored.
         dialogue.answer(greeting.number, .peers([]), as: 1)
         dialogue.feed(.messageReceived(from: dialogue.peers[1], [99, 0, 0, 0, 1]))
         dialogue.feed(.messageReceived(from: dialogue.peers[2], [1, 2, 3]))

@@ -3,9 +3,9 @@ internal import Identity
 internal import Kademlia
 internal import Testing
 
-/// One table that meets others and loses them.
+/// One table that connects to others and loses them.
 @Suite("Joining") struct JoiningTests {
-    @Test func `the first member is asked for its nearest contacts`() throws {
+    @Test func `the first member is queried for its nearest contacts`() throws {
         var dialogue = try Dialogue()
         dialogue.connect(1)
         #expect(dialogue.queries(to: 1).map(\.rpc) == [.findPeers(target: dialogue.peers[0].words)])
@@ -81,7 +81,7 @@ internal import Testing
         dialogue.feed(.memberDown(dialogue.peers[1]))
         dialogue.feed(.unreachable(dialogue.peers[1]))
         #expect(dialogue.table.contacts.map(\.peerId) == [dialogue.peers[2]])
-        // And another neighbour is asked who takes its place.
+        // And another neighbour is queried for its replacement.
         dialogue.forget()
         dialogue.advance(by: 1)
         #expect(dialogue.queries(to: 2).map(\.rpc) == [.findPeers(target: dialogue.peers[0].words)])

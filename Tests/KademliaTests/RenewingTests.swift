@@ -20,7 +20,7 @@ internal import Testing
         return dialogue
     }
 
-    /// Lets days pass, in which the other member answers what it is asked; returns what was renewed and what offered.
+    /// Lets days pass, in which the other member answers all RPCs; returns what was renewed and what offered.
     private func pass(days: UInt64, _ dialogue: inout Dialogue) -> (renewed: [Record], offered: [UInt64]) {
         var (renewed, offered): ([Record], [UInt64]) = ([], [])
         for _ in 0..<(days * 24) {

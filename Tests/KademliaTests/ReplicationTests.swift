@@ -3,8 +3,8 @@ internal import Identity
 internal import Kademlia
 internal import Testing
 
-/// One holder among others: offers, reservations, nearness, revocation, restart.
-@Suite("Handing records on") struct ReplicationTests {
+/// One replica among others: offers, reservations, nearness, revocation, restart.
+@Suite("Replication") struct ReplicationTests {
     private func digest(_ dialogue: Dialogue, _ key: String, _ version: UInt64, writer: Int) -> Message.Digest {
         let id = RecordId(location: dialogue.household.location(key), writer: dialogue.peers[writer])
         return Message.Digest(id: id, version: version)
@@ -29,7 +29,7 @@ internal import Testing
         #expect(dialogue.query(.offer(offer), as: 2) == .wanted([false, false, true, true, true]))
     }
 
-    @Test func `a member that comes is offered the records, and gets what it wants`() throws {
+    @Test func `a new member is offered the records, and gets those that it lacks`() throws {
         var dialogue = try self.makeReplica()
         let record = try dialogue.household.record("key", 1, version: 5, writer: 1)
         #expect(dialogue.query(.store(record), as: 1) == .stored(.accepted))
@@ -50,7 +50,7 @@ internal import Testing
         #expect(!dialogue.queries(to: 3).contains { if case .offer = $0.rpc { true } else { false } })
     }
 
-    @Test func `an answer that wants another number of records is an offence`() throws {
+    @Test func `a response for another number of records is a protocol violation`() throws {
         var dialogue = try self.makeReplica()
         #expect(dialogue.query(.store(try dialogue.household.record("key", 1, version: 5, writer: 1)), as: 1) != nil)
         dialogue.connect(3)
@@ -108,7 +108,7 @@ internal import Testing
         #expect(dialogue.query(.reserve(location: location, .absent), as: 2) == .reserved(true))
     }
 
-    @Test func `a holder refuses keys that it is not near`() throws {
+    @Test func `a replica refuses keys that it is not near`() throws {
         var dialogue = try Dialogue(members: 120)
         for member in 1..<120 { dialogue.connect(member) }
         let own = dialogue.peers[0].words
@@ -144,7 +144,7 @@ internal import Testing
         #expect(dialogue.query(.findPeers(target: dialogue.peers[0].words), as: 1) == nil)
     }
 
-    @Test func `records of an earlier run are held again unless they expired`() throws {
+    @Test func `records of an earlier run are stored again unless they expired`() throws {
         var dialogue = try Dialogue()
         let good = try dialogue.household.record("good", 1, version: 5, writer: 1)
         let expired = try dialogue.household.record("old", 1, version: 5, writer: 1, at: Swarm.epoch - 4000)
@@ -152,7 +152,7 @@ internal import Testing
         #expect(dialogue.table.health.records == 1)
         #expect(dialogue.forgotten == [RecordId(location: dialogue.household.location("old"), writer: good.writer)])
         #expect(dialogue.persisted.isEmpty)
-        // What it brings back is offered to those whom it meets.
+        // What it brings back is offered to members to which it connects.
         dialogue.connect(1, 2)
         dialogue.advance(by: 30)
         for member in 1...2 {

@@ -4,7 +4,7 @@ internal import Kademlia
 internal import TestSupport
 internal import Testing
 
-/// One holder: what it keeps, what it refuses, and for how long.
+/// One replica: the records that it stores and refuses, and their lifetimes.
 @Suite("Holding records") struct StoringTests {
     private func makeReplica(limits: Kademlia.Limits = Kademlia.Limits(), members: Int = 4) throws -> Dialogue {
         var dialogue = try Dialogue(members: members, limits: limits)
@@ -25,7 +25,7 @@ internal import Testing
         return found
     }
 
-    @Test func `a good record is kept, persisted once and shown`() throws {
+    @Test func `a good record is stored, persisted once and shown`() throws {
         var dialogue = try self.makeReplica()
         let record = try dialogue.household.record("key", 7, version: 5, writer: 1)
         #expect(dialogue.query(.store(record), as: 2) == .stored(.accepted))
@@ -35,7 +35,7 @@ internal import Testing
         #expect(dialogue.violations.isEmpty)
     }
 
-    @Test func `a long value is left out until it is asked for`() throws {
+    @Test func `a long value is left out until it is requested`() throws {
         var dialogue = try self.makeReplica()
         let record = try Record.create(
             key: Array("key".utf8),

@@ -7,7 +7,7 @@ internal import Testing
     private let key = Array("key".utf8)
     private let id = Kademlia.RequestId(1)
 
-    /// Answers what a member was asked last, at the same instant.
+    /// Answers the last RPC to a member, at the same instant.
     private func answerLast(_ dialogue: inout Dialogue, _ answer: Message.Answer, as member: Int) throws {
         let rpc = try #require(dialogue.queries(to: member).last)
         dialogue.answer(rpc.number, answer, as: member)

@@ -16,7 +16,7 @@ enum Hostility: CaseIterable, Sendable {
     case eclipsing
     /// Names the truly nearest, at wrong addresses, and says that nothing lies anywhere.
     case misdirecting
-    /// Names the truly nearest, but keeps nothing of what it says to keep.
+    /// Names the truly nearest, but stores none of the records that it accepts.
     case forgetful
     /// Names only its accomplices, and all of them show the first record that one of them was given.
     case replaying

@@ -22,7 +22,7 @@ final class Swarm {
         var dialling: [PeerId: Dial] = [:]
         var wake: Duration?
         var disk: [RecordId: Record] = [:]
-        /// Answers instead of the table; nil leaves a question to it.
+        /// Answers instead of the table; nil leaves an RPC to it.
         var hostile: ((Message.RPC, PeerId) -> Reply?)?
     }
 
@@ -101,7 +101,7 @@ final class Swarm {
     var messageCount = 0
     var byteCount = 0
     var dialCount = 0
-    /// The side of a node while the network is parted.
+    /// The side of a node while the network is partitioned.
     var side: ((Int) -> Bool)?
     var script: [(Swarm) -> Void] = []
 
@@ -183,7 +183,7 @@ final class Swarm {
 
     // MARK: Requests
 
-    /// Asks a node for something and returns the number of the request.
+    /// Starts a request at a node and returns the number of the request.
     @discardableResult
     func request(
         _ request: Kademlia.Request,
@@ -196,7 +196,7 @@ final class Swarm {
         return self.requestCount
     }
 
-    /// Asks and runs until the answer is there.
+    /// Starts a request and runs until it ends.
     func query(
         _ request: Kademlia.Request,
         at node: Int,

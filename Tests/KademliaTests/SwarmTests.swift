@@ -88,7 +88,7 @@ internal import Testing
         #expect(succeeded >= 3)
     }
 
-    @Test func `what is deleted stays deleted, also where a holder slept through it`() throws {
+    @Test func `what is deleted stays deleted, also where a replica was offline`() throws {
         let swarm = try Swarm.settled(30, seed: 6)
         let key = Array("key".utf8)
         _ = swarm.query(.put(key: key, value: [1], lifetimeSeconds: 86_400), at: 0)
@@ -142,7 +142,7 @@ internal import Testing
 
     /// Parts the nodes for two minutes, after which one beacon is heard, or for an hour, after which none is.
     @Test(arguments: [(nodes: 40, seconds: 120, isHeard: true), (nodes: 70, seconds: 3600, isHeard: false)])
-    func `two halves that were parted find together and agree on the newest record`(
+    func `two partitioned halves reconnect and agree on the newest record`(
         nodes: Int,
         seconds: Int,
         isHeard: Bool

@@ -238,7 +238,7 @@ internal import Testing
         #expect(net.members[0].violations.count == 1)
     }
 
-    @Test func `deposits that cannot be opened or kept are answered, not punished`() {
+    @Test func `deposits that cannot be opened or stored are answered, and the sender stays connected`() {
         let net = MailNetwork(4)
         net.start(0, 2, 3)
         net.run(for: .seconds(1))

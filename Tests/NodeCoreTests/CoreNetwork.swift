@@ -42,7 +42,7 @@ struct CoreNetwork {
     var isHoldingDials = false
     /// No datagram of discovery is heard while this is set.
     var isSilent = false
-    /// Whether connections have the key by which their ends recognise each other on other paths, as calls require.
+    /// Whether connections have the key by which their ends recognise each other on other paths, as sessions require.
     var hasPaths = false
     /// Connections that drain stay while this is set: their streams do not end.
     var areStreamsOpen = false
@@ -287,7 +287,7 @@ struct CoreNetwork {
 
     // MARK: Time
 
-    /// Moves both clocks on and wakes the nodes that asked for it.
+    /// Moves both clocks on and wakes the nodes that requested it.
     mutating func advance(by duration: Duration) {
         let end = self.now.monotonic + duration
         while let next = self.nodes.compactMap(\.wake).min(), next <= end {
@@ -330,7 +330,7 @@ struct CoreNetwork {
                 break
             }
         }
-        // Not before: a wake that was asked for earlier must not replace one that comes of this.
+        // Not before: a wake that was requested earlier must not replace one that comes of this.
         while !self.isHoldingDials, !self.pendingDials.isEmpty { self.finishDial(at: 0) }
     }
 

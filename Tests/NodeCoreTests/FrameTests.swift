@@ -67,7 +67,7 @@ internal import Testing
     }
 
     // Takes seconds of processor time: each round is a new connection with two handshakes of signatures.
-    @Test func `a core survives damaged frames of admitted peers and of strangers`() throws {
+    @Test func `a core survives damaged frames of admitted and unadmitted peers`() throws {
         let inputs = try self.samples().map(\.bytes)
         var net = CoreNetwork()
         try net.addMember()
@@ -106,7 +106,7 @@ internal import Testing
         #expect(StreamHeader([1]) == nil)
     }
 
-    @Test func `a stranger learns one thing whatever is wrong`() {
+    @Test func `an unadmitted peer gets one reason whatever is wrong`() {
         let problems: [TokenProblem] = [
             .malformed, .unknownNetwork, .expired(at: 1), .revoked, .wrongPeer, .wrongNetwork, .badSignature,
         ]

@@ -17,7 +17,7 @@ internal import Testing
         return net
     }
 
-    /// Asks, lets time pass, and returns how it ended.
+    /// Performs a request, lets time pass, and returns its result.
     private func performRequest(
         _ request: Kademlia.Request,
         of node: Int,
@@ -36,7 +36,7 @@ internal import Testing
         .put(key: self.key, value: [value], lifetimeSeconds: 3600)
     }
 
-    @Test func `a member that knows one other meets all and finds every stored record`() throws {
+    @Test func `a member that knows one other connects to all and finds every stored record`() throws {
         var net = try self.net(6)
         for node in 0..<6 { #expect(net.nodes[node].core.admittedPeers(in: net.network()).count == 5) }
         guard case .stored(_, let replicas) = self.performRequest(self.put(7), of: 2, in: &net) else {

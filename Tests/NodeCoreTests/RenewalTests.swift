@@ -42,7 +42,7 @@ internal import Testing
         #expect(self.requests(to: 0, in: net).count == 1)
     }
 
-    @Test func `an isolated member sends its due renewal request to the first peer it meets`() throws {
+    @Test func `an isolated member sends its due renewal request to the first peer it connects to`() throws {
         var net = try self.net()
         net.advance(by: .seconds(25 * Self.day))
         net.connect(1, 0)

@@ -225,7 +225,7 @@ internal import Transport
         return visitor
     }
 
-    @Test func `what a peer said just before its goodbye counts`() async throws {
+    @Test func `what a peer sent just before its shutdown counts`() async throws {
         try await Lab.run(1) { lab, nodes in
             let events = nodes[0].events.listen()
             var visitors: [PeerId] = []

@@ -10,7 +10,7 @@ internal import Transport
 
 /// Peers that fall silent without a word, as a process does that crashed.
 @Suite("Peers that crash", .timeLimit(.minutes(15))) struct CrashTests {
-    /// Runs a requester and two providers; the first that is asked crashes while it handles the request.
+    /// Runs a requester and two providers; the first that gets a request crashes while it handles the request.
     private func runWithCrash(
         over wire: Lab.Wire,
         isIdempotent: Bool,

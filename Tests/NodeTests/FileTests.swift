@@ -120,7 +120,7 @@ internal import Transport
     }
 
     @Test(arguments: Lab.Wire.allCases, [false, true])
-    func `a question about a file ends when its sender cancels or leaves`(
+    func `a pending offer of a file ends when its sender cancels or leaves`(
         over wire: Lab.Wire,
         isSenderGone: Bool
     ) async throws {

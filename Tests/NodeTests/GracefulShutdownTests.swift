@@ -6,8 +6,8 @@ internal import Testing
 @testable internal import Node
 @testable internal import NodeCore
 
-@Suite("Last words", .timeLimit(.minutes(15))) struct GracefulShutdownTests {
-    /// A node that gives its last words more time than a busy machine takes for them.
+@Suite("Graceful shutdown", .timeLimit(.minutes(15))) struct GracefulShutdownTests {
+    /// A node that lingers longer than a busy machine takes for a shutdown.
     private func makePatientNode(in lab: Lab) throws -> LabNode {
         try lab.makeNode { $0.pauses.lingerAtStop = .seconds(60) }
     }

@@ -54,7 +54,7 @@ extension LabNode {
         }
     }
 
-    /// Returns once what connected members offer is as wished.
+    /// Returns once what connected members offer is as required.
     func waitForOffers(_ isSatisfied: (NodeDriver) -> Bool) async throws {
         let events = self.events.listen()
         while !isSatisfied(self.driver) {

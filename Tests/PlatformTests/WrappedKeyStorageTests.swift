@@ -97,7 +97,7 @@ internal import Testing
         (true, true, false, .makeWrappingKey), (true, true, true, .wrapped), (false, true, true, .wrapped),
         (true, false, true, .refused), (false, false, true, .refused),
     ])
-    func `what is done follows from the wish, the enclave and what is stored`(
+    func `what is done follows from the configuration, the enclave and what is stored`(
         isRequired: Bool,
         hasEnclave: Bool,
         hasWrappingKey: Bool,

@@ -123,7 +123,7 @@ internal import Testing
         }
         for _ in 0..<5 { party.inject(.iHave(states(200)), from: 1, to: 2) }
         party.run(for: .seconds(1))
-        // The second message begins within the allowance and goes beyond it; the others are dropped.
+        // The second message begins within the token bucket and goes beyond it; the others are dropped.
         #expect(party.messageCounts[7] == 400)
         // A new connection starts with what was left.
         party.disconnect(1, 2)
@@ -271,7 +271,7 @@ internal import Testing
         party.run(for: .milliseconds(100))
         let answers = party.messageCounts[2, default: 0]
         #expect(answers >= 10)
-        // The other one is asked again each time it left, and answers by the same rule.
+        // The other one gets a request again each time it left, and answers by the same rule.
         #expect(answers <= 3 * PubSub.Limits().requestsAtOnce)
         #expect(party.messageCounts[6, default: 0] <= 3 * PubSub.Limits().requestsAtOnce)
         // Patience earns it back.

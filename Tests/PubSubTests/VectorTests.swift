@@ -45,14 +45,14 @@ internal import Testing
         self.network = try NetworkId(rawRepresentation: Hex.decode(self.vectors.network))
     }
 
-    /// The batch in a push of these bytes.
+    /// The batch in a Gossip message of these bytes.
     private func batch(_ hex: String) throws -> EventBatch {
         let message = try Message([4, 1, 0, 0, 0, 0] + Hex.decode(hex))
         guard case .gossip(let batch, hops: 1, age: 0) = message else { throw CancellationError() }
         return batch
     }
 
-    /// A node that hears a neighbour push a batch, and what it made of that, with real signatures.
+    /// A node that receives a batch of a neighbour, and its effects, with real signatures.
     private func effects(of hex: String) throws -> [PubSub.Effect] {
         let own = Ed25519PrivateKey()
         let peer = PeerId(publicKey: Ed25519PrivateKey().publicKey)

@@ -87,7 +87,7 @@ struct IndependentReaderTests {
         #expect(reading.zxing.first?.text == text)
     }
 
-    @Test func `pictures are read: PNG and SVG in several sizes`() throws {
+    @Test func `images are read: PNG and SVG in several sizes`() throws {
         let payload = Array("a picture of this text, whatever its size".utf8)
         let symbol = try QRSymbol(encoding: payload)
         let scales = [2, 3, 8, 13]

@@ -1,13 +1,13 @@
 package import QRCode
 internal import TestSupport
 
-/// A generated picture, and what a reader should find in it.
+/// A generated image, and what a reader should find in it.
 package struct CorpusImage: Sendable {
     package let distortion: Distortion
     package let texts: [String]
     package let image: GreyImage
 
-    /// The picture of this number among those of a distortion: the same everywhere and at any time.
+    /// The image of this number among those of a distortion: the same everywhere and at any time.
     ///
     /// Half of them have 640x480 pixels and half 1280x720, as cameras do; with `isSmall` all have 400x300.
     package init(_ distortion: Distortion, number: Int, isSmall: Bool = false) throws {

@@ -18,7 +18,7 @@ package enum Distortion: String, CaseIterable, Sendable {
     case faint
     /// Light modules on a dark ground.
     case inverted
-    /// Two to four in one picture.
+    /// Two to four in one image.
     case several
     /// A part is covered, less than what the level can correct.
     case occluded

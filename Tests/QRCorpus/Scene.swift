@@ -2,7 +2,7 @@ internal import Foundation
 internal import QRCode
 internal import TestSupport
 
-/// A picture while it is made: light from 0 to 1 for each pixel.
+/// An image while it is made: light from 0 to 1 for each pixel.
 struct Scene {
     private let width: Int
     private let height: Int
@@ -62,7 +62,7 @@ struct Scene {
         }
     }
 
-    /// Fills the picture with what is no code but makes readers work: noise, a mosaic, or squares in squares.
+    /// Fills the image with what is no code but makes readers work: noise, a mosaic, or squares in squares.
     mutating func drawClutter(_ kind: Int, using random: inout SplitMix64) {
         if kind == 0 {
             light = light.map { _ in 0.5 }
@@ -116,7 +116,7 @@ struct Scene {
         }
     }
 
-    /// The light as a picture.
+    /// The light as an image.
     func image() throws -> GreyImage {
         try GreyImage(
             width: width,

@@ -76,7 +76,7 @@ struct View {
         ]
     }
 
-    /// The module, also between modules, that a place in the picture shows; nil behind the camera.
+    /// The module, also between modules, that a place in the image shows; nil behind the camera.
     func modulePlace(size: Int) -> (_ x: Double, _ y: Double) -> (x: Double, y: Double)? {
         let m = matrix(size: size)
         let inverse = [

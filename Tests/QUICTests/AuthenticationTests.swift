@@ -22,7 +22,7 @@ internal import TransportConformance
         var kinds: [Kind]
     }
 
-    /// Everything a stranger may sign and verify with, so that only the other side can refuse it.
+    /// Everything an unknown peer may sign and verify with, so that only the other side can refuse it.
     private static let anySignature = "NORMAL:%DISABLE_TLS13_COMPAT_MODE:-VERS-ALL:+VERS-TLS1.3"
 
     private func credentials(of name: String) throws -> Credentials {

@@ -30,7 +30,7 @@ internal import TransportConformance
         return passed
     }
 
-    @Test func `a train is cut into whole packets, with probes of the path among them (4)`() async throws {
+    @Test func `a GSO batch is cut into whole packets, with probes of the path among them (4)`() async throws {
         // Probes that are lost are tried again beside the data, which is shorter.
         let passed = try await transfer(4 << 20, .narrow)
         for isFromDialler in [true, false] {
@@ -72,7 +72,7 @@ internal import TransportConformance
         #expect(unsafe !takes(outgoing(0, segment: 0), outgoing(1200)), "a train must begin somewhere")
     }
 
-    @Test func `no train is longer than the system takes (4)`() async throws {
+    @Test func `no GSO batch is longer than the system takes (4)`() async throws {
         let batches = Locked<[(byteCount: Int, segmentCount: Int)]>([])
         let kit = TransportKit.quic {
             $0.seams.fault = { _, byteCount, segmentCount in
@@ -88,13 +88,13 @@ internal import TransportConformance
         }
         let seen = batches.withLock { $0 }
         #expect(seen.allSatisfy { $0.segmentCount <= 64 && $0.byteCount <= 65_000 })
-        // Many, or single ones where the system takes no trains.
+        // Many, or single ones where the system has no GSO.
         let longest = seen.map(\.segmentCount).max() ?? 0
         #expect(longest == 1 || longest >= 10, "trains of at most \(longest) datagrams")
     }
 
     @Test(arguments: ["127.0.0.1", "::1"])
-    func `all datagrams of a train carry its mark (12)`(host: String) async throws {
+    func `all datagrams of a GSO batch carry its mark (12)`(host: String) async throws {
         let sender = try RawSocket(on: host)
         let receiver = try RawSocket(on: host)
         for mark in [0, 1, 2, 3] as [UInt8] {
@@ -125,7 +125,7 @@ internal import TransportConformance
     }
 
     @Test func `an address that is gone does not cost the segmentation (2)`() async throws {
-        // How many trains left, and how many refusals are still to come once the first one wants to leave.
+        // How many batches left, and how many refusals follow once the first one is sent.
         let state = Locked((batches: 0, refusals: 20))
         let kit = TransportKit.quic {
             $0.seams.fault = { _, _, segmentCount in
@@ -145,7 +145,7 @@ internal import TransportConformance
             try await echoes
         }
         let (batches, refusals) = state.withLock { $0 }
-        // Where the system has trains at all, they go on.
+        // Where the system has GSO, batches continue.
         #expect(batches == 0 || (refusals == 0 && batches > 10), "\(batches) trains, \(refusals) refusals")
     }
 }

@@ -8,7 +8,7 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// Processes that vanish, strangers that flood, and what is left of ten thousand streams.
+/// Processes that vanish, unauthenticated floods, and what is left of ten thousand streams.
 @Suite("Endings") struct EndingTests {
     /// Reads a stream to its end.
     private func readAll(_ stream: any Transport.Stream) async throws -> [UInt8] {
@@ -34,7 +34,7 @@ internal import TransportConformance
         let client = try loopbackEndpoint()
         let connection = try await client.connect(to: place, expecting: dead.localPeerId)
         _ = try await dead.accept()
-        // Not a word of goodbye gets out.
+        // No CONNECTION_CLOSE gets out.
         isMute.withLock { $0 = true }
         await dead.close(code: 0)
         let reborn = try QUICEndpoint.bind(

@@ -6,7 +6,7 @@ internal import Transport
 
 @testable internal import QUIC
 
-/// A UDP socket that speaks no QUIC, for the parts of strangers and routers.
+/// A UDP socket that speaks no QUIC, for the parts of unknown sockets and routers.
 @safe
 final class RawSocket: @unchecked Sendable {
     /// A datagram and what the system says of it.
@@ -39,7 +39,7 @@ final class RawSocket: @unchecked Sendable {
         unsafe rq_batch_free(batch)
     }
 
-    /// Sends one datagram, or a train of datagrams of `segment` bytes; false if the system refused.
+    /// Sends one datagram, or a GSO batch of datagrams of `segment` bytes; false if the system refused.
     @discardableResult func send(
         _ bytes: [UInt8],
         to remote: SocketAddress,

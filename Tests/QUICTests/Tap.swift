@@ -88,7 +88,7 @@ final class Tap: @unchecked Sendable {
 
     /// Returns what one side sends in answer to `datagrams` that seem to come from the other.
     ///
-    /// Call it only while nothing is passed on. Silence cannot be awaited, but a question that is always answered
+    /// Call it only while nothing is passed on. Silence cannot be awaited, but a request that is always answered
     /// comes last.
     func answers(to datagrams: [[UInt8]], fromDialler isAskingDialler: Bool) async throws -> [[UInt8]] {
         let (before, dialler) = state.withLock { ($0.passed.count, $0.dialler) }

@@ -44,7 +44,7 @@ internal import Testing
             }
         }
 
-        /// Returns its next answer to a question.
+        /// Returns its next answer to a request.
         func answer() throws -> [String] {
             while let line = process.nextLine() {
                 let words = line.split(separator: " ").map(String.init)

@@ -147,7 +147,7 @@ internal import Testing
         // Biometrics that are required on top of it leave no way around them.
         config.keychainConfig?.requireBiometric = true
         #expect(!KeyGuarding(config.keychainConfig).accessControl.acceptsPassword)
-        // Without a wish for a finger there is nothing to stand in for.
+        // Without a guard by finger there is nothing to stand in for.
         #expect(!KeyGuarding(.testConfig()).accessControl.acceptsPassword)
     }
 

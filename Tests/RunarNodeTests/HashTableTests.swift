@@ -80,7 +80,7 @@ internal import Transport
         let network = try node.createNetwork(name: "Home").networkId
         #expect(await failure { _ = try await node.dhtGet(networkId: network, key: key) } as? NodeError == .notRunning)
         try await node.start()
-        // Alone it is its own only holder, and knows what it has.
+        // Alone it is the only replica, and knows what it has.
         let receipt = try await node.dhtPut(networkId: network, key: key, value: Data([1]))
         #expect(receipt.replicas == 0)
         #expect(try await node.dhtGet(networkId: network, key: key, cache: false) == Data([1]))

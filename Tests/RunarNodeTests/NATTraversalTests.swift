@@ -28,7 +28,7 @@ internal import Transport
         }
     }
 
-    @Test func `the servers of the configuration are asked in turn`() async throws {
+    @Test func `the servers of the configuration are queried one after another`() async throws {
         try await self.withNode { node, _ in
             let seen = try await node.natTraversal.getPublicEndpoint()
             #expect(seen == "127.0.0.1:\(node.listeningPort)")

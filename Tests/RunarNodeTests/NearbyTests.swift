@@ -34,7 +34,7 @@ internal import Transport
         if case .peerJoined(let peer, _) = event { peer } else { nil }
     }
 
-    @Test func `two devices with nothing but texts meet, and talk`() async throws {
+    @Test func `two devices with nothing but texts connect and exchange messages`() async throws {
         let (owner, member) = (try household.makeNode(isNear: true), try household.makeNode(isNear: true))
         let network = try owner.createNetwork(name: "Home")
         try await admit(member, to: network, by: owner)
@@ -78,7 +78,7 @@ internal import Transport
             try member.discoveryService.start()
             #expect(member.discoveryService.isRunning)
             _ = try await events.first { if case .peerDiscovered(member.peerId, _, _) = $0 { true } else { false } }
-            // Only who has been told the secret can say goodbye.
+            // Only a member with the secret can announce that it leaves.
             _ = try await events.first { joined($0) == member.peerId }
             try await owner.settle(in: network.networkId)
             await member.discoveryService.stop()

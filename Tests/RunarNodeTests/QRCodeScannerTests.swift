@@ -47,7 +47,7 @@ internal import Testing
 }
 
 extension GreyImage {
-    /// Creates a camera's picture of a screen with a code, or without one.
+    /// Creates a camera's image of a screen with a code, or without one.
     init(of symbol: QRSymbol?) throws {
         let (margin, scale) = (QRSymbol.quietZone, 3)
         // There is more around a small one.

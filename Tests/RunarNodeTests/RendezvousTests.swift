@@ -38,7 +38,7 @@ internal import Testing
         #expect(secrets.newest.rendezvous.publicKey == created.rendezvous)
     }
 
-    @Test func `a device learns it from either text and hands it on`() async throws {
+    @Test func `a device learns it from either text and passes it on`() async throws {
         let owner = try household.makeNode()
         let created = try owner.createNetwork(name: "Home")
         for isByToken in [true, false] {

@@ -33,7 +33,7 @@ internal import Testing
         await node.stop()
     }
 
-    @Test func `the same question is answered from memory for thirty seconds`() async throws {
+    @Test func `the same request is answered from memory for thirty seconds`() async throws {
         try await withNode { node, calls, ahead in
             for _ in 0..<3 {
                 let first: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
@@ -58,7 +58,7 @@ internal import Testing
         }
     }
 
-    @Test func `a text is another question than the value that it spells, under the same key`() async throws {
+    @Test func `a text is another request than the value that it spells, under the same key`() async throws {
         try await withNode { node, _, _ in
             let number: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
             let text: Int = try await node.request("users/get_user", payload: RunarValue.string("123"))
@@ -71,7 +71,7 @@ internal import Testing
         }
     }
 
-    @Test func `the order of names and the encoding make no other question, and failures are not kept`() async throws {
+    @Test func `the order of names and the encoding make no other request, and failures are not kept`() async throws {
         try await withNode { node, calls, _ in
             for payload in [["a": 1, "b": 2], ["b": 2, "a": 1]] as [[String: RunarValue]] {
                 let answer: Int = try await node.request("users/get_user", payload: payload)
@@ -104,7 +104,7 @@ internal import Testing
     }
 
     @Test(arguments: Household.Carrier.allCases)
-    func `another device answers the same question from its memory for thirty seconds`(
+    func `another device answers the same request from its memory for thirty seconds`(
         over carrier: Household.Carrier
     ) async throws {
         let (household, ahead) = (Household(carrier: carrier), Locked(Duration.zero))

@@ -16,7 +16,7 @@ internal import Testing
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 
-    @Test func `twenty nodes meet, store, find and revoke`() throws {
+    @Test func `twenty nodes connect, store, find and revoke`() throws {
         var scenario = try Scenario.named("real-life")
         scenario.shrinkWork(by: 5)
         let report = try Simulation(scenario).run()

@@ -27,7 +27,7 @@ internal import Testing
         #expect(report.ok, "\(report.expectations.filter { !$0.isMet })")
     }
 
-    @Test func `no record is lost while its holders come and go`() throws {
+    @Test func `no record is lost while its replicas come and go`() throws {
         let report = try Scenario.run("dht-durability", nodes: 40) { scenario in
             scenario.shrinkWork(by: 200)
             scenario.shorten(to: .seconds(6 * 3600))

@@ -10,7 +10,7 @@ package enum IndependentReaders {
         case terminal(String, isDark: Bool)
     }
 
-    /// The results of both readers for one picture.
+    /// The results of both readers for one image.
     package struct Reading: Decodable, Sendable {
         /// A symbol that zxing-cpp read.
         package struct Symbol: Decodable, Sendable {
@@ -39,7 +39,7 @@ package enum IndependentReaders {
     package static let missing = PythonScripts.missing(for: script, otherwise: "zbar and zxing-cpp are not asked")
     private static let script = "read_symbols.py"
 
-    /// Returns the results of both readers for each of the pictures.
+    /// Returns the results of both readers for each of the images.
     package static func read(_ images: [Image]) throws -> [Reading] {
         try PythonScripts.answers(of: script, to: images.map(\.request))
     }

@@ -64,7 +64,7 @@ private struct Wire {
     var nextDue: Int64? { first < frames.count ? frames[first].due : nil }
 
     mutating func take(_ bytes: [UInt8], at now: Int64) {
-        // A lost question for a neighbour's hardware address would cost a second, which no real path does.
+        // A lost request for a neighbour's hardware address would cost a second, which no real path does.
         let isARP = bytes.count > 13 && bytes[12] == 0x08 && bytes[13] == 0x06
         guard !losesNext() || isARP else { return }
         let begin = max(now, sent)

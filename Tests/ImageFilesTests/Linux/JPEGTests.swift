@@ -7,11 +7,11 @@ internal import Testing
 
 /// JPEG files, which libjpeg-turbo decodes on Linux.
 @Suite("JPEG files") struct JPEGTests {
-    /// Pictures of a QR code, written by Pillow and qrcode.
+    /// Images of a QR code, written by Pillow and qrcode.
     private struct Vectors: Decodable {
         struct Image: Decodable {
             let name: String
-            /// The text of the code; nil for a picture that is refused.
+            /// The text of the code; nil for an image that is refused.
             let text: String?
             let width: Int
             let height: Int

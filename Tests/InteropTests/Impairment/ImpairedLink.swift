@@ -4,7 +4,7 @@ internal import Transport
 
 /// A UDP proxy on 127.0.0.1 between one dialler and one server that does to datagrams what an ``Impairment`` says.
 ///
-/// Chance comes from a seed; which datagram meets which fate still depends on timing, because timing decides what is sent.
+/// Chance comes from a seed; the fate of each datagram still depends on timing, because timing decides what is sent.
 /// Held datagrams leave when four others have passed or nothing came for two milliseconds.
 final class ImpairedLink: Sendable {
     /// The port to dial instead of the server's.

@@ -8,7 +8,7 @@ internal import Testing
     .enabled(if: LanLab.obstacle == nil, Comment(rawValue: LanLab.obstacle ?? "")),
     .timeLimit(.minutes(15))
 ) struct LanNodeTests {
-    @Test func `members meet by themselves and talk`() async throws {
+    @Test func `members discover each other and exchange messages`() async throws {
         let lab = try LanLab(hosts: 3)
         let devices = try await family(onHosts: [1, 2, 3], of: lab)
         for device in devices { try await device.start() }
@@ -36,7 +36,7 @@ internal import Testing
         try await devices[2].finds("from the first", under: "meanwhile")
     }
 
-    @Test func `members on one host without any network meet too`() async throws {
+    @Test func `members on one host without any network discover each other`() async throws {
         let lab = try LanLab(hosts: 1, isWired: false)
         let devices = try await family(onHosts: [1, 1], of: lab)
         for device in devices { try await device.start() }

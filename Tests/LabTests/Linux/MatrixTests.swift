@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Members behind routers of every kind meet over a public one.
+/// Members behind routers of every kind connect over a public one.
 @Suite(
     "Routers of all kinds",
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),

@@ -134,7 +134,7 @@ internal import Testing
     }
 
     @Test(.enabled(if: LabExtent.isFull, "it takes minutes: make lab"))
-    func `after a long partition members meet again`()
+    func `after a long partition members reconnect`()
         async throws
     {
         let encounter = try await connectedEncounter(.init(.portRestricted), .init(.portRestricted))

@@ -3,8 +3,8 @@ internal import Testing
 
 @testable internal import QRCode
 
-@Suite("Grey pictures") struct GreyImageTests {
-    @Test func `a picture whose pixels are not those of its sides is refused with both numbers`() {
+@Suite("Grey images") struct GreyImageTests {
+    @Test func `an image whose pixels are not those of its sides is refused with both numbers`() {
         #expect(throws: GreyImageError.pixels(count: 5, expected: 6)) {
             try GreyImage(width: 2, height: 3, pixels: [1, 2, 3, 4, 5])
         }
@@ -18,7 +18,7 @@ internal import Testing
         }
     }
 
-    @Test func `half a picture has the means of four pixels`() throws {
+    @Test func `half an image has the means of four pixels`() throws {
         let image = try GreyImage(width: 3, height: 2, pixels: [0, 10, 99, 20, 30, 99])
         #expect(image.halved() == (try GreyImage(width: 1, height: 1, pixels: [15])))
     }
@@ -33,7 +33,7 @@ internal import Testing
         #expect(Perspective(cells: [1, 2, 0, 2, 4, 0, 0, 0, 1]).inverse == nil, "flat")
     }
 
-    @Test func `numbers that have run away are outside of every picture`() throws {
+    @Test func `numbers that have run away are outside of every image`() throws {
         let image = try GreyImage(width: 16, height: 16, pixels: [UInt8](repeating: 9, count: 256))
         let layer = ImageLayer(image, depth: 0)
         for number in [Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -1e300, -0.001, 15] {
@@ -43,7 +43,7 @@ internal import Testing
         #expect(layer.tone(14.999, 0) != nil)
     }
 
-    @Test func `pictures of noise, of one grey and of the smallest sizes end without a reading`() throws {
+    @Test func `images of noise, of one grey and of the smallest sizes end without a reading`() throws {
         var random = SplitMix64(seed: 5)
         for (width, height) in [(1, 1), (1, 300), (2, 2), (9, 7), (40, 41), (200, 150)] {
             let noise = random.bytes(count: width * height)

@@ -4,8 +4,8 @@ internal import Testing
 
 @testable internal import QRCode
 
-/// Pictures in, texts out.
-@Suite("Reading of pictures") struct ReadingTests {
+/// Images in, texts out.
+@Suite("Reading of images") struct ReadingTests {
     /// A symbol's rows, drawn with `scale` pixels a module and a quiet zone of four.
     private func image(_ rows: [[Bool]], scale: Int = 3, isInverted: Bool = false) throws -> GreyImage {
         let side = (rows.count + 8) * scale
@@ -114,7 +114,7 @@ internal import Testing
 
     @Test(arguments: Distortion.allCases)
     func `the generated images give their text and nothing else`(_ distortion: Distortion) throws {
-        // Of eight pictures; the larger corpus, beside other readers, is measured by `make bench`.
+        // Of eight images; the larger corpus, beside other readers, is measured by `make bench`.
         let floor: [Distortion: Int] = [.blurred: 6, .uneven: 7, .handheld: 7]
         var missed = 0
         for number in 0..<8 {

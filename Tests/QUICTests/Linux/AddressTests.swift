@@ -43,7 +43,7 @@ internal import TransportConformance
         #expect(answer.source == asked)
         // The receiver learns to which of its addresses a datagram came,
         #expect(answer.destination?.bytes == asked.bytes)
-        // and the sender's wish is what decides: an address that is not ours is refused.
+        // and the sender's choice decides: an address that is not ours is refused.
         let foreign = try SocketAddress(parsing: "[2001:db8::1]:\(unknownSocket.address.port)")
         #expect(!unknownSocket.send([1], to: asked, from: foreign))
         let ours = try SocketAddress(parsing: "[::1]:\(unknownSocket.address.port)")

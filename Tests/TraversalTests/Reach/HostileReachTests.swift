@@ -17,7 +17,7 @@ internal import Testing
         Reach.Offer(mapping: mapping, addresses: addresses)
     }
 
-    @Test func `an address that only the peer names gets 10 probes in a minute, over all its calls`() throws {
+    @Test func `an address that only the peer names gets 10 probes in a minute, over all its sessions`() throws {
         var solo = try Solo()
         let coordinator = try solo.connect("198.51.100.9:4433")
         let caller = try solo.peer()
@@ -46,7 +46,7 @@ internal import Testing
         #expect(solo.probes.values.allSatisfy { $0 == 20 }, "\(solo.probes)")
     }
 
-    @Test func `new lies with every call change nothing about the sum`() throws {
+    @Test func `new lies with every session change nothing about the sum`() throws {
         var solo = try Solo()
         let coordinator = try solo.connect("198.51.100.9:4433")
         let caller = try solo.peer()
@@ -65,7 +65,7 @@ internal import Testing
         #expect(solo.probes.values.reduce(0, +) <= 320)
     }
 
-    @Test func `a coordinator that names a stranger's address moves 10 probes and no search there`() throws {
+    @Test func `a coordinator that names a third party's address moves 10 probes and no search there`() throws {
         for isSearcher in [false, true] {
             var solo = try Solo()
             let coordinator = try solo.connect("198.51.100.9:4433")
@@ -170,7 +170,7 @@ internal import Testing
             solo.run(for: .milliseconds(200))
             #expect(!isDialled(solo))
         }
-        // Requests: without the key, for no call, and this side's own sent back.
+        // Requests: without the key, for no session, and this side's own sent back.
         let sent = solo.probes.values.reduce(0, +)
         let before = solo.effects.count
         for bytes in [
@@ -218,7 +218,7 @@ internal import Testing
         #expect(solo.count { if case .direct = $0 { true } else { false } } == 0)
     }
 
-    @Test func `a flood of calls is bounded where it arrives and where it passes`() throws {
+    @Test func `a flood of offers is bounded where it arrives and where it passes`() throws {
         var solo = try Solo()
         let caller = try solo.connect("198.51.100.9:4433")
         let callee = try solo.connect("198.51.100.10:4433")

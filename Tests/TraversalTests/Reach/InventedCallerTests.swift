@@ -14,7 +14,7 @@ internal import Testing
         solo.count { if case .host(.record(_, .searched)) = $0 { true } else { false } }
     }
 
-    /// A call of a peer that does not exist, from where the coordinator says.
+    /// An offer of a peer that does not exist, from where the coordinator says.
     private func forwardOffer(
         _ solo: inout Solo,
         from caller: PeerId? = nil,

@@ -71,7 +71,7 @@ internal import Testing
     @Test func `crossing offers through different coordinators end in one connection`() throws {
         for seed in 1...10 {
             let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed))
-            // Each side asks first peers that do not know the other, and the common peer later.
+            // Each side sends offers first over peers that do not know the other, and the common peer later.
             for node in [World.first, World.second] {
                 for _ in 0..<3 { world.connect(node, try world.addNode()) }
                 world.disconnect(node, World.helpers[1])

@@ -63,7 +63,8 @@ internal import Testing
                 #expect(world.nodes[node].openPorts.count <= 8, "\(world.nodes[node].openPorts.count) ports")
             }
         }
-        // The rest asked a peer whose own connection has a dead path, which in this world still carries messages.
+        // The rest sent an offer over a peer whose own connection has a dead path, which in this world still carries
+        // messages.
         print("after the storm: \(connected) of \(pairs) pairs connected")
         #expect(connected >= pairs * 95 / 100)
     }

@@ -135,7 +135,7 @@ internal import Traversal
             #expect(reply.bytes.count <= 3 * bytes.count, "\(attributes)")
         }
         #expect(answered > 1_000)
-        // The shortest question that there is still learns where it came from.
+        // The shortest request that exists still learns where it came from.
         let least = server.reply(to: try self.request(), from: wide, at: places.0, now: .seconds(9_999))
         #expect(try STUNPacket(#require(least).bytes).message.mappedAddress == wide)
     }
@@ -144,7 +144,7 @@ internal import Traversal
         var server = try STUNServer(primary: self.primary)
         let bindingRequest = try self.request([.software("a longer question than others")])
         var (asked, answered) = (0, 0)
-        // 10 000 questions a second for 10 seconds, in the name of one machine.
+        // 10 000 requests a second for 10 seconds, in the name of one machine.
         for step in 0..<100_000 {
             let now = Duration.microseconds(step * 100)
             var source = self.client

@@ -48,7 +48,7 @@ internal import Traversal
         return nil
     }
 
-    @Test func `a question is sent seven times and given up after 39.5 seconds, as the standard says`() throws {
+    @Test func `a request is sent seven times and times out after 39.5 seconds, as the standard says`() throws {
         var transaction = STUNTransaction(id: try #require(self.id), server: self.server)
         var sent: [Double] = []
         var now = Duration.zero
@@ -79,7 +79,7 @@ internal import Traversal
         #expect(now == .milliseconds(39_500))
     }
 
-    @Test func `every repetition is the same question`() throws {
+    @Test func `every retransmission is the same request`() throws {
         var transaction = STUNTransaction(id: try #require(self.id), server: self.server, change: [.address])
         var effects: [STUNTransaction.Effect] = []
         transaction.handle(.started, at: .zero, into: &effects)
@@ -99,7 +99,7 @@ internal import Traversal
         #expect(try self.end(self.started(), self.answer([.mappedAddress(self.seen)])) != nil)
     }
 
-    @Test func `nothing but the answer to this question from the right place is heard`() throws {
+    @Test func `nothing but the answer to this request from the right place is accepted`() throws {
         let good = try self.answer([.xorMappedAddress(self.seen)])
         let elsewhere = try SocketAddress(parsing: "192.0.2.1:3479")
         let nextDoor = try SocketAddress(parsing: "192.0.2.2:3478")
@@ -135,7 +135,7 @@ internal import Traversal
         #expect(try self.end(self.started(), self.answer([.xorMappedAddress(nowhere)])) == .failed(.noAddress))
     }
 
-    @Test func `after its end a transaction is deaf`() throws {
+    @Test func `a transaction ignores datagrams after its end`() throws {
         var transaction = try self.started()
         let bytes = try self.answer([.xorMappedAddress(self.seen)])
         var effects: [STUNTransaction.Effect] = []
