@@ -1,4 +1,4 @@
-// How a connection says goodbye, and why it ended.
+// The CONNECTION_CLOSE of a connection, and the reason why it ended.
 #include <string.h>
 
 #include "internal.h"

@@ -13,10 +13,10 @@ struct rq_udp {
     int descriptor;
     rq_addr bound;
     bool is_wildcard;           // bound to no address of its own, so that each datagram says from which one it leaves
-    bool has_segmentation;      // the system cuts a train itself
+    bool has_segmentation;      // the system segments a batch (GSO)
     rq_fault fault;
     void *fault_context;
-    // A train that the socket had no room for.
+    // A batch that the socket had no room for.
     uint8_t *parked;
     size_t parked_length, parked_segment;
     rq_addr parked_from, parked_to;
@@ -25,7 +25,7 @@ struct rq_udp {
 
 // A datagram socket of AF_INET or AF_INET6 that never waits and that no child inherits, or -1.
 int rq_system_socket(int family);
-// Sets what the system knows of: destination and ECN mark of what arrives, no fragments, room, trains.
+// Sets what the system knows of: destination and ECN mark of what arrives, no fragments, room, GSO and GRO.
 void rq_system_tune(rq_udp *udp, bool is_ipv6);
 // Two ends for waking a thread: 8 bytes written to the second make the first readable. The same one twice will do.
 bool rq_system_open_waker(int ends[2]);
@@ -36,7 +36,7 @@ void rq_system_prepare_thread(void);
 
 // Sets an option of a socket; what a system does not know is left out, the transport works without.
 void rq_set_option(int descriptor, int level, int option, int value);
-// Fills in a train that was received with `message`, apart from its bytes and length.
+// Fills in a batch that was received with `message`, apart from its bytes and length.
 void rq_incoming_describe(rq_incoming *batch, const rq_udp *udp, struct msghdr *message);
 
 #endif

@@ -1,4 +1,4 @@
-// UDP sockets, as far as all systems agree: addresses, control messages, trains that wait for room.
+// UDP sockets, as far as all systems agree: addresses, control messages, batches that wait for room.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static void add_source(const rq_udp *udp, struct msghdr *message, const rq_addr 
     }
 }
 
-// Hands one train to the kernel; returns 0 or an errno.
+// Hands one batch to the kernel; returns 0 or an errno.
 static int hand_over(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes,
                      size_t length, size_t segment) {
     _Alignas(struct cmsghdr) uint8_t control[RQ_CONTROL_ROOM];

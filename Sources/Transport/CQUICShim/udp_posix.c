@@ -1,4 +1,4 @@
-// Systems without trains of datagrams, which are Apple's: a system call for each datagram, a pipe for waking up. On
+// Systems without GSO and GRO, which are Apple's: a system call for each datagram, a pipe for waking up. On
 // Linux RUNAR_POSIX_UDP chooses this file instead of the other one, so that it is tested where no Apple system is.
 #if !defined(__linux__) || defined(RUNAR_POSIX_UDP)
 #include <errno.h>

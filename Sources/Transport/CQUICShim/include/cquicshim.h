@@ -74,7 +74,7 @@ int rq_export(const uint8_t *secret, size_t secret_length, rq_bytes label, uint8
 
 typedef struct rq_udp rq_udp;
 
-// Called before each datagram train leaves, with datagrams of `segment` bytes of which the last may be shorter: an errno to
+// Called before each GSO batch leaves, with datagrams of `segment` bytes of which the last may be shorter: an errno to
 // act as if the system had failed with it, or 0.
 typedef int (*rq_fault)(void *context, const rq_addr *to, const uint8_t *bytes, size_t length, size_t segment);
 
@@ -89,9 +89,9 @@ const char *rq_error_text(int error);
 void rq_udp_free(rq_udp *udp);
 int rq_udp_descriptor(const rq_udp *udp);
 void rq_udp_set_fault(rq_udp *udp, rq_fault fault, void *context);
-// From now on each datagram of a train is handed to the system by itself.
+// From now on each datagram of a batch is handed to the system by itself.
 void rq_udp_stop_segmentation(rq_udp *udp);
-// Whether a train waits for room in the socket.
+// Whether a batch waits for room in the socket.
 bool rq_udp_is_blocked(const rq_udp *udp);
 void rq_udp_flush(rq_udp *udp);
 // The addresses 100::/64 stand for the far ends of channels through relays; no packet goes there as it is.
@@ -101,11 +101,11 @@ enum { RQ_CHANNEL_BYTE = 0x30, RQ_CHANNEL_HEADER = 8 };
 // Sends each segment behind a header of RQ_CHANNEL_HEADER bytes, without its own first `skipped` bytes.
 int rq_udp_send_wrapped(rq_udp *udp, const rq_addr *from, const rq_addr *to, const uint8_t *header,
                         const uint8_t *bytes, size_t length, size_t segment, size_t skipped);
-// Sends one datagram (or a train of segments of `segment` bytes). Errors of the network count as loss.
+// Sends one datagram (or a GSO batch of segments of `segment` bytes). Errors of the network count as loss.
 int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes, size_t length,
                 size_t segment);
 
-// A received train of datagrams of `segment` bytes each; the last may be shorter.
+// A received GRO batch: datagrams of `segment` bytes each; the last may be shorter.
 typedef struct rq_incoming {
     const uint8_t *bytes;
     size_t length;
@@ -119,21 +119,21 @@ typedef struct rq_incoming {
 typedef struct rq_batch rq_batch;
 rq_batch *rq_batch_new(void);
 void rq_batch_free(rq_batch *batch);
-// Receives what is there, at most a batch; returns the number of trains, 0 when there is none.
+// Receives what is there, up to the room; returns the number of batches, 0 when there is none.
 int rq_udp_receive(rq_udp *udp, rq_batch *batch);
 const rq_incoming *rq_batch_incoming(const rq_batch *batch, int index);
 
 // What the kernel takes in one call.
 enum { RQ_GSO_BYTES = 65000, RQ_GSO_SEGMENTS = 64 };
 
-// A train on its way out: datagrams of `segment` bytes one behind the other, of which only the last may be shorter.
+// An outgoing GSO batch: datagrams of `segment` bytes one behind the other, of which only the last may be shorter.
 typedef struct rq_outgoing {
     rq_addr local, remote;
     uint8_t ecn;
     const uint8_t *bytes;
     size_t length, segment;
 } rq_outgoing;
-// Whether one more packet, which lies behind it, may travel in a train.
+// Whether one more packet, which lies behind it, fits the batch.
 bool rq_outgoing_takes(const rq_outgoing *batch, const rq_outgoing *packet);
 
 // The local address from which the system would reach `remote`; an errno when there is no way.
@@ -172,7 +172,7 @@ typedef struct rq_hooks {
     void (*stream_data)(void *stream, const uint8_t *bytes, size_t length);
     // A buffer given to rq_stream_write is no longer needed.
     void (*release)(void *owner);
-    // A train for a channel or from a further port; RQ_OK when it left.
+    // A batch for a channel or from a further port; RQ_OK when it left.
     int (*transmit)(void *connection, const rq_outgoing *batch);
 } rq_hooks;
 
@@ -235,7 +235,7 @@ rq_conn *rq_conn_accept(const rq_tls *tls, const rq_options *options, const rq_h
                         const rq_initial *initial, const rq_addr *local, const rq_addr *remote, uint64_t now);
 void rq_conn_free(rq_conn *conn);
 
-// Feeds one datagram of a train.
+// Feeds one datagram of a batch.
 int rq_conn_read(rq_conn *conn, const rq_incoming *batch, const uint8_t *bytes, size_t length, uint64_t now);
 // Sends what may be sent now through the socket of the right family.
 int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now);

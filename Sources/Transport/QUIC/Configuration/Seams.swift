@@ -5,7 +5,7 @@ internal import Identity
 struct Seams: Sendable {
     /// Nanoseconds of a clock; nil is CLOCK_MONOTONIC.
     var now: (@Sendable () -> UInt64)?
-    /// Asked before each train of datagrams leaves: an errno to fail with, or 0.
+    /// Called before each GSO batch leaves; returns an errno to fail with, or 0.
     var fault: (@Sendable (_ to: SocketAddress, _ byteCount: Int, _ segmentCount: Int) -> Int32)?
     /// Called with each datagram before it leaves one of the endpoint's own ports, which ``Endpoint/openPorts(count:)`` are
     /// not.

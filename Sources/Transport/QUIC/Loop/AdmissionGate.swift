@@ -73,7 +73,7 @@ struct AdmissionGate {
         self.limits = limits
     }
 
-    /// Judges the Initial of a client.
+    /// Evaluates the Initial of a client.
     ///
     /// Every `accept` must be followed by one call of ``ended(_:hasCompleted:)``, except for what is evicted.
     mutating func evaluate(_ address: IPAddress, isValidated: Bool, at now: UInt64) -> Verdict {

@@ -1,4 +1,4 @@
-/// The connections by the ids in their packets, with a memory for trains of packets to one of them.
+/// The connections by the ids in their packets, with a memory for consecutive packets to one of them.
 struct ConnectionTable {
     private var cores: [ConnectionID: ConnectionCore] = [:]
     private var lastID: ConnectionID?

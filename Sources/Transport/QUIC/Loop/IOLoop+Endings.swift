@@ -123,7 +123,7 @@ extension IOLoop {
     }
 }
 
-/// The alerts of TLS that peers of ours meet.
+/// The alerts of TLS that our peers cause.
 enum TLSAlert {
     static func name(of code: UInt64) -> String {
         switch code {

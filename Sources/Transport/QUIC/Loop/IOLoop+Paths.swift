@@ -32,7 +32,7 @@ extension IOLoop {
         return local
     }
 
-    /// Sends a train on its way, wherever that leads; errors of the network count as loss.
+    /// Transmits a batch on its path or channel; errors of the network count as loss.
     func transmit(_ batch: rq_outgoing) -> Int32 {
         var (local, remote) = unsafe (batch.local, batch.remote)
         guard unsafe rq_addr_is_channel(&remote) else {
@@ -82,7 +82,7 @@ extension IOLoop {
 
     // MARK: Coming in
 
-    /// Takes the datagrams of one channel at the beginning of a train; returns how many bytes they are.
+    /// Takes the datagrams of one channel at the beginning of a batch; returns how many bytes they are.
     func receiveFromChannel(
         _ bytes: UnsafeBufferPointer<UInt8>,
         segment: Int,

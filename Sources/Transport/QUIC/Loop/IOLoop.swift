@@ -6,7 +6,7 @@ internal import Transport
 /// The one thread that owns the engine's state: sockets, connections, timers.
 ///
 /// A pass takes the mail, reads what came, fires timers, and then sends once per connection that has a reason to: so
-/// datagrams leave in trains. Everything in here belongs to that thread once ``start()`` was called, except the
+/// datagrams leave in GSO batches. Everything in here belongs to that thread once ``start()`` was called, except the
 /// `Sendable` constants; hence `@unchecked Sendable`.
 final class IOLoop: @unchecked Sendable {
     let mailbox: Mailbox

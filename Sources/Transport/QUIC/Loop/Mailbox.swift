@@ -122,7 +122,7 @@ final class Mailbox: Sendable {
     }
 }
 
-/// The bell of the I/O thread.
+/// The waker of the I/O thread.
 @safe
 final class Waker: @unchecked Sendable {
     /// Written once; the engine's functions on it may be called from any thread.

@@ -249,7 +249,7 @@ private final class Fault: Sendable {
         return seams.fault?(address, length, (length + segment - 1) / segment) ?? 0
     }
 
-    /// Passes each datagram of a train to the tap.
+    /// Passes each datagram of a batch to the tap.
     private func show(_ batch: [UInt8], _ segment: Int, to address: SocketAddress) {
         for start in stride(from: 0, to: batch.count, by: segment) {
             tap?(address, Array(batch[start..<min(start + segment, batch.count)]))
