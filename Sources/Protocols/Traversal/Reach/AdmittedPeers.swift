@@ -62,7 +62,7 @@ struct Peer: Sendable {
     fileprivate(set) var link: Reach.Link
     /// Whether the connection's path does not answer.
     var isSuspect = false
-    /// The calls that failed to find another path since.
+    /// The sessions that failed to find another path since.
     var retries = 0
     /// The source of this node's datagrams, as the peer says.
     var observed: SocketAddress?
@@ -72,7 +72,7 @@ struct Peer: Sendable {
     var lastDirect: SocketAddress?
     /// The ports beside the node's own over which the connection may run.
     var ports: [UInt16] = []
-    /// The calls that it makes over this node, and those of others that it announces to it.
+    /// The offers that it makes over this node, and those of others that are forwarded to it.
     var offers = TokenBucket()
     var forwardedOffers = TokenBucket()
     /// The answers to its probes under the connection's key.
@@ -94,7 +94,7 @@ struct Upgrade: Sendable {
     let since: Duration
     var attempts = 0
     var due: Duration
-    /// Whether this device's network changed: then it calls, even if the peer dialled.
+    /// Whether this device's network changed: then it sends an offer, even if the peer dialled.
     var isUrgent = false
 
     /// Plans the next attempt; returns whether this device's network had changed.

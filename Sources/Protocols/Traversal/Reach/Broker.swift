@@ -2,11 +2,11 @@ internal import Bytes
 internal import Identity
 internal import OrderedCollections
 
-/// The calls of others that this node helps with, as their coordinator and as a relay.
+/// The sessions of others that this node helps with, as their coordinator and as a relay.
 ///
 /// It only ever serves two peers that are both connected to it in the same network, and never an address.
 struct Broker: Sendable {
-    /// Calls that are helped with at once, answered ones without a channel not counted.
+    /// Sessions that are helped with at once, answered ones without a channel not counted.
     private static let sessionLimit = 256
 
     private(set) var sessions: OrderedDictionary<SessionId, BrokeredSession> = [:]
@@ -16,10 +16,10 @@ struct Broker: Sendable {
         self.limits = limits
     }
 
-    /// The time at which the first of the calls that wait for an answer expires.
+    /// The time at which the first of the sessions that wait for an answer expires.
     var due: Duration? { self.sessions.values.lazy.compactMap(\.expiry).min() }
 
-    /// Announces a call to its target, with a channel if this node can relay it.
+    /// Forwards an offer to its target, with a channel if this node can relay it.
     mutating func offerReceived(
         _ request: OfferRequest,
         _ peers: inout AdmittedPeers,
@@ -122,7 +122,7 @@ struct Broker: Sendable {
         effects.append(.send(session.caller, network, Reach.Message.failed(id, refusal).bytes))
     }
 
-    /// Ends the calls that were not answered in time.
+    /// Ends the sessions that were not answered in time.
     mutating func expire(_ now: Duration, _ effects: inout [Reach.Effect]) {
         for (id, session) in self.sessions {
             guard let due = session.expiry, due <= now else { continue }
@@ -132,10 +132,10 @@ struct Broker: Sendable {
         }
     }
 
-    /// Whether the peer is a side of the call.
+    /// Whether the peer is a side of the session.
     func isSide(_ peer: PeerId, of id: SessionId) -> Bool { self.sessions[id]?.other(than: peer) != nil }
 
-    /// Ends a call that one side left, and notifies the other.
+    /// Ends a session that one side cancelled, and notifies the other.
     mutating func end(
         _ id: SessionId,
         cancelledBy peer: PeerId,
@@ -169,7 +169,7 @@ struct Broker: Sendable {
 
     // MARK: Filtering
 
-    /// Finds a member that the asker does not know, and asks it to send the asker a probe.
+    /// Finds a member that the requester does not know, and requests that it sends the requester a probe.
     func filteringRequestReceived(
         _ id: SessionId,
         _ key: SessionKey,
@@ -205,7 +205,7 @@ struct OfferRequest: Sendable {
     let offer: Reach.Offer
 }
 
-/// A call between two others.
+/// A session between two others.
 struct BrokeredSession: Sendable {
     let caller: PeerId
     let callee: PeerId
@@ -215,7 +215,7 @@ struct BrokeredSession: Sendable {
     /// The time at which it expires unless it is answered; nil once it was.
     var expiry: Duration?
 
-    /// The other side of the call; nil for a peer that is no side of it.
+    /// The other side of the session; nil for a peer that is no side of it.
     func other(than peer: PeerId) -> PeerId? {
         switch peer {
         case self.caller: self.callee

@@ -1,13 +1,13 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The peers that a caller asks to bring it together with another one, one after another.
+/// The peers to which a caller sends its offer, one after another.
 struct Coordinators: Sendable {
-    /// The peers that can still be asked, the most promising at the end.
+    /// The peers to which it can still be sent, the most promising at the end.
     private(set) var remaining: [PeerId]
     /// The peers that were asked and have not refused.
     private(set) var offered = OrderedSet<PeerId>()
-    /// The time at which the next one is asked.
+    /// The time at which the next one gets the offer.
     private(set) var offerAt: Duration?
     private(set) var refusal: Reach.Refusal?
 
@@ -16,7 +16,7 @@ struct Coordinators: Sendable {
         self.remaining = ranked.reversed()
     }
 
-    /// Takes the next one to ask, which has `patience` before another one is asked.
+    /// Takes the next one, which has `patience` before another one gets the offer.
     mutating func takeNext(_ patience: Duration, at now: Duration) -> PeerId? {
         self.offerAt = nil
         guard let coordinator = self.remaining.popLast() else { return nil }
@@ -25,7 +25,7 @@ struct Coordinators: Sendable {
         return coordinator
     }
 
-    /// Makes this one the next to be asked.
+    /// Makes this one the next.
     mutating func putFirst(_ coordinator: PeerId) {
         self.drop(coordinator)
         self.remaining.append(coordinator)
@@ -33,20 +33,20 @@ struct Coordinators: Sendable {
 
     mutating func drop(_ coordinator: PeerId) { self.remaining.removeAll { $0 == coordinator } }
 
-    /// Notes that one refused; returns whether it was asked.
+    /// Notes that one refused; returns whether it had got the offer.
     mutating func refused(by coordinator: PeerId, _ refusal: Reach.Refusal) -> Bool {
         guard self.offered.remove(coordinator) != nil else { return false }
         self.refusal = refusal
         return true
     }
 
-    /// Notes that one brought the two together: the others are not asked.
+    /// Notes that one brought the two together: the others get no offer.
     mutating func answered(by coordinator: PeerId) {
         self.offered.remove(coordinator)
         self.offerAt = nil
     }
 
-    /// Asks no others.
+    /// Sends no further offers.
     mutating func stop() {
         self.remaining = []
         self.offerAt = nil

@@ -3,11 +3,11 @@ package import Identity
 extension Reach {
     /// One step on the way to a peer, as the doctor tells it.
     package enum Event: Hashable, Sendable {
-        /// This peer was asked to bring the two together.
+        /// An offer was sent over this peer.
         case offerSent(PeerId)
         /// It could not.
         case refused(by: PeerId, Refusal)
-        /// The peer called, over this one.
+        /// An offer of the peer was forwarded by this one.
         case forwardedOfferReceived(by: PeerId)
         /// The two were brought together, and the coordinator sees the peer there; perhaps it also relays.
         case introduced(by: PeerId, observed: SocketAddress?, isRelayed: Bool)

@@ -13,11 +13,11 @@ package enum FilteringBehaviour: Hashable, Sendable {
 
     /// Why not.
     package enum Reason: Hashable, Sendable {
-        /// No member is connected that could be asked.
+        /// No member is connected that could help.
         case noHelper
         /// No member that is not connected to this device could be found: to such a one something was sent already.
         case noAlternate
-        /// The member that was asked did not answer.
+        /// The member that was requested did not answer.
         case noAnswer
     }
 }
@@ -29,7 +29,7 @@ struct FilteringTest: Sendable {
     /// A test under way.
     private struct Pending: Sendable {
         let key: PathKey
-        /// The member that was asked.
+        /// The member to which the request was sent.
         let helper: PeerId
         /// The member that was found to send the probe.
         var alternate: PeerId?
@@ -60,7 +60,7 @@ struct FilteringTest: Sendable {
         effects.append(.send(helper, network, Reach.Message.filteringRequest(drawn.id, drawn.key, known: known).bytes))
     }
 
-    /// The member that was asked says who sends the probe.
+    /// The member that got the request names the peer that sends the probe.
     mutating func alternateNamed(
         _ id: SessionId,
         _ alternate: PeerId?,
@@ -73,7 +73,8 @@ struct FilteringTest: Sendable {
         self.pending?.alternate = alternate
     }
 
-    /// Whether a probe is the stranger's; it came through, and nothing was ever sent to where it comes from.
+    /// Whether a probe comes from the alternate address; it came through, and nothing was ever sent to where it comes
+    /// from.
     mutating func takeProbe(
         _ packet: STUNPacket,
         _ id: SessionId,

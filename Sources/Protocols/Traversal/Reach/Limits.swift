@@ -3,34 +3,34 @@ package import Identity
 extension Reach {
     /// Bounds and times of reaching peers.
     package struct Limits: Sendable {
-        // MARK: Calls
+        // MARK: Sessions
 
-        /// Calls under way at once, as caller and as callee.
+        /// Sessions under way at once, as caller and as callee.
         package var sessions = 64
-        /// Peers that are asked to help with one call, one after another.
+        /// Coordinators of one session, one after another.
         package var coordinatorsPerSession = 8
-        /// The time that one of them may take before the next one is asked, too.
+        /// The time that one of them may take before the next one gets the offer, too.
         package var answerPatience = Duration.seconds(1)
-        /// The time after which a call ends that was not answered, or that brought no connection.
+        /// The time after which a session ends that was not answered, or that brought no connection.
         package var sessionPatience = Duration.seconds(10)
-        /// Calls at once for which a peer may use this node as coordinator, or ring it as callee.
+        /// Offers at once that a peer may send to this node as coordinator, or forward to it as callee.
         package var offersBurst = 16
-        /// The time after which such a peer may use one more.
+        /// The time after which such a peer may send one more.
         package var sessionInterval = Duration.seconds(2)
-        /// The first pause before a peer is called again after its calls failed; each failure doubles it.
+        /// The first pause before another offer to a peer whose sessions failed; each failure doubles it.
         package var retryPause = Duration.seconds(2)
 
         // MARK: Candidates and probes
 
         /// Addresses in one message.
         package var candidates = 16
-        /// Addresses more that a peer's own requests may add to a call.
+        /// Addresses more that a peer's own requests may add to a session.
         package var reflexiveCandidates = 8
         /// The interval of the probes to one address.
         package var probeInterval = Duration.milliseconds(100)
         /// The time for which an address is probed.
         package var punchTime = Duration.seconds(5)
-        /// Probes in a minute to an address that no other member observed for the peer, over all calls.
+        /// Probes in a minute to an address that no other member observed for the peer, over all sessions.
         package var unobservedProbes = 10
         /// Such addresses of one peer in a minute; others are not probed.
         package var unobservedAddresses = 32
@@ -38,10 +38,10 @@ extension Reach {
         package var countingTime = Duration.seconds(60)
         /// Peers of which they are counted, as callers and as coordinators.
         package var countedPeers = 1024
-        /// Probes to one IPv4 address or IPv6 /64 from which no peer answered, over all peers and coordinators: a call's
-        /// five seconds at once, then few enough that no third party gets 100 in 40 s.
+        /// Probes to one IPv4 address or IPv6 /64 from which no peer answered, over all peers and coordinators: a
+        /// session's five seconds at once, then few enough that no third party gets 100 in 40 s.
         package var targetProbes = RateLimit(every: .seconds(1), atOnce: 50)
-        /// Such probes on the word of one coordinator, over all peers: sixteen calls at once need about 20 each.
+        /// Such probes on the word of one coordinator, over all peers: sixteen sessions at once need about 20 each.
         package var coordinatorProbes = RateLimit(every: .milliseconds(100), atOnce: 400)
         /// Searches at one address: one, and its repetition a minute later, for it fails once in 60 times.
         package var targetSearches = RateLimit(every: .seconds(150), atOnce: 2)
@@ -52,7 +52,7 @@ extension Reach {
         package var countedTargets = 4096
         /// The time for which the first address that works waits for a better one.
         package var choiceTime = Duration.milliseconds(50)
-        /// The time for which a call waits for a direct path before it takes the one over the relay.
+        /// The time for which a session waits for a direct path before it takes the one over the relay.
         package var relayDelay = Duration.milliseconds(250)
         /// The time that a chosen address may take to become the connection's before the relay is used.
         package var moveTime = Duration.seconds(2)
@@ -60,7 +60,7 @@ extension Reach {
         package var transactions = 4096
         /// The time for which they wait.
         package var transactionTime = Duration.seconds(3)
-        /// Answers at once to a peer's requests in one call.
+        /// Answers at once to a peer's requests in one session.
         package var answersBurst = 64
         /// And in the long run.
         package var answersPerSecond = 250
@@ -106,7 +106,7 @@ extension Reach {
 
         package init() {}
 
-        /// The calls of one peer that this node serves, and those that it announces.
+        /// The offers of one peer that this node serves, and those that it forwards.
         var offerRate: RateLimit { RateLimit(every: self.sessionInterval, atOnce: self.offersBurst) }
     }
 }

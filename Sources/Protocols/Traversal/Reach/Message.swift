@@ -18,15 +18,15 @@ extension Reach {
         case decline(SessionId, Refusal)
         /// To the caller: the callee is there.
         case forwardedAnswer(SessionId, Offer, Introduction)
-        /// To the caller: it came to nothing.
+        /// To the caller: the session failed.
         case failed(SessionId, Refusal)
-        /// The call, or the channel that came with it, has ended; the coordinator notifies the other side.
+        /// The session, or the channel that came with it, has ended; the coordinator notifies the other side.
         case cancel(SessionId)
         /// To a member: let a peer probe me that is none of these, to which I am connected.
         case filteringRequest(SessionId, SessionKey, known: [PeerId])
-        /// To a peer that the asker does not know: send a probe there.
+        /// To a peer that the requester does not know: send a probe there.
         case probeRequest(SessionId, SessionKey, SocketAddress)
-        /// To the asker: this one was asked to send it, or there is none.
+        /// To the requester: this one sends it, or there is none.
         case filteringReply(SessionId, by: PeerId?)
 
         /// The most peers in one `filteringRequest`.
@@ -41,7 +41,7 @@ extension Reach {
         }
     }
 
-    /// The addresses at which a side of a call might be found, by its own account.
+    /// The addresses at which a side of a session might be found, by its own account.
     package struct Offer: Hashable, Sendable {
         /// The most addresses in one.
         package static let limit = 16
@@ -69,13 +69,13 @@ extension Reach {
         }
     }
 
-    /// The reason for which a call failed.
+    /// The reason for which a session failed.
     package enum Refusal: UInt8, Hashable, Sendable {
-        /// The target is not connected to whom was asked.
+        /// The target is not connected to the coordinator.
         case notConnected = 1
-        /// The target calls at the same time, and its call goes first.
+        /// The target sent an offer at the same time, which goes first.
         case busy = 2
-        /// There are too many calls.
+        /// There are too many sessions.
         case refused = 3
     }
 }

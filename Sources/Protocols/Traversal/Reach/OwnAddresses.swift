@@ -1,7 +1,7 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The addresses of this node, by its own account and by that of others, and the judgement of those of peers.
+/// The addresses of this node, by its own account and by that of others, and the checks of those of peers.
 struct OwnAddresses: Sendable {
     /// An address of this node, as an observer elsewhere sees it.
     struct Observation: Sendable {
@@ -115,7 +115,7 @@ struct OwnAddresses: Sendable {
         return true
     }
 
-    /// Why no datagram goes to an address of a peer, or nil; less is asked of what a member saw itself.
+    /// Why no datagram goes to an address of a peer, or nil; fewer checks apply to what a member saw itself.
     func implausibility(
         of address: SocketAddress,
         isObserved: Bool,

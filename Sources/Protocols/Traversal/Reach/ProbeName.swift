@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// The user name of a probe: the call in hexadecimal, and 0 for the caller or dialler, 1 for the other side.
+/// The user name of a probe: the session in hexadecimal, and 0 for the caller or dialler, 1 for the other side.
 ///
 /// The digit keeps an attacker from sending a side its own probes back as the other one's.
 struct ProbeName: Sendable {

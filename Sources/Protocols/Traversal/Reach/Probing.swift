@@ -2,7 +2,7 @@ internal import Identity
 
 /// The addresses where the peer of a session may be, and when they are probed.
 struct Probing: Sendable {
-    /// The time at which it began: for a call, once the two were brought together.
+    /// The time at which it began: for an offer, once the two were brought together.
     var since: Duration
     private(set) var candidates: [Candidate] = []
     /// The answers to the peer's own probes.

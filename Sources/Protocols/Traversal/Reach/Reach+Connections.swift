@@ -3,7 +3,7 @@ internal import OrderedCollections
 
 // Connections that there are: made over a relay and moved to a direct way, or back when that one dies.
 extension Reach {
-    /// The number of times that the pause between calls for a lost path is doubled.
+    /// The number of times that the pause between offers for a lost path is doubled.
     private static let doublings = 6
 
     mutating func connected(
@@ -117,7 +117,7 @@ extension Reach {
         }
         guard let network = state.networks.first else { return }
         if let id = self.sessions.byPeer[peer], let session = self.sessions[id] {
-            // A call that is still young may bring what is needed; an old one was for something else.
+            // A session that is still young may bring what is needed; an old one was for something else.
             if session.relay.channel != nil { self.planRelay(id, now, &effects) }
             guard session.introductions.first != nil, session.relay.channel == nil else { return }
             self.end(id, now, &effects)
@@ -125,7 +125,7 @@ extension Reach {
         if self.startSession(peer, network, now, &effects) != nil { self.retrySoon(peer, now) }
     }
 
-    /// Calls a peer again whose connection has no path that works, each time later.
+    /// Starts a session again with a peer whose connection has no path that works, each time later.
     mutating func retrySoon(_ peer: PeerId, _ now: Duration) {
         guard let state = self.peers[peer], state.isSuspect else { return }
         let pause = self.limits.retryPause * (1 << min(state.retries, Self.doublings))
@@ -192,7 +192,7 @@ extension Reach {
         else { return self.peers.cancelUpgrade(of: peer) }
         let isUrgent = upgrade.advance(self.limits, at: now)
         self.peers.schedule(upgrade, of: peer)
-        // One side's calls are enough; after a change of this device's network they are this side's.
+        // One side's offers are enough; after a change of this device's network they are this side's.
         guard state.link.isDialler || isUrgent, self.sessions.byPeer[peer] == nil else { return }
         _ = self.startSession(peer, network, now, &effects)
     }

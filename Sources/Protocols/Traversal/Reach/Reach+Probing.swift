@@ -5,7 +5,7 @@ internal import Identity
 extension Reach {
     /// Heard requests trigger one of this side's at most so often.
     private static let triggerPause = Duration.milliseconds(20)
-    /// Probes that a stranger sends for the test of another one's filtering, in case one is lost.
+    /// Probes from the alternate address of a filtering test, in case one is lost.
     private static let alternateProbes = 3
 
     /// Whether a STUN datagram belongs here; every other one is for the node's STUN client or server.
@@ -40,7 +40,7 @@ extension Reach {
         self.sessions[id]?.probe(&self.probes, self.limits, now, &effects)
     }
 
-    /// This node is the stranger; the address is one that the member who asks sees the other one at.
+    /// This node has the alternate address; the helper sees the tested peer at `address`.
     mutating func probeRequestReceived(
         _ key: PathKey,
         _ address: SocketAddress,

@@ -3,7 +3,7 @@ internal import OrderedCollections
 
 // From when two sides know of each other until datagrams pass: what is tried, when, and what is taken.
 extension Reach {
-    /// Handles a call that a coordinator announces.
+    /// Handles an offer that a coordinator forwards.
     mutating func forwardedOfferReceived(
         _ key: PathKey,
         _ caller: PeerId,
@@ -39,13 +39,13 @@ extension Reach {
         self.bind(introduction.channel, for: id, over: coordinator, &effects)
         effects.append(.send(coordinator, network, Message.answer(id, self.offer).bytes))
         self.punch(id, offer, introduction, by: coordinator, now, &effects)
-        // A peer that calls on a connection that this node dialled lost it, perhaps: its path is looked after.
+        // A peer that sends an offer on a connection that this node dialled lost it, perhaps: its path is looked after.
         guard let peer = self.peers[caller], peer.link.isDialler else { return }
         if peer.channel == nil { self.startPath(to: caller, now, &effects) }
         if peer.channel == nil || peer.isSuspect { self.planRelay(id, now, &effects) }
     }
 
-    /// Why a call is not taken, or nil.
+    /// Why an offer is declined, or nil.
     private mutating func refusal(
         of id: SessionId,
         from caller: PeerId,
@@ -57,11 +57,11 @@ extension Reach {
             return .refused
         }
         if let session = self.sessions[id] {
-            // The same call, over one more peer.
+            // The same session, over one more peer.
             return session.peer == caller && session.purpose == .incoming ? nil : .refused
         }
         guard self.sessions.byPeer.count < self.limits.sessions else { return .refused }
-        // Of two that call each other the lower one's call goes on.
+        // Of two simultaneous offers that of the lower PeerId goes on.
         if let own = self.sessions.byPeer[caller], self.sessions.isOutgoing(own), self.localPeerId < caller {
             return .busy
         }
@@ -120,7 +120,7 @@ extension Reach {
         )
     }
 
-    /// Why no datagram goes to an address of a peer, or nil; less is asked of what a member saw itself.
+    /// Why no datagram goes to an address of a peer, or nil; fewer checks apply to what a member saw itself.
     func implausibility(of address: SocketAddress, isObserved: Bool) -> Implausibility? {
         self.ownAddresses.implausibility(of: address, isObserved: isObserved, seenBy: self.peers.observations)
     }

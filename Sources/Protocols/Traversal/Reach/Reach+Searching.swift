@@ -2,7 +2,7 @@ internal import Identity
 internal import OrderedCollections
 
 // The birthday search: where one side's NAT draws a port for every destination, and the other's lets nothing in from
-// ports that it did not send to, many ports on either side make it likely that some pair of them meets.
+// ports that it did not send to, many ports on either side make it likely that some pair of them matches.
 extension Reach {
     mutating func beginSearch(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         self.sessions[id]?.search.cancelPlan()

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Identity
 internal import OrderedCollections
 
-// Calls of this node: whom it asks, and what comes back.
+// Sessions of this node: their coordinators, and the answers.
 extension Reach {
     mutating func seek(
         _ peer: PeerId,
@@ -24,7 +24,7 @@ extension Reach {
         self.end(id, now, &effects)
     }
 
-    /// Begins a call over these peers, or those that could know the other one; returns why it cannot.
+    /// Starts a session over these peers, or those that could know the other one; returns why it cannot.
     mutating func startSession(
         _ peer: PeerId,
         _ network: NetworkId,
@@ -50,7 +50,7 @@ extension Reach {
         return nil
     }
 
-    /// Returns the coordinators to ask: those that can relay first, then those nearest to the peer, because the hash
+    /// Returns the coordinators to try: those that can relay first, then those nearest to the peer, because the hash
     /// table connects members near to each other.
     private func coordinators(for peer: PeerId, _ network: NetworkId) -> [PeerId] {
         let target = peer.bytes
@@ -66,7 +66,7 @@ extension Reach {
         return ranked.prefix(self.limits.coordinatorsPerSession).map { $0.2 }
     }
 
-    /// Asks the next coordinator.
+    /// Sends the offer to the next coordinator.
     mutating func sendOffer(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         guard let coordinator = self.sessions[id]?.coordinators.takeNext(self.limits.answerPatience, at: now),
             let session = self.sessions[id]
@@ -76,7 +76,7 @@ extension Reach {
         effects.append(.host(.record(session.peer, .offerSent(coordinator))))
     }
 
-    /// Asks this coordinator now: it just showed that it knows the peer.
+    /// Sends the offer to this coordinator now: it just showed that it knows the peer.
     mutating func sendOffer(_ id: SessionId, first coordinator: PeerId, _ now: Duration, _ effects: inout [Effect]) {
         guard let session = self.sessions[id], session.introductions.first == nil,
             !session.coordinators.offered.contains(coordinator)
@@ -98,7 +98,7 @@ extension Reach {
         else { return }
         effects.append(.host(.record(session.peer, .refused(by: coordinator, refusal))))
         if refusal == .busy {
-            // The peer's own call is on its way here.
+            // The peer's own offer is on its way here.
             self.sessions[id]?.coordinators.stop()
             self.sessions[id]?.endsAt = now + self.limits.retryPause
         } else if !session.coordinators.remaining.isEmpty {
@@ -191,7 +191,7 @@ extension Reach {
 
     // MARK: Channels
 
-    /// Takes a channel that came with a call.
+    /// Takes a channel that came with a session.
     mutating func bind(
         _ channel: ChannelId?,
         for id: SessionId,
@@ -214,7 +214,7 @@ extension Reach {
         effects.append(.send(held.relay, held.network, Message.cancel(held.session).bytes))
     }
 
-    /// Gives the oldest ways back that are held for nothing but to fall back to, if they are too many.
+    /// Releases the oldest channels that serve as a fallback only, if they are too many.
     mutating func trimStandbys(_ effects: inout [Effect]) {
         let idle = self.channels.filter { channel, held in
             self.sessions[held.session] == nil && self.peers[held.peer]?.channel != channel
@@ -227,7 +227,7 @@ extension Reach {
         }
     }
 
-    /// The other side hung up, or the relay did.
+    /// The other side cancelled the session, or the relay did.
     mutating func cancelled(_ id: SessionId, by peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
         if self.broker.isSide(peer, of: id) { return self.broker.end(id, cancelledBy: peer, self.peers, &effects) }
         self.sessions[id]?.introductions.remove(peer)

@@ -24,8 +24,8 @@ package struct Reach: Sendable {
     /// The configuration that the value starts with.
     package struct Configuration: Sendable {
         package var localPeerId: PeerId
-        /// 32 random bytes, drawn anew at every process start and used for nothing else: the keys of calls and the ids
-        /// of channels come from them.
+        /// 32 random bytes, drawn anew at every process start and used for nothing else: the keys of sessions and the
+        /// ids of channels come from them.
         package var secret: SecretBytes
         /// Spreads ports and transaction ids; not a secret.
         package var randomSeed: UInt64
@@ -164,7 +164,7 @@ package struct Reach: Sendable {
     var broker: Broker
     var probes: Probes
     var searchPorts = SearchPorts.free
-    /// The earliest wake that the driver was asked for.
+    /// The earliest wake that was requested from the driver.
     private var armed: Duration?
 
     package init(_ configuration: Configuration) {

@@ -1,7 +1,8 @@
 internal import Identity
 internal import OrderedCollections
 
-/// Many ports, where one NAT draws another one for each destination: some pair of them will meet (the birthday paradox).
+/// Many ports, where one NAT draws another one for each destination: some pair of them will match (the birthday
+/// paradox).
 struct Search: Sendable {
     enum Side: Sendable {
         /// This side's NAT draws ports: it opens many, and sends to where the other side is seen.
@@ -93,12 +94,12 @@ extension Session {
 enum SearchPorts: Hashable, Sendable {
     /// None are open.
     case free
-    /// They are open, or being opened, for this call.
+    /// They are open, or being opened, for this session.
     case held(by: SessionId)
     /// They are being opened for a search that has ended.
     case unneeded
 
-    /// The call for which ports are open, or being opened.
+    /// The session for which ports are open, or being opened.
     var holder: SessionId? {
         switch self {
         case .held(let session): session

@@ -23,7 +23,7 @@ struct SecretSource: Sendable {
         }
     }
 
-    /// A new call's id and key.
+    /// A new session's id and key.
     mutating func drawPathKey() -> PathKey {
         while true {
             if let key = PathKey(self.draw().prefix(PathKey.byteCount)) { return key }

@@ -1,11 +1,11 @@
 internal import Identity
 internal import OrderedCollections
 
-/// An effort to find a direct way to a peer: of a call over a coordinator, or of a connection that lost its path.
+/// An effort to find a direct way to a peer: by an offer over a coordinator, or of a connection that lost its path.
 struct Session: Sendable {
-    /// The call or connection that it belongs to.
+    /// The offer or connection that it belongs to.
     enum Purpose: Hashable, Sendable {
-        /// This node calls.
+        /// This node sent the offer.
         case outgoing
         /// The peer does.
         case incoming
@@ -14,9 +14,9 @@ struct Session: Sendable {
     }
 
     let peer: PeerId
-    /// The network of a call.
+    /// The network of the offer.
     let network: NetworkId
-    /// The id and the key of the call or the path, which both sides know.
+    /// The id and the key of the session or the path, which both sides know.
     let key: PathKey
     let purpose: Purpose
     var coordinators = Coordinators()
@@ -58,7 +58,7 @@ struct Session: Sendable {
         }
     }
 
-    /// Whether it belongs to a call, of this node or of the peer.
+    /// Whether it belongs to an offer, of this node or of the peer.
     var isOfferAnswer: Bool {
         switch self.purpose {
         case .outgoing, .incoming: true
@@ -81,7 +81,7 @@ struct Session: Sendable {
         return due
     }
 
-    /// Notes that `helper` brought the two together; the first time starts the clocks of the call.
+    /// Notes that `helper` brought the two together; the first time starts the clocks of the session.
     mutating func introduced(
         by helper: PeerId,
         _ mapping: MappingBehaviour,
@@ -117,10 +117,10 @@ struct Session: Sendable {
     }
 }
 
-/// The peers that brought the two sides of a call together, and what they say of the other side.
+/// The peers that brought the two sides of a session together, and what they say of the other side.
 struct Introductions: Sendable {
     private(set) var helpers = OrderedSet<PeerId>()
-    /// The first of them, to whom what is sent for the call is counted; nil under a connection's key.
+    /// The first of them, to whom what is sent for the session is counted; nil under a connection's key.
     private(set) var first: PeerId?
     private(set) var peerMapping = MappingBehaviour.unknown
     /// The peer's address as the coordinator sees it, if the peer names the same host.
@@ -140,7 +140,7 @@ struct Introductions: Sendable {
 
 /// The way over a coordinator that relays, for when no direct one is found in time.
 struct RelayFallback: Sendable {
-    /// The best channel that came with the call.
+    /// The best channel that came with the session.
     private(set) var channel: ChannelId?
     /// Whether nothing but the channel is used.
     var isOnly = false

@@ -1,4 +1,4 @@
-/// The name of a call: eight random bytes of the caller's.
+/// The name of a session: eight random bytes of the caller's.
 package struct SessionId: Hashable, Sendable {
     package static let byteCount = 8
 
@@ -9,7 +9,7 @@ package struct SessionId: Hashable, Sendable {
     }
 }
 
-/// Sixteen bytes that only the two sides of a call and its coordinator know.
+/// Sixteen bytes that only the two sides of a session and its coordinator know.
 package struct SessionKey: Hashable, Sendable {
     package static let byteCount = 16
 
@@ -65,15 +65,15 @@ package enum MappingBehaviour: UInt8, Hashable, Sendable {
     case endpointDependent = 2
 }
 
-/// Why a call came to nothing.
+/// Why a session failed.
 package enum ReachFailure: Hashable, Sendable {
-    /// There is no peer to ask.
+    /// There is no coordinator.
     case nobodyToAsk
-    /// No peer that was asked is connected to the one called, or none answered.
+    /// No coordinator is connected to the target, or none answered.
     case notConnected
-    /// The peer is calling at the same time.
+    /// The peer sent an offer at the same time.
     case busy
-    /// A peer has too many calls.
+    /// A peer has too many sessions.
     case refused
     /// The peer answered, but no direct path works and no member relays.
     case unreachable

@@ -1,10 +1,10 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The sessions by the id of their key, in the order in which they began, and the one call with each peer.
+/// The sessions by the id of their key, in the order in which they began, and the one offer session with each peer.
 struct Sessions: Sendable {
     private(set) var entries: OrderedDictionary<SessionId, Session> = [:]
-    /// The call with each peer, of those sessions.
+    /// The offer session with each peer, of those sessions.
     private(set) var byPeer: [PeerId: SessionId] = [:]
 
     /// A session; ``begin(_:)`` adds one, ``remove(_:)`` removes it.
@@ -17,7 +17,7 @@ struct Sessions: Sendable {
     /// The time of the next action of any of them.
     var due: Duration? { self.entries.values.lazy.map(\.due).min() }
 
-    /// Whether the call is this node's.
+    /// Whether the offer is this node's.
     func isOutgoing(_ id: SessionId) -> Bool { self.entries[id]?.purpose == .outgoing }
 
     mutating func begin(_ session: Session) {

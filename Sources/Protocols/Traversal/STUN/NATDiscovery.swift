@@ -1,9 +1,10 @@
 package import Identity
 
-/// Finds out what kind of NAT there is, by asking a STUN server with two addresses (RFC 5780, sections 4.3 and 4.4).
+/// Finds out what kind of NAT there is, by requests to a STUN server with two addresses (RFC 5780, sections 4.3 and
+/// 4.4).
 ///
-/// All questions leave from one socket that nothing else was sent from. The order matters: first the server is asked,
-/// then it is asked to answer from places to which nothing was sent yet, and only then anything is sent to those, which
+/// All requests leave from one socket that nothing else was sent from. The order matters: first a plain request,
+/// then requests for responses from places to which nothing was sent yet, and only then requests to those, which
 /// opens filters. Silence of the filters is believed only if the server's second address was heard at all.
 package struct NATDiscovery: Sendable {
     /// An input from the driver.
@@ -16,11 +17,11 @@ package struct NATDiscovery: Sendable {
         case wake(at: Duration)
         /// This is all that can be found out.
         case finish(NATReport)
-        /// Not even the first question was answered.
+        /// Not even the first request was answered.
         case fail(STUNFailure)
     }
 
-    /// The questions (RFC 5780 numbers them in each section from I to III).
+    /// The tests (RFC 5780 numbers them in each section from I to III).
     private enum STUNTest: Int, CaseIterable {
         /// A request for the mapped address.
         case plain
@@ -88,7 +89,7 @@ package struct NATDiscovery: Sendable {
         }
     }
 
-    // MARK: The order of questions
+    // MARK: The order of tests
 
     private mutating func advance(_ now: Duration, _ effects: inout [Effect]) {
         switch self.outcomes[STUNTest.plain.rawValue] {

@@ -26,7 +26,7 @@ package enum NATFiltering: Hashable, Sendable {
 
 /// Why something about a NAT was not found out.
 package enum NATDoubt: Hashable, Sendable {
-    /// Only the address was asked for.
+    /// Only the address was requested.
     case notTested
     /// The server has no second address with a second port.
     case noSecondAddress

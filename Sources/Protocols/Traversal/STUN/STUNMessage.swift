@@ -1,7 +1,7 @@
 internal import Bytes
 package import Identity
 
-/// A message of STUN (RFC 8489): a question of what the outside sees, and its answer.
+/// A message of STUN (RFC 8489): a request for the observed address, and its response.
 ///
 /// ``STUNPacket`` encodes messages, and checks everything that arrives.
 package struct STUNMessage: Hashable, Sendable {

@@ -1,10 +1,10 @@
 package import Identity
 
-/// The answering side of STUN: it tells a client the source of its question.
+/// The answering side of STUN: it tells a client the source of its request.
 ///
 /// It remembers of its clients only how much it answered them of late. Since the source of a datagram can be forged, an
-/// answer could hit a host that never asked: so no answer is longer than ``replyFactor`` times its question, none goes
-/// to another address or port than the question names as its source, and the answers for one source and in all are
+/// answer could hit a host that sent no request: so no answer is longer than ``replyFactor`` times its request, none
+/// goes to another address or port than the request names as its source, and the answers for one source and in all are
 /// limited.
 package struct STUNServer: Sendable {
     /// The bounds of the answers.
@@ -13,7 +13,7 @@ package struct STUNServer: Sendable {
         package var perSource: RateLimit
         /// For everybody together.
         package var total: RateLimit
-        /// The sources that are remembered; a source that asks after this many others starts anew.
+        /// The sources that are remembered; a source that sends a request after this many others starts anew.
         package var sourceLimit: Int
 
         package init(
@@ -47,18 +47,18 @@ package struct STUNServer: Sendable {
         package let to: SocketAddress
     }
 
-    /// The largest ratio of the lengths of an answer and its question.
+    /// The largest ratio of the lengths of an answer and its request.
     package static let replyFactor = 3
     /// The unknown attributes that are named in a refusal.
     private static let namedUnknownLimit = 8
 
-    /// The address at which it is asked.
+    /// The address to which requests are sent.
     package let primary: SocketAddress
     /// Its second address and port, with which the filters of a NAT can be found out (RFC 5780).
     package let other: SocketAddress?
     private let limits: Limits
     private var total = TokenBucket()
-    /// The allowances of those who asked of late, in two generations, so that forgetting costs nothing.
+    /// The token buckets of recent sources, in two generations, so that forgetting costs nothing.
     private var sources: [IPAddress: TokenBucket] = [:]
     private var olderSources: [IPAddress: TokenBucket] = [:]
 

@@ -1,16 +1,16 @@
 package import Identity
 
-/// One question to a STUN server, repeated until there is an answer or the patience ends (RFC 8489, section 6.2.1).
+/// One request to a STUN server, repeated until there is an answer or the patience ends (RFC 8489, section 6.2.1).
 ///
 /// Its owner feeds it the datagrams from the network and the time, and applies the effects.
 package struct STUNTransaction: Sendable {
-    /// The repetitions of a question, and the waits.
+    /// The retransmissions of a request, and the waits.
     package struct Schedule: Hashable, Sendable {
-        /// The time between the first question and the second (RTO); each wait is twice the one before.
+        /// The time between the first request and the second (RTO); each wait is twice the one before.
         package let firstWait: Duration
-        /// The number of times that the question is sent (Rc).
+        /// The number of times that the request is sent (Rc).
         package let requestLimit: Int
-        /// The wait after the last question, in first waits (Rm).
+        /// The wait after the last request, in first waits (Rm).
         package let lastWaits: Int
 
         package init(firstWait: Duration = .milliseconds(500), requestLimit: Int = 7, lastWaits: Int = 16) {
@@ -20,17 +20,17 @@ package struct STUNTransaction: Sendable {
             self.lastWaits = lastWaits
         }
 
-        /// The standard's: 7 questions, silence is certain after 39.5 seconds.
+        /// The standard's: 7 requests, silence is certain after 39.5 seconds.
         package static let standard = Schedule()
-        /// For a person who waits, and for questions to which silence is an answer: 5 questions in 9.5 seconds.
+        /// For a person who waits, and for requests to which silence is an answer: 5 requests in 9.5 seconds.
         package static let brief = Schedule(requestLimit: 5, lastWaits: 4)
     }
 
     /// An input from the driver.
     package enum Input: Sendable {
-        /// Ask now.
+        /// Send the request now.
         case started
-        /// A datagram came on the socket from which the question was sent.
+        /// A datagram came on the socket from which the request was sent.
         case datagramReceived([UInt8], from: SocketAddress)
         /// The time of the last `wake` effect came.
         case timeReached
@@ -51,7 +51,7 @@ package struct STUNTransaction: Sendable {
         case failed(STUNFailure)
     }
 
-    /// The address to which the question goes.
+    /// The address to which the request goes.
     package let server: SocketAddress
     /// From where the answer must come.
     package let source: SocketAddress
@@ -61,7 +61,7 @@ package struct STUNTransaction: Sendable {
     private var requestCount = 0
     private var dueAt: Duration?
 
-    /// Asks `server` where it sees us; an answer to a request for a change comes from another `source`.
+    /// Requests the observed address from `server`; an answer to a request for a change comes from another `source`.
     package init(
         id: STUNTransactionId,
         server: SocketAddress,
@@ -73,7 +73,7 @@ package struct STUNTransaction: Sendable {
         self.server = server
         self.source = source ?? server
         self.schedule = schedule
-        // A longer question is allowed a longer answer.
+        // A longer request is allowed a longer answer.
         let attributes: [STUNAttribute] = [.software("Runar")] + (change.isEmpty ? [] : [.changeRequest(change)])
         self.request = STUNPacket.encode(STUNMessage(.request, transaction: id, attributes: attributes))
     }
@@ -102,7 +102,7 @@ package struct STUNTransaction: Sendable {
         effects.append(.wake(at: dueAt))
     }
 
-    /// Whatever does not answer this question, from where the answer must come, is as if it had not been sent.
+    /// Whatever does not answer this request, from where the answer must come, is as if it had not been sent.
     private mutating func received(_ bytes: [UInt8], from sender: SocketAddress, _ effects: inout [Effect]) {
         guard self.dueAt != nil, sender.unmapped == self.source.unmapped,
             let message = try? STUNPacket(bytes).message,  // anybody may send anything to a socket
