@@ -3,8 +3,8 @@ internal import Identity
 
 /// A node's signed announcement to the members of one network: its identity, its addresses and its membership.
 ///
-/// Beacons and knocks carry it, sealed in different ways. The peer key signs all of it for one network and one of the
-/// two, so that no part can be copied into another. Layout: `docs/spec/discovery.md`, section 3.
+/// Beacons and rendezvous probes carry it, sealed in different ways. The peer key signs all of it for one network and
+/// one of the two, so that no part can be copied into another. Layout: `docs/spec/discovery.md`, section 3.
 struct Announcement: Equatable, Sendable {
     /// The datagram that carries the announcement; the signature is bound to it.
     enum Carrier: CaseIterable, Sendable {

@@ -81,7 +81,7 @@ extension Discovery {
     ) -> Announcement? {
         guard let state = self.networks[network] else { return nil }
         self.counter += 1
-        return try? Announcement(  // a key that cannot sign now is asked again at the next one
+        return try? Announcement(  // a key that cannot sign now is tried again at the next one
             by: self.configuration.signer,
             token: state.token,
             instance: self.configuration.instance,

@@ -5,9 +5,9 @@ internal import OrderedCollections
 /// Finding the members of one's networks on the local network, as a value free of I/O.
 ///
 /// A node announces itself in each of its networks: under a key from the member secret if it knows that (a *beacon*),
-/// else sealed to the network's rendezvous key (a *knock*). A receiver that opens an announcement, and finds that the
-/// network made its sender a member and that its key signed, has evidence of a member and knows where to dial it. That
-/// admits no peer; the dialled peer proves itself in the connection. To others all of it is random bytes.
+/// else sealed to the network's rendezvous key (a *rendezvous probe*). A receiver that opens an announcement, and finds
+/// that the network made its sender a member and that its key signed, has evidence of a member and knows where to dial
+/// it. That admits no peer; the dialled peer proves itself in the connection. To others all of it is random bytes.
 ///
 /// ```
 /// started ──▶ a burst, then every 10 s ± 2 s             multicast ──▶  all on the link
@@ -49,7 +49,8 @@ package struct Discovery: Sendable {
         }
     }
 
-    /// The functions that verify signatures and seal knocks; simulations put cheaper work of equal length here.
+    /// The functions that verify signatures and seal rendezvous probes; simulations put cheaper work of equal length
+    /// here.
     package struct Verifier: Sendable {
         package var token: @Sendable (AccessToken) -> Bool
         package var signature: @Sendable (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
@@ -86,7 +87,7 @@ package struct Discovery: Sendable {
     var isQuiet = false
     var budget = SourceBudget()
     var reports = Reports()
-    /// The earliest wake that the driver was asked for.
+    /// The earliest wake that was requested from the driver.
     private var armed: Duration?
 
     package init(_ configuration: Configuration) {
@@ -117,7 +118,7 @@ package struct Discovery: Sendable {
         self.arm(&effects)
     }
 
-    /// Asks for a wake when anything falls due, unless an earlier one is already asked for.
+    /// Requests a wake when anything falls due, unless an earlier one is already requested.
     private mutating func arm(_ effects: inout [Effect]) {
         guard self.isRunning else { return }
         var soonest: Duration?
@@ -132,7 +133,7 @@ package struct Discovery: Sendable {
     }
 }
 
-// MARK: - Questions
+// MARK: - Queries
 
 extension Discovery {
     /// The members of a network that are there now, ascending, with their addresses.

@@ -72,7 +72,7 @@ struct HeardBoot: Sendable {
 struct HeardPeer: Sendable {
     /// Process starts remembered: more than one at a time is a key used twice, or a restart.
     private static let maximumBoots = 4
-    /// Addresses handed on, all boots together.
+    /// Addresses reported, all boots together.
     private static let maximumAddresses = 16
     /// New boots of one peer that are answered at once: a member must not make all others talk.
     private static let answerRate = RateLimit(every: .seconds(30), atOnce: 3)

@@ -9,7 +9,8 @@ extension Discovery {
         case stopping
         /// This device is a member and knows the secrets of the network, or its token or its secrets changed.
         case networkAdded(AccessToken, MemberSecrets)
-        /// This device is a member but has no secret, or one that may be outdated: knock until `networkAdded` comes.
+        /// This device is a member but has no secret, or one that may be outdated: send rendezvous probes until
+        /// `networkAdded` comes.
         case networkKnown(AccessToken, RendezvousKey)
         /// This device is no longer a member: say goodbye.
         case networkRemoved(NetworkId)

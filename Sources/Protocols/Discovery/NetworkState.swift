@@ -21,7 +21,7 @@ struct NetworkState: Sendable {
     private(set) var secrets: MemberSecrets?
     /// In the order of the secrets.
     private var keys: [SecretKeys] = []
-    /// To whom this device knocks, if it does.
+    /// The key to which this device sends rendezvous probes, if it does.
     var rendezvous: RendezvousKey?
     var schedule: Schedule
     /// Members that were heard, those that are gone but still remembered included.
@@ -62,7 +62,7 @@ struct NetworkState: Sendable {
         liveCount += (peer.isLive ? 1 : 0) - (wasLive ? 1 : 0)
     }
 
-    /// Asks for a look at who fell silent, unless an earlier one is planned.
+    /// Requests a look at the peers that fell silent, unless an earlier one is planned.
     mutating func planSweep(at time: Duration) {
         sweep = min(sweep ?? time, time)
     }

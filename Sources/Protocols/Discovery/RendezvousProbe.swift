@@ -4,18 +4,18 @@ internal import Identity
 
 /// An announcement of a device that has a token but not yet the member secret, for the members to open.
 ///
-/// A knock is a tag and the announcement sealed to the network's rendezvous key. The tag is a keyed hash of the
-/// encapsulated key under the rendezvous key, so that members know their own knocks at the price of a hash: what a
-/// stranger sends costs no agreement of keys. Nothing in it is the same twice.
+/// A rendezvous probe is a tag and the announcement sealed to the network's rendezvous key. The tag is a keyed hash of
+/// the encapsulated key under the rendezvous key, so that members know their own probes at the price of a hash: what a
+/// non-member sends costs no agreement of keys. Nothing in it is the same twice.
 enum RendezvousProbe {
-    /// The length of every knock.
+    /// The length of every rendezvous probe.
     static let byteCount = tagByteCount + RendezvousKey.sealingByteCount + Announcement.byteCount
     private static let tagByteCount = 16
     private static let encapsulatedByteCount = 32
     private static let label = DomainLabel("runar/knock/v1")
     private static let tagLabel = DomainLabel("runar/knock-tag/v1")
 
-    /// Makes a knock; nil if nothing can be sealed to the key.
+    /// Makes a rendezvous probe; nil if nothing can be sealed to the key.
     static func seal(
         _ announcement: Announcement,
         to key: RendezvousKey,
@@ -27,14 +27,14 @@ enum RendezvousProbe {
         return tag(of: sealed[..<encapsulatedByteCount], for: key) + sealed
     }
 
-    /// Whether the knock is for the members whose rendezvous key this is, as far as a hash can tell.
+    /// Whether the probe is for the members whose rendezvous key this is, as far as a hash can tell.
     static func isAddressed(_ datagram: [UInt8], to key: RendezvousKey) -> Bool {
         guard datagram.count == byteCount else { return false }
         let encapsulated = datagram[tagByteCount..<tagByteCount + encapsulatedByteCount]
         return ConstantTime.areEqual(Array(datagram.prefix(tagByteCount)), tag(of: encapsulated, for: key))
     }
 
-    /// The announcement's bytes in a knock, or nil if it was not sealed to this key.
+    /// The announcement's bytes in a rendezvous probe, or nil if it was not sealed to this key.
     static func open(_ datagram: [UInt8], of network: NetworkId, with key: RendezvousKeyPair) -> [UInt8]? {
         guard datagram.count == byteCount else { return nil }
         return key.open(datagram.dropFirst(tagByteCount), info: info(of: network))

@@ -12,7 +12,7 @@ struct SourceBudget: Sendable {
         case trial
         /// Verifying an announcement, two signatures at most: about a hundred microseconds.
         case proof
-        /// Opening a knock: an agreement of keys, about as much again.
+        /// Opening a rendezvous probe: an agreement of keys, about as much again.
         case rendezvousProbe
 
         /// For one source.
@@ -36,7 +36,7 @@ struct SourceBudget: Sendable {
 
     /// The time for which a source stays known after a verified announcement: longer than any of its silences.
     private static let knownFor = Duration.seconds(300)
-    /// Unknown sources remembered, twice over: a flood under many addresses is bounded by the shared allowance.
+    /// Unknown sources remembered, twice over: a flood under many addresses is bounded by the shared token bucket.
     private static let unverifiedLimit = 512
     /// Known sources remembered, twice over.
     private static let knownLimit = 512
