@@ -2,13 +2,14 @@ package import Identity
 
 /// A member as others tell of it: who it is and where it may be dialled.
 ///
-/// It is hearsay until the peer itself has been admitted on a connection; only such peers enter the routing table.
+/// It is an unverified candidate until the peer itself has been admitted on a connection; only such peers enter the
+/// routing table.
 package struct Contact: Hashable, Sendable {
     /// The most addresses that a contact carries between nodes, the most promising first.
     package static let addressLimit = 4
 
     package var peerId: PeerId
-    /// Empty when the peer cannot be dialled; then only peers that it connected to can ask it.
+    /// Empty when the peer cannot be dialled; then only peers that it connected to can query it.
     package var addresses: [SocketAddress]
 
     package init(peerId: PeerId, addresses: [SocketAddress]) {

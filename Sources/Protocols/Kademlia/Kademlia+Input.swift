@@ -19,7 +19,7 @@ extension Kademlia {
         case unreachable(PeerId)
         /// This node's own token, at the start and whenever it was renewed.
         case tokenChanged(AccessToken)
-        /// The application asks.
+        /// A request of the application.
         case requested(RequestId, Request, RequestPolicy)
         /// The application no longer waits; no further effect of the request follows.
         case cancelled(RequestId)
@@ -50,9 +50,9 @@ extension Kademlia {
     package enum HostEffect: Hashable, Sendable {
         /// The request ended.
         case finished(RequestId, Outcome, Effort)
-        /// Keep the record over restarts; it replaces an older one of the same ``RecordId``.
+        /// Store the record on disk; it replaces an older one of the same ``RecordId``.
         case persist(Record)
-        /// The record need no longer be kept.
+        /// The record need no longer be stored.
         case forget(RecordId)
     }
 }
@@ -137,21 +137,21 @@ extension Kademlia {
     package enum Outcome: Hashable, Sendable {
         /// The record as it was written, and how many other nodes store it (0 when there is no other).
         case stored(Record, replicas: Int)
-        /// The records asked for, the newest first; none means that there certainly is none.
+        /// The requested records, the newest first; none means that there certainly is none.
         case found([Record])
-        /// The members asked for, the nearest first; all of them answered.
+        /// The requested members, the nearest first; all of them answered.
         case peers([Contact])
         /// The request failed.
         case failed(KademliaError)
     }
 
-    /// The effort of a request, for figures and for users who ask why it took long.
+    /// The effort of a request, for figures and for users who wonder why it took long.
     package struct Effort: Hashable, Sendable {
         /// Steps from this node to the farthest answer that counted.
         package var hops = 0
-        /// Questions that were sent.
+        /// Queries that were sent.
         package var queries = 0
-        /// Questions that were answered.
+        /// Queries that were answered.
         package var answers = 0
         /// From the request to the first verified record or, in a put, to the first acknowledgement.
         package var firstResult: Duration?

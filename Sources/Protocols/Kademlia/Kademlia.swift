@@ -189,7 +189,7 @@ package struct Kademlia: Sendable {
         return health
     }
 
-    /// The bytes of all records held.
+    /// The bytes of all stored records.
     package var storedBytes: Int { self.replicas.store.total.bytes }
 
     /// The version under which this node holds a record, for figures about replication.
@@ -234,7 +234,7 @@ package struct Kademlia: Sendable {
         package var connectedNeighbours = 0
         /// Buckets with at least one member.
         package var buckets = 0
-        /// Records held, tombstones included.
+        /// Stored records, tombstones included.
         package var records = 0
         /// Bytes of these.
         package var recordBytes = 0

@@ -4,7 +4,7 @@ internal import Identity
 public enum KademliaError: Error, Hashable, Sendable {
     /// The deadline passed before enough nodes had answered; nothing is known about the record.
     case timedOut(answered: Int)
-    /// No other member is connected or known, and this node does not hold what was asked for.
+    /// No other member is connected or known, and this node does not store what was requested.
     case isolated
     /// A value above the limit, in bytes.
     case valueTooLarge(limit: Int, found: Int)
@@ -14,9 +14,9 @@ public enum KademliaError: Error, Hashable, Sendable {
     case invalidLifetime(limitSeconds: UInt64)
     /// The condition did not hold; the newest record is this one, nil when there is none.
     case conflict(current: Revision?)
-    /// This node may not write more: its own bound, or the holders' quota for one member.
+    /// This node may not write more: its own bound, or the replicas' quota for one member.
     case overQuota
-    /// The holders refused the record, because this machine's clock differs too much from theirs.
+    /// The replicas refused the record, because this machine's clock differs too much from theirs.
     case clockDiffers
     /// This node has no valid token of the network.
     case notAMember

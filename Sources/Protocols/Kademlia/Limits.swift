@@ -3,9 +3,9 @@ extension Kademlia {
     package struct Limits: Hashable, Sendable {
         // MARK: Table and lookups
 
-        /// k: places in a bucket, holders of a record, nodes that a lookup ends with (Kademlia, section 2.2).
+        /// k: places in a bucket, replicas of a record, nodes that a lookup ends with (Kademlia, section 2.2).
         package var bucketSize = 20
-        /// Questions of one lookup that may be unanswered at a time; go-libp2p measured 10 as better than the paper's 3.
+        /// Concurrent queries of one lookup; go-libp2p measured 10 as better than the paper's 3.
         package var parallelism = 10
         /// Pending queries of one lookup that need a dial first: all of the nearest of each path at once, because each
         /// takes three round trips.
@@ -18,9 +18,9 @@ extension Kademlia {
         package var candidates = 128
         /// Requests of the application that may be under way.
         package var requests = 256
-        /// Questions to other nodes that may be unanswered, of all lookups and of handing records on.
+        /// Pending queries to other nodes, of all lookups and of replication.
         package var queries = 1024
-        /// Contacts that are only hearsay; the oldest makes room.
+        /// Unverified candidates; the oldest is replaced.
         package var unverifiedCandidates = 64
         /// Writers whose membership has been verified and is remembered, so that it is verified once.
         package var verifiedWriters = 1024
@@ -37,13 +37,13 @@ extension Kademlia {
         package var lastingSeconds: UInt64 = 6 * 86_400
         /// The tolerated clock difference, for the version and for the latest expiry of a record.
         package var clockToleranceSeconds: UInt64 = 3600
-        /// Records held, of all members.
+        /// Stored records of all members.
         package var records = 65_536
-        /// Bytes of records held, of all members.
+        /// Bytes of stored records of all members.
         package var recordBytes = 64 << 20
-        /// Records held of one member, tombstones included, so that one member cannot take all the room.
+        /// Stored records of one member, tombstones included, so that one member cannot take all the room.
         package var recordsPerMember = 8_192
-        /// Bytes of records held of one member.
+        /// Bytes of stored records of one member.
         package var recordBytesPerMember = 16 << 20
         /// Members beyond the nearest ``bucketSize`` by which a node that joins makes itself known, because a near node
         /// may have it among its own nearest without being among the joiner's.
@@ -52,9 +52,9 @@ extension Kademlia {
         package var reservations = 256
         /// Locations that one member reserves concurrently, so that none can keep all others from writing.
         package var reservationsPerMember = 32
-        /// Values up to this length come with the first answer; longer ones are fetched from one holder.
+        /// Values up to this length come with the first answer; longer ones are fetched from one replica.
         package var inlineByteCount = 4096
-        /// Writers of one key that are held.
+        /// Writers of one key whose records are stored.
         package var writersPerKey = 256
         /// Requests of one peer that are answered at once; further ones wait for ``requestsPerSecond``.
         package var requestBurst = 2_000

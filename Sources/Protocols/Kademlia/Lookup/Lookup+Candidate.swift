@@ -4,7 +4,7 @@ extension Lookup {
     enum State: UInt8, Sendable {
         /// Known by name.
         case heard
-        /// Asked, and not late yet.
+        /// A query is pending, and not late yet.
         case pending
         /// Late: another candidate is queried in its place.
         case slow
@@ -23,7 +23,7 @@ extension Lookup {
         let distance: Distance
         /// Its place among the acquaintances, by which others name it as their introducer.
         let number: Int32
-        /// The introducer whose trust a question to it uses up.
+        /// The introducer whose trust a query to it uses up.
         var patron: Int32?
         let path: UInt8
         /// Steps from this node.
@@ -89,7 +89,7 @@ extension Lookup.Acquaintance {
 }
 
 extension Lookup {
-    /// The slots for questions under way, by path and kind.
+    /// The slots for pending queries, by path and kind.
     struct Slots {
         private var connected: [Int]
         private var dialled: [Int]

@@ -1,20 +1,20 @@
 internal import Algorithms
 internal import Identity
 
-/// The search for the members nearest to a target: whom to ask next, and when it is over.
+/// The search for the members nearest to a target: the next query, and the end of the search.
 ///
 /// Kademlia's iteration (section 2.3) over several paths that share no node (S/Kademlia, section 4.4): what a node
-/// answers is followed up on its own path only, so liars cannot take all questions for themselves. Three more things
+/// answers is followed up on its own path only, so liars cannot take all queries for themselves. Three more things
 /// are held against lies: a contact is a candidate until it answers itself; a node whose contacts all fail is no longer
 /// believed; and addresses that one node gives do not replace those that another gave, which are tried beside them.
 ///
-/// A question that takes long does not hold the search up: first another one is asked in its place, then it no longer
+/// A slow query does not hold the search up: first another one is sent in its place, then it no longer
 /// counts among the nearest, and if its answer comes after all it counts again.
 struct Lookup: Sendable {
     struct Shape: Sendable {
         /// The number of nearest members to find.
         var count: Int
-        /// Questions to connected nodes that are unanswered at a time.
+        /// Concurrent queries to connected nodes.
         var parallelism: Int
         /// Pending queries to nodes that must be dialled first, which takes three times as long.
         var dials: Int
@@ -23,9 +23,9 @@ struct Lookup: Sendable {
         var candidates: Int
         /// Whether late ones are waited for even if few name them: they may be as new as this node.
         var isPatient = false
-        /// Members beyond the nearest that are asked too, so that they stand in for those that turn out to be gone.
+        /// Members beyond the nearest that are queried too, so that they stand in for those that turn out to be gone.
         var reserve = 0
-        /// Questions at most; an honest network never needs as many.
+        /// Queries at most; an honest network never needs as many.
         var queries = 160
     }
 
@@ -60,7 +60,7 @@ struct Lookup: Sendable {
 
     // MARK: - What is known
 
-    /// Starts from a member of this node's own table; `isSettled` if it need not be asked.
+    /// Starts from a member of this node's own table; `isSettled` if it need not be queried.
     mutating func seed(_ contact: Contact, isConnected: Bool, isSettled: Bool = false) {
         guard contact.peerId != self.local, self.index(of: contact.peerId) == nil else { return }
         let path = UInt8(self.acquaintances.count % self.shape.paths)
@@ -272,7 +272,7 @@ struct Lookup: Sendable {
     private struct Matter {
         /// Whether it is among the nearest of all, not only of its path or in reserve.
         let isNear: Bool
-        /// Whether the lookup ends only when it has been asked.
+        /// Whether the lookup ends only when it has been queried.
         let isNeeded: Bool
     }
 

@@ -1,11 +1,11 @@
 package import Identity
 
-/// A message between two members' tables: a question under a number, or the answer to it.
+/// A message between two members' tables: an RPC under a number, or its response.
 ///
 /// The layout is in `docs/spec/dht.md`. A message travels in a frame that names the network, on a connection on which
 /// both are admitted, so it names neither network nor sender.
 package struct Message: Hashable, Sendable {
-    /// The asker's number of the question, repeated in the answer.
+    /// The requester's number of the RPC, repeated in the response.
     package var number: UInt32
     package var body: Body
 
@@ -20,11 +20,11 @@ package struct Message: Hashable, Sendable {
     }
 
     package enum RPC: Hashable, Sendable {
-        /// Asks for the peers nearest to the target.
+        /// Requests the peers nearest to the target.
         case findPeers(target: Bytes32)
         /// Which records lie at the location, and who is nearest to it?
         case findRecords(location: Bytes32, Selection, inlineLimit: Int)
-        /// Keep this record.
+        /// Store this record.
         case store(Record)
         /// Which of these records do you lack?
         case offer([Digest])
@@ -39,15 +39,15 @@ package struct Message: Hashable, Sendable {
         case peers([Contact])
         /// The records, and as ``peers(_:)``.
         case records([Found], [Contact])
-        /// Whether the record is kept.
+        /// Whether the record is stored.
         case stored(StoreVerdict)
-        /// Which of the offered records the answerer wants, in their order.
+        /// Which of the offered records the responder lacks, in their order.
         case wanted([Bool])
-        /// Whether the location is reserved for the asker (after a release it is not).
+        /// Whether the location is reserved for the requester (after a release it is not).
         case reserved(Bool)
     }
 
-    /// Which records at a location are asked for.
+    /// Which records at a location are requested.
     package enum Selection: Hashable, Sendable {
         /// The newest live one.
         case newest
@@ -63,7 +63,7 @@ package struct Message: Hashable, Sendable {
         case version(UInt64)
     }
 
-    /// A record in an answer: the value only if it was short enough for the asker.
+    /// A record in a response: the value only if it was short enough for the requester.
     package struct Found: Hashable, Sendable {
         package var head: Record.Head
         package var value: [UInt8]?
@@ -87,15 +87,15 @@ package struct Message: Hashable, Sendable {
 
     /// The result of a request to store a record.
     package enum StoreVerdict: UInt8, Hashable, Sendable, CaseIterable {
-        /// It is kept now, or was already.
+        /// It is stored now, or was already.
         case accepted = 0
-        /// The holder has a newer one of the same writer.
+        /// The replica has a newer one of the same writer.
         case outdated = 1
-        /// The holder knows too many members that are nearer to the location.
+        /// The replica knows too many members that are nearer to the location.
         case notNear = 2
         /// The writer, or the network, has used up its room.
         case overQuota = 3
-        /// The times in it do not fit the holder's clock.
+        /// The times in it do not fit the replica's clock.
         case clockDiffers = 4
         /// It does not verify.
         case refused = 5

@@ -14,7 +14,7 @@ struct PendingQuery: Sendable {
         case reserve(Kademlia.RequestId)
         /// Digests of records that the peer may lack.
         case offer([Message.Digest])
-        /// A record that the peer wants.
+        /// A record that the peer requested.
         case replicate(RecordId)
         /// A connection, on which both nodes learn of each other.
         case greeting
@@ -41,7 +41,7 @@ struct PendingQuery: Sendable {
 
     let peer: PeerId
     let purpose: Purpose
-    /// Kept to be sent once more when the connection breaks.
+    /// Stored to be sent once more when the connection breaks.
     let bytes: [UInt8]
     let sentAt: Duration
     /// Whether there was a connection when it was sent; if not the response takes a handshake longer.

@@ -1,7 +1,7 @@
 package import Identity
 internal import OrderedCollections
 
-/// The newest records that an application has read or written lately, so that it need not ask the network again.
+/// The newest records that an application has read or written lately, so that it need not query the network again.
 ///
 /// The cache keeps the newest record under each key by ``Revision``; older ones never replace newer ones. A record
 /// answers until it is older here than ``maximumAge`` or has expired. Without room, the least recently used record is
@@ -18,7 +18,7 @@ package struct RecordCache: Sendable {
     package let countLimit: Int
     /// Bytes of records at most.
     package let byteLimit: Int
-    /// The time for which a record answers before the network is asked again.
+    /// The time for which a record answers before the network is queried again.
     package let maximumAge: Duration
 
     private var entries: OrderedDictionary<[UInt8], Entry> = [:]

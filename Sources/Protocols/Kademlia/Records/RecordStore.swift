@@ -3,7 +3,7 @@ internal import Identity
 
 /// The records that this node holds, by location and writer, with the bounds of each member and of all.
 struct RecordStore: Sendable {
-    /// A record and what this node knows about its other holders.
+    /// A record and its other replicas that this node knows.
     struct Replica: Sendable {
         /// Nil once the record has expired; the rest stays until ``storedUntil`` so that no older version can return.
         var record: Record?
@@ -16,7 +16,7 @@ struct RecordStore: Sendable {
         let isOwn: Bool
         /// The first words of the ids of members that are known to hold this version.
         var replicaPeers: [UInt64] = []
-        /// The next time at which the holders are compared with the nearest members.
+        /// The next time at which the replicas are compared with the nearest members.
         var checkAt: Duration
 
         mutating func noteReplicaPeer(_ peer: PeerId) {
@@ -87,7 +87,7 @@ struct RecordStore: Sendable {
             && self.total.records + count <= limits.records && self.total.bytes + bytes <= limits.recordBytes
     }
 
-    /// Keeps the record in place of an older one of the same writer.
+    /// Stores the record in place of an older one of the same writer.
     mutating func put(_ record: Record, id: RecordId, isOwn: Bool, checkAt: Duration) {
         let old = self[id]
         let stored = Replica(
@@ -164,7 +164,7 @@ struct RecordStore: Sendable {
         return gone
     }
 
-    /// Keeps only the version of an expired record.
+    /// Stores only the version of an expired record.
     private mutating func free(_ id: RecordId) {
         guard var stored = self[id], let record = stored.record else { return }
         self.count(stored, sign: -1)

@@ -54,7 +54,7 @@ struct Schedule: Sendable {
         return earliest
     }
 
-    /// Returns whether the driver must be asked for a wake at `time`; it need not if it wakes the table earlier.
+    /// Returns whether the driver must get a request for a wake at `time`; it need not if it wakes the table earlier.
     mutating func requestWake(at time: Duration) -> Bool {
         if let wakeAt = self.wakeAt, wakeAt <= time { return false }
         self.wakeAt = time

@@ -12,7 +12,7 @@ struct RoutingTable: Sendable {
         let peerId: PeerId
         var addresses: [SocketAddress]
         var isConnected: Bool
-        /// Questions or dials in a row that came to nothing.
+        /// Consecutive queries or dials that failed.
         var failures: UInt8 = 0
         /// The last time at which it was connected.
         var lastSeen: Duration
@@ -137,7 +137,7 @@ struct RoutingTable: Sendable {
         return Distance(self.entries[position].peerId.words, self.local).bucket
     }
 
-    /// The positions of at most `count` members nearest to `target`, the nearest first; `isIncluded` is asked by
+    /// The positions of at most `count` members nearest to `target`, the nearest first; `isIncluded` is called by
     /// position, because a copy of an entry costs more than all else here.
     func nearest(to target: Bytes32, count: Int, where isIncluded: (Int) -> Bool) -> [Int] {
         let shift = target.first ^ self.local.first
