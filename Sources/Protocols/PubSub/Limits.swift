@@ -7,7 +7,7 @@ extension PubSub {
         package var neighbourLimit = 12
         /// The time that an announced event may still take along the tree before it is requested.
         package var graftDelay = Duration.milliseconds(300)
-        /// The time that an announcer may take to send a requested batch before another one is asked.
+        /// The time that an announcer may take to send a requested batch before another one gets the request.
         package var graftRetry = Duration.milliseconds(250)
         /// The time after which a missing event is skipped, and those behind it are delivered.
         package var gapPatience = Duration.seconds(5)
@@ -27,7 +27,7 @@ extension PubSub {
         package var streamsPerPublisher = 64
         /// Batches that wait for earlier ones, of one publisher.
         package var outOfOrderBatches = 64
-        /// Their bytes; what has no room is asked for when its turn comes.
+        /// Their bytes; what has no room is requested when its turn comes.
         package var outOfOrderBytes = 4 << 20
         /// The bytes of all batches that wait, of all publishers together.
         package var outOfOrderBytesInAll = 16 << 20
@@ -43,13 +43,13 @@ extension PubSub {
         /// The streams that a member may announce, in the long run: twice what it tells in a round of news at most, for each
         /// costs a look at all streams.
         package var announcementsPerSecond = 2048
-        /// And at once: all that are followed, when two members meet, and the news of some seconds.
+        /// And at once: all that are followed, when two members connect, and the news of some seconds.
         package var announcementsAtOnce = 8192
-        /// The bytes of batches sent for one question; more is asked for anew.
+        /// The bytes of batches sent for one IWant; the rest is requested anew.
         package var answerBytes = 1 << 20
-        /// The bytes of batches that a peer may ask for at once.
+        /// The bytes of batches that a peer may request at once.
         package var answerBytesBurst = 16 << 20
-        /// The bytes that it may ask for in the long run.
+        /// The bytes that it may request in the long run.
         package var answerBytesPerSecond = 1 << 20
 
         package init() {}

@@ -14,13 +14,13 @@ package enum Message: Hashable, Sendable {
     case neighbourEnd
     /// A batch along the tree (Plumtree: Gossip), with the hops and the milliseconds since it was published.
     case gossip(EventBatch, hops: UInt8, age: UInt32)
-    /// A batch that was asked for.
+    /// A batch that was requested.
     case answer(EventBatch, hops: UInt8, age: UInt32)
     /// The positions of some streams at the sender (Plumtree: IHave).
     case iHave([StreamState])
-    /// Asks for what the receiver has of a stream from a number on; who grafts wants the next ones pushed, too.
+    /// Requests the batches of a stream from a number on (GossipSub: IWant); a graft makes the link eager, too.
     case iWant(StreamId, from: UInt64, isGraft: Bool)
-    /// The sender has what is pushed from others: announce instead (Plumtree: Prune).
+    /// The sender gets these batches from others: announce instead (Plumtree: Prune).
     case prune
 
     /// The most streams in one message.

@@ -44,12 +44,12 @@ struct PeerBudgets: Sendable {
         return true
     }
 
-    /// Whether a peer may be sent a batch that it asks for.
+    /// Whether a peer may be sent a batch that it requests.
     func hasRoomForAnswer(to peer: PeerId, at now: Duration) -> Bool {
         self.budgets[peer].answers.hasRoom(under: self.answerRate, at: now)
     }
 
-    /// Counts the bytes of batches that a peer asked for.
+    /// Counts the bytes of batches that a peer requested.
     mutating func chargeAnswer(_ byteCount: Int, to peer: PeerId, at now: Duration) {
         self.budgets[peer].answers.charge(byteCount, under: self.answerRate, at: now)
     }

@@ -59,7 +59,7 @@ extension PubSub {
         }
     }
 
-    /// Prunes the link to a neighbour that pushed what another one had pushed, or what is this node's own.
+    /// Prunes the link to a neighbour that sent a duplicate of another neighbour's batch, or a batch of this node.
     ///
     /// The link stays if the first copy was requested, or if that other neighbour is gone: then it is part of the tree.
     private mutating func prune(_ peer: PeerId, for batch: EventBatch, _ effects: inout [Effect]) {
@@ -95,7 +95,7 @@ extension PubSub {
         }
     }
 
-    /// Pushes a batch to eager neighbours and announces it to the others.
+    /// Sends a batch to eager neighbours and announces it to the others.
     private func spread(_ cached: Stream.CachedBatch, _ now: NodeTime, _ effects: inout [Effect]) {
         let hops = cached.hops == .max ? .max : cached.hops + 1
         let eager = self.mesh.batchReceivers

@@ -10,11 +10,11 @@ internal import OrderedCollections
 /// (2007, Plumtree). The driver feeds the value ``Input``s with the time and applies the ``Effect``s it appends, in
 /// order.
 ///
-/// Departures from the paper:
+/// Differences from the paper:
 /// * **Neighbours are chosen among the connections that the hash table keeps anyway**, a few at random, instead of by
 ///   the shuffled views of *HyParView* (2007): the table already finds members, and replaces those that went.
 /// * **A publisher's events are numbered**, so an announcement says how far a stream has come instead of naming each
-///   message, and a member that was away asks for everything from a number on.
+///   message, and a member that was away requests everything from a number on.
 /// * **News are also told to a few members who are no neighbours**, some seconds long (anti-entropy), which reaches a
 ///   node whose neighbours all fell silent at once.
 ///

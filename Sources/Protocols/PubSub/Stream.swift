@@ -70,7 +70,7 @@ struct Stream: Sendable {
         return nil
     }
 
-    /// Keeps an out-of-order batch of a peer, which has those before it.
+    /// Buffers an out-of-order batch of a peer, which has those before it.
     mutating func buffer(_ cached: CachedBatch, from peer: PeerId, gapEnds: Duration) {
         self.outOfOrder.insert(cached)
         self.note(peer, end: cached.batch.first)

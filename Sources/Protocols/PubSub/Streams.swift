@@ -140,7 +140,7 @@ struct Streams: Sendable {
         if let largest { self[largest].dropOldest() }
     }
 
-    /// Keeps an out-of-order batch and requests those before it from its sender; without room, it is requested later.
+    /// Buffers an out-of-order batch and requests those before it from its sender; without room, it is requested later.
     mutating func buffer(_ cached: Stream.CachedBatch, at position: Int, from peer: PeerId, _ now: Duration) {
         guard self.streams.values[position].outOfOrder.hasRoom(for: cached.batch, within: self.limits),
             self.outOfOrderBytes + cached.batch.byteCount <= self.limits.outOfOrderBytesInAll
