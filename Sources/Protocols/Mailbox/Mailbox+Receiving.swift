@@ -21,7 +21,7 @@ extension Mailbox {
         effects.append(.send(peer, Message.collect.bytes))
     }
 
-    /// Connects to the members that hold mail; those that are connected were asked when they gave notice.
+    /// Connects to the members that hold mail; those that are connected got a request when they gave notice.
     func holdersFound(_ holders: [PeerId], _ effects: inout [Effect]) {
         guard isReceiving else { return }
         for holder in holders where holder != configuration.localPeerId {

@@ -17,7 +17,7 @@ enum Message: Hashable, Sendable {
     case reply(request: UInt32, DepositStatus, receipt: [UInt8])
     /// The sender holds mail of the receiver.
     case notice
-    /// Asks the receiver for the mail that it holds for the sender.
+    /// Requests from the receiver the mail that it holds for the sender.
     case collect
     /// A mail that the sender holds for the receiver.
     case mail(expirationSeconds: UInt64, body: [UInt8])

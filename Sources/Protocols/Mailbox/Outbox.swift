@@ -53,7 +53,7 @@ struct Outbox: Sendable {
         var failed: OrderedSet<PeerId> = []
         /// The relays that did not reach a holder since the last retry.
         var failedRelays: OrderedSet<PeerId> = []
-        /// The members that were asked to relay the mail.
+        /// The members that were requested to relay the mail.
         var relays: Set<PeerId> = []
     }
 
@@ -160,7 +160,7 @@ struct Outbox: Sendable {
         enqueue(id)
     }
 
-    /// Notes that the mail did not reach a member, which is not asked again before the next retry.
+    /// Notes that the mail did not reach a member, which gets no request before the next retry.
     mutating func noteFailure(of id: MailID, at holder: PeerId?) {
         endAttempt(of: id)
         if let holder { entries[id]?.failed.append(holder) } else { entries[id]?.wasOffered = true }

@@ -12,7 +12,7 @@ struct Deadlines: Sendable {
         case connection(ConnectionId)
         /// The pause before a peer is dialled again is over.
         case dial(PeerId)
-        /// A dial has taken so long that others are asked.
+        /// A dial has taken so long that the traversal starts.
         case traversal(PeerId)
         /// The time to reach an inviter is over.
         case join(PeerId)

@@ -85,7 +85,7 @@ package enum MembershipEffect: Hashable, Sendable {
     case tokenRenewed(AccessToken)
     /// This device's token ends in this number of seconds; reported from seven days before, once a day.
     case tokenExpiring(NetworkId, seconds: UInt64)
-    /// A member asks for a new token in place of this one, which is good: answer with `renewalDecided`.
+    /// A member requests a new token in place of this one, which is good: answer with `renewalDecided`.
     case renewalRequested(ConnectionId, PeerId, NetworkId, AccessToken)
     /// This node's own membership ended: for good when it was revoked, until a new token comes when its token expired.
     case ended(NetworkId, CloseCode)

@@ -31,7 +31,7 @@ package enum Frame: Hashable, Sendable {
     case memberSecret(index: UInt8, MemberSecret)
     /// Which member secret the sender has in use: none is epoch 0.
     case memberSecretKnown(index: UInt8, SecretStamp)
-    /// Asks the owner of the network for a new token in place of this one.
+    /// Requests from the owner of the network a new token in place of this one.
     case renewalRequest(index: UInt8, AccessToken)
     /// The new token.
     case renewalGrant(index: UInt8, AccessToken)

@@ -86,7 +86,7 @@ struct HostedProtocols: Sendable {
         self.mailboxes.remove(network)
     }
 
-    /// Asks for the earliest wake of each protocol.
+    /// Requests the earliest wake of each protocol.
     func arm(_ timers: inout Timers, _ effects: inout [Effect]) {
         if let time = self.discovery.wakeAt { timers.arm(time, &effects) }
         if let time = self.reach.wakeAt { timers.arm(time, &effects) }

@@ -28,7 +28,7 @@ package enum Input: Sendable {
     case conditionsChanged(Conditions)
     /// The machine slept and woke, or is in another network now.
     case resumed
-    /// The node stops: say goodbye.
+    /// The node stops: close the connections.
     case stopping
 }
 
@@ -67,7 +67,7 @@ package enum PeerInput: Sendable {
     case wanted(PeerId)
     /// Keep a connection to a peer that may be a member of the network and has no known address.
     ///
-    /// Other members are asked to bring the two together, over one of them at first if so wished.
+    /// Other members coordinate the connection, over one of them at first if `overRelay` says so.
     case traversalRequested(PeerId, NetworkId, overRelay: Bool)
     /// A person disconnects from the peer: close its connections, and stay apart for a while.
     case unwanted(PeerId)
@@ -114,7 +114,7 @@ package enum PathInput: Sendable {
     case dialFailed(PeerId)
     /// A datagram of STUN came to the node's own port (nil) or to one of `openPorts`.
     case probeReceived([UInt8], from: SocketAddress, port: UInt16?)
-    /// The ports that an `openPorts` effect asked for, as many as could be had.
+    /// The ports that an `openPorts` effect requested, as many as could be had.
     case portsOpened([UInt16])
     /// The filtering of this device's NAT is to be found out; a `filteringFound` effect answers.
     case filteringRequested
@@ -126,7 +126,7 @@ package enum PathInput: Sendable {
 package enum DiscoveryInput: Sendable {
     /// From now on datagrams can be sent to the local network and received from it.
     case started
-    /// Neither is possible any longer: say goodbye.
+    /// Neither is possible any longer: close the connection.
     case stopped
     /// A datagram of the discovery group arrived.
     case datagramReceived([UInt8], from: SocketAddress)
@@ -134,7 +134,7 @@ package enum DiscoveryInput: Sendable {
 
 /// An event of the networks' hash tables.
 package enum TableInput: Sendable {
-    /// The application asks a network's hash table; the id is unique while the request is under way.
+    /// A request of the application to a network's hash table; the id is unique while the request is under way.
     case requested(Kademlia.RequestId, NetworkId, Kademlia.Request, Kademlia.RequestPolicy)
     /// The application no longer waits.
     case cancelled(Kademlia.RequestId)

@@ -16,7 +16,7 @@ struct TakenInvitation: Sendable {
     let deadline: Duration
     /// Why the last dial failed.
     var lastFailure = ""
-    /// Whether the inviter was asked, which uses the invitation up.
+    /// Whether the join was requested, which uses the invitation up.
     var isRequested = false
 }
 

@@ -11,9 +11,9 @@ struct KnownPeer: Sendable {
     var isRemembered = false
     var reasons = DialReasons()
     var dial = PeerDial()
-    /// Whether members are asked to bring the two together.
+    /// Whether a traversal to the peer is under way.
     var isTraversing = false
-    /// The time at which they are asked unless the dial under way succeeds before.
+    /// The time at which the traversal starts unless the dial under way succeeds before.
     var traversalAt: Duration?
     /// The manual disconnect, until it is over.
     var manualDisconnect: ManualDisconnect?
@@ -38,13 +38,13 @@ struct KnownPeer: Sendable {
     /// The addresses that became known since the last dial began.
     var untriedAddresses: [SocketAddress] { self.addresses.filter { !self.dial.addresses.contains($0) } }
 
-    /// Notes that a lasting connection was asked for, which ends a manual disconnect.
+    /// Notes that a lasting connection was requested, which ends a manual disconnect.
     mutating func want() {
         self.manualDisconnect = nil
         self.reasons.isWanted = true
     }
 
-    /// Notes that no connection is asked for any longer.
+    /// Notes that no connection is requested any longer.
     mutating func unwant() {
         self.reasons.isWanted = false
         self.reasons.isSought = false

@@ -57,7 +57,7 @@ struct KnownPeers: Sendable {
         if self.peers[peer]?.isDispensable == true { self.peers.removeValue(forKey: peer) }
     }
 
-    /// Drops the evidence that a peer is in a network, and every wish to reach it with the last one.
+    /// Drops the evidence that a peer is in a network, and every requirement to reach it with the last one.
     mutating func forget(_ network: NetworkId, of peer: PeerId) {
         self.peers[peer]?.networks.removeAll { $0 == network }
         guard self.peers[peer]?.networks.isEmpty == true else { return }
@@ -134,7 +134,7 @@ struct KnownPeers: Sendable {
         return nil
     }
 
-    // MARK: Calls
+    // MARK: Traversal
 
     /// The peers whose dial takes long, in the order in which that was noted.
     var overdue: [PeerId] { Array(self.overdueTraversals) }

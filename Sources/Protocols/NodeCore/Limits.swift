@@ -26,12 +26,12 @@ package struct Limits: Hashable, Sendable {
     package var networksPerConnection = 64
     /// Hellos that one connection may send at once, and one more each minute: each may cost eight signature checks.
     package var hellosPerConnection = 256
-    /// Comparisons of revocations that one connection may ask for at once, and one more each minute: each may cost a
+    /// Comparisons of revocations that one connection may request at once, and one more each minute: each may cost a
     /// long answer.
     package var comparisonsPerConnection = 512
     /// Requests for a new token that one connection may send at once, and one more each minute: each costs a signature.
     package var renewalsPerConnection = 4
-    /// The time that a dial may take before other members are asked to bring the two together, as RFC 8305, section 8,
+    /// The time that a dial may take before the traversal over other members starts, as RFC 8305, section 8,
     /// waits before the next attempt.
     package var traversalDelay = Duration.milliseconds(250)
     /// Dials at a time; further ones wait their turn.
@@ -40,9 +40,9 @@ package struct Limits: Hashable, Sendable {
     package var dialsPerPeer = 4
     /// Peers that wait for their turn to be dialled; further ones are tried again later.
     package var queuedDials = 4096
-    /// Messages of hash tables that wait for one peer's admission: one question of each of some lookups.
+    /// Messages of hash tables that wait for one peer's admission: one query of each of some lookups.
     package var pendingMessagesPerPeer = 32
-    /// Bytes of all messages that wait: some records of the largest size for all their holders.
+    /// Bytes of all messages that wait: some records of the largest size for all their replicas.
     package var pendingMessageBytes = 16 << 20
     /// The first pause before dialling again; doubled with every failure.
     package var firstRetry = Duration.milliseconds(500)

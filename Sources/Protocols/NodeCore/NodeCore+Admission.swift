@@ -363,7 +363,7 @@ extension NodeCore {
         return Array(known.prefix(Contact.addressLimit))
     }
 
-    /// The first admission makes a member of a stranger.
+    /// The first admission makes the peer a member.
     private mutating func noteAdmission(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.connections.noteAdmission(on: id, at: now.monotonic) else { return }
         effects.append(.connection(.admitted(id)))

@@ -183,7 +183,7 @@ extension NodeCore {
         self.endAdmission(of: network, on: id, code, now, &effects, isRequestedByPeer: true)
     }
 
-    /// Tells of a peer's departure unless another connection still admits it.
+    /// Reports a peer as disconnected unless another connection still admits it.
     private mutating func noteLeft(
         _ peer: PeerId,
         _ network: NetworkId,

@@ -27,12 +27,13 @@ extension NodeCore {
         self.invitations.take(invitation, until: deadline)
         self.timers.arm(.join(inviter), at: deadline, &effects)
         // The invitation's addresses are newer than any connection, which may lead to a process that is gone. The
-        // connection is asked only when no address is left to dial, since an invitation is good for one question.
+        // connection gets the request only when no address is left to dial, since an invitation is good for one
+        // request.
         self.dialAnew(inviter, now, &effects)
         if self.peers[inviter]?.dial.state != .dialling { self.requestJoinOnConnection(to: inviter, now, &effects) }
     }
 
-    /// Asks an inviter on a connection that there was before; false if there is none, or nothing to ask.
+    /// Sends the join request to an inviter on an existing connection; false if there is none, or no request.
     @discardableResult
     mutating func requestJoinOnConnection(to inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
         guard let taken = self.invitations.taken[inviter], !taken.isRequested, let known = self.peers[inviter],

@@ -137,7 +137,7 @@ extension NodeCore {
         self.learn(entries, from: id, now, &effects)
     }
 
-    /// The network and the set to compare with what the peer sent; nil when it may not ask.
+    /// The network and the set to compare with what the peer sent; nil when it may not request it.
     private mutating func compare(
         _ index: UInt8,
         on id: ConnectionId,
@@ -235,9 +235,10 @@ extension NodeCore {
 
 // MARK: - Renewal of tokens
 
-// A token is renewed before it ends: its holder asks the members it is connected to, and an owner among them answers.
+// A token is renewed before it ends: its holder sends a request to the members it is connected to, and an owner among
+// them answers.
 extension NodeCore {
-    /// Asks for a new token where two thirds of the old one's life are over, and warns of its end.
+    /// Requests a new token where two thirds of the old one's life are over, and warns of its end.
     mutating func lookAtRenewal(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let membership = self.memberships[network], !membership.own.isExpired else { return }
         let seconds = self.memberships.expiryTime(in: membership, now)
@@ -252,7 +253,7 @@ extension NodeCore {
         self.timers.armClock(self.memberships[network]?.own.renewalSeconds, now, &effects)
     }
 
-    /// Asks one member if it is time.
+    /// Sends the request to one member if it is time.
     mutating func requestRenewal(
         of network: NetworkId,
         on id: ConnectionId,
@@ -279,7 +280,7 @@ extension NodeCore {
         guard token.networkId == network, token == state.peerings[network]?.token else {
             return self.disconnectViolator(id, "a request to renew another token than the one shown", now, &effects)
         }
-        // A member that asks more often gets no answer.
+        // A member that requests it more often gets no answer.
         let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
         guard self.connections[id]?.buckets.renewals.take(under: rate, at: now.monotonic) == true else { return }
         effects.append(.membership(.renewalRequested(id, state.link.peer, network, token)))

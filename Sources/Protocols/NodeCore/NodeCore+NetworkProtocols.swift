@@ -313,7 +313,7 @@ extension NodeCore {
         self.tellServices(.offered(offers), of: network, now, &effects)
     }
 
-    /// The member to ask next for a path, of those that are connected; they take turns.
+    /// The connected member to query next for a path, selected in rotation.
     package mutating func provider(
         of path: RequestPath,
         in network: NetworkId,
@@ -323,7 +323,7 @@ extension NodeCore {
             ?? .failure(ServiceFailure(kind: .noService))
     }
 
-    /// Whether a connected member can be asked for a path that is not suspected to be gone.
+    /// Whether a connected member can be queried for a path that is not suspected to be gone.
     package func hasProvider(of path: RequestPath, in network: NetworkId, excluding: [PeerId]) -> Bool {
         self.protocols.services[network]?.canRoute(path, excluding: excluding) ?? false
     }

@@ -40,7 +40,7 @@ extension NodeCore {
         }
     }
 
-    /// Says in a network who this node is, or asks for its member secret.
+    /// Says in a network who this node is, or requests its member secret.
     mutating func announce(_ network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let membership = self.memberships[network], !membership.own.isExpired else { return }
         if let secrets = membership.secrets.member {

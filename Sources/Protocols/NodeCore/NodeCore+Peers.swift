@@ -177,11 +177,11 @@ extension NodeCore {
     }
 }
 
-// MARK: - Calls
+// MARK: - Traversal
 
 // Members that know a peer bring this node together with it.
 extension NodeCore {
-    /// Asks members to bring this node together with a peer that does not answer; false if none can be asked.
+    /// Starts the traversal to a peer that does not answer; false if no member can help.
     @discardableResult
     mutating func traverse(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
         guard let known = self.peers[peer], !known.isTraversing, known.connections.isEmpty, known.isReachedFor,
@@ -198,7 +198,7 @@ extension NodeCore {
         self.tellReach(input, now, &effects)
     }
 
-    /// Asks members for a peer whose address, and perhaps network, is unknown.
+    /// Starts the traversal to a peer whose address, and perhaps network, is unknown.
     mutating func traverseUnknown(
         _ peer: PeerId,
         in network: NetworkId,
@@ -224,7 +224,7 @@ extension NodeCore {
         }
     }
 
-    /// Arms a call of a peer in case its addresses do not answer soon.
+    /// Arms the traversal to a peer in case its addresses do not answer soon.
     mutating func armTraversal(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.configuration.traversesNATs else { return }
         let time = now.monotonic + self.configuration.limits.traversalDelay

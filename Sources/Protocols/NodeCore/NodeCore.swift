@@ -41,10 +41,10 @@ package struct NodeCore: Sendable {
         package var instance: InstanceId
         /// Spreads retries; not a secret.
         package var randomSeed: UInt64
-        /// 32 random bytes, drawn anew at every process start and used for nothing else: nonces, keys of calls and
+        /// 32 random bytes, drawn anew at every process start and used for nothing else: nonces, keys of sessions and
         /// numbers of channels come from them, each under a label of its own.
         package var nonceKey: SecretBytes
-        /// Whether this device asks for a new token before its own ends.
+        /// Whether this device requests a new token before its own ends.
         package var renewsTokens = true
         /// Whether this node takes part in its networks' hash tables; one that does not finds nothing and holds nothing.
         package var hasTables = true
@@ -93,7 +93,7 @@ package struct NodeCore: Sendable {
         package var revocation: @Sendable (Revocation) -> Bool
         package var memberSecret: @Sendable (MemberSecret) -> Bool
         package var signature: @Sendable (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
-        /// Seals a knock to a network's rendezvous key, with randomness of the system's.
+        /// Seals a rendezvous probe to a network's rendezvous key, with randomness of the system's.
         package var seal: @Sendable (_ message: [UInt8], RendezvousKey, _ info: [UInt8]) -> [UInt8]?
         /// Seals a deposit to a holder's key, with randomness of the system's.
         package var sealDeposit: @Sendable (_ message: [UInt8], SealingKey, _ info: [UInt8]) -> [UInt8]? = {
@@ -146,7 +146,7 @@ package struct NodeCore: Sendable {
     var receivesMail = false
     /// The state of the machine, as far as the driver reported it.
     var conditions = Conditions()
-    /// Whether the node says goodbye, and dials no longer.
+    /// Whether the node shuts down, and dials no longer.
     var isStopping = false
 
     package init(_ configuration: Configuration) {
@@ -301,7 +301,7 @@ extension NodeCore {
     }
 }
 
-// MARK: - Questions
+// MARK: - Queries
 
 extension NodeCore {
     /// The networks this node is a member of, in the order of joining.

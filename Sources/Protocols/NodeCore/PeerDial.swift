@@ -87,7 +87,7 @@ struct PeerDial: Sendable {
 
 /// The reasons to dial a peer.
 struct DialReasons: Sendable {
-    /// Whether a lasting connection was asked for.
+    /// Whether a lasting connection was requested.
     var isWanted = false
     /// Whether a connection is to be had as long as there is room: the peer was heard nearby or is remembered.
     var isSought = false

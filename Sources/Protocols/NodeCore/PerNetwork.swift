@@ -20,7 +20,7 @@ struct PerNetwork<Value: HostedProtocol>: ProtocolRunner {
     private var buffer: [Value.Effect] = []
     private var isBusy = false
 
-    /// The value of a network, to be asked; nil where this node is no member.
+    /// The value of a network, for reading; nil where this node is no member.
     subscript(network: NetworkId) -> Value? { self.entries[network]?.value }
 
     /// Changes the value of a network in a way that wants nothing done; nil where this node is no member.

@@ -1,6 +1,6 @@
 internal import Identity
 
-/// The times at which the node has something to do, and the earliest wake that the driver was asked for.
+/// The times at which the node has something to do, and the earliest wake that was requested from the driver.
 ///
 /// Timers are data: a wake is an effect. Connections and peers have their times in ``Deadlines``; a time that a node has
 /// once is a property here, or of the protocol that wants it. So neither a timer nor an input walks through all
@@ -11,7 +11,7 @@ struct Timers: Sendable {
     private var clockWake: Duration?
     /// The next look for surplus connections.
     private var surplusWake: Duration?
-    /// The earliest wake that the driver was asked for.
+    /// The earliest wake that was requested from the driver.
     private var armed: Duration?
     /// The longest time between two looks at the wall clock, which may be set.
     private let longestClockSleep: Duration
@@ -22,7 +22,7 @@ struct Timers: Sendable {
 
     // MARK: Arming
 
-    /// Asks for a wake at `time` unless an earlier one was asked for already.
+    /// Requests a wake at `time` unless an earlier one was requested already.
     mutating func arm(_ time: Duration, _ effects: inout [Effect]) {
         if let armed = self.armed, armed <= time { return }
         self.armed = time
@@ -53,7 +53,7 @@ struct Timers: Sendable {
         self.arm(time, &effects)
     }
 
-    /// Asks again for the wakes of the wall clock and of surplus connections.
+    /// Requests again the wakes of the wall clock and of surplus connections.
     mutating func rearm(_ effects: inout [Effect]) {
         if let time = self.clockWake { self.arm(time, &effects) }
         if let time = self.surplusWake { self.arm(time, &effects) }
@@ -67,7 +67,7 @@ struct Timers: Sendable {
     /// Drops the earliest deadline, which must be there.
     mutating func removeFirstDeadline() { self.deadlines.removeFirst() }
 
-    /// The wake that was asked for came.
+    /// The requested wake came.
     mutating func wakeReached() { self.armed = nil }
 
     /// Takes the first deadline if its time has come.

@@ -2,7 +2,7 @@ package import Identity
 
 /// The path of a request: a service and one of its actions, without a network and without wildcards.
 ///
-/// A text is read once, when it becomes such a path; from then on the value is handed on.
+/// A text is read once, when it becomes such a path; from then on the value is passed on.
 package struct RequestPath: Hashable, Sendable {
     /// `service/action…`, in the one spelling that ``TopicPath`` writes.
     package let text: String

@@ -68,7 +68,7 @@ extension ServiceFailure.Kind {
         }
     }
 
-    /// Whether the handler surely did not begin, so that another provider can be asked whatever the action does.
+    /// Whether the handler surely did not begin, so that another provider can get the request whatever the action does.
     package var isBeforeHandling: Bool {
         switch self {
         case .noService, .noAction, .notRunning, .busy: true

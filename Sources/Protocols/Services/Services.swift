@@ -6,7 +6,7 @@ internal import OrderedCollections
 ///
 /// A node announces its whole offer to every connected member, and again with each change, so that a requester knows
 /// the providers in advance, and can tell a service without any provider from one that pauses. Requests themselves do
-/// not pass here: the driver asks ``route(_:excluding:)`` and opens a stream to the provider that it names. The driver
+/// not pass here: the driver calls ``route(_:excluding:)`` and opens a stream to the provider that it names. The driver
 /// feeds the value ``Input``s with the time and applies the ``Effect``s it appends, in order.
 ///
 /// It is composed of values that own their state: the ``AdmittedMembers`` and the ``MemberOffers``, the
