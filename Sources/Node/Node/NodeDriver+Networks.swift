@@ -164,7 +164,7 @@ extension NodeDriver {
         return await answer?.waitIgnoringCancellation() ?? .unknown(.noAnswer)
     }
 
-    /// Asks a STUN server for the address at which it sees this node's socket.
+    /// Requests from a STUN server the address at which it sees this node's socket.
     ///
     /// - Throws: ``STUNFailure``; `CancellationError` when cancelled.
     package func querySTUN(_ server: SocketAddress, schedule: STUNTransaction.Schedule = .brief) async throws

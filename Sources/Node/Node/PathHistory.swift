@@ -17,7 +17,7 @@ package struct PathHistory: Sendable {
         case admitted(NetworkId)
         /// One of the two refused the other: this device, or the peer.
         case refused(byPeer: Bool, reason: String)
-        /// Others were asked to bring the two together.
+        /// An offer was sent over others.
         case traversal(Reach.Event)
     }
 

@@ -56,7 +56,7 @@ public struct DHTPolicy: Hashable, Sendable {
     /// Whether a read takes the first verified record, which is the fastest and perhaps not the newest.
     public var takesFirst: Bool
 
-    /// Creates a policy: ten seconds, two tries, and the newest record on which several holders agree.
+    /// Creates a policy: ten seconds, two tries, and the newest record on which several replicas agree.
     public init(deadline: Duration = .seconds(10), attempts: Int = 2, takesFirst: Bool = false) {
         self.deadline = deadline
         self.attempts = attempts

@@ -37,7 +37,7 @@ public struct DiscoveryService: Sendable {
         try self.node.setDiscovering()
     }
 
-    /// Sends a goodbye to the listeners on the local network, and falls silent there.
+    /// Announces to the local network that the node leaves, and stops announcing there.
     public func stop() async {
         await self.node.unsetDiscovering()
     }

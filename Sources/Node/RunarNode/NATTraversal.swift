@@ -13,7 +13,7 @@ internal import Traversal
 public struct NATTraversal: Sendable {
     let node: RunarNode
 
-    /// Asks a STUN server (RFC 8489) at which address it sees this node.
+    /// Requests from a STUN server (RFC 8489) the address at which it sees this node.
     ///
     /// - Parameters:
     ///   - localPort: ``RunarNode/listeningPort``, or 0 for the same.
@@ -35,7 +35,8 @@ public struct NATTraversal: Sendable {
         throw NATTraversalError.noAnswer(stunServer, "\(failure)")
     }
 
-    /// Asks the servers of ``RunarNodeConfig/stunServers``, one after the other, at which address they see this node.
+    /// Queries the servers of ``RunarNodeConfig/stunServers``, one after the other, for the address at which they see
+    /// this node.
     ///
     /// - Throws: ``NATTraversalError`` of the last one, or `noServer`; ``NodeError/notRunning``, `CancellationError`.
     public func getPublicEndpoint() async throws -> String {

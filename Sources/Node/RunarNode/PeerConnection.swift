@@ -1,6 +1,6 @@
 public import Identity
 
-/// A connection that was asked for.
+/// A requested connection.
 public struct PeerConnection: Hashable, Sendable {
     /// The peer, proved by TLS.
     public let peerId: PeerId

@@ -1,7 +1,7 @@
 internal import Concurrency
 @_exported public import QRCode
 
-/// Reads QR codes from a camera's frames and from pictures: frames go in, texts come out.
+/// Reads QR codes from a camera's frames and from images: frames go in, texts come out.
 ///
 /// Each text is reported once while it stays in view, and again when it comes back. Frames that arrive while one is
 /// being read are dropped, so that a slow device sees less often instead of later and later.

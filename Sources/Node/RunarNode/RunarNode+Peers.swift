@@ -319,7 +319,7 @@ extension RunarNode {
     public func discoverPeers(for networkId: NetworkId) async -> [DiscoveredPeer] {
         var found: [PeerId: DiscoveredPeer] = [:]
         let local = self.discoveryService.getDiscoveredPeers(for: networkId)
-        let remote = try? await self.dhtFindPeers(networkId: networkId)  // none while nobody can be asked
+        let remote = try? await self.dhtFindPeers(networkId: networkId)  // none while no other member is connected
         for peer in local + (remote ?? []) {
             guard let known = found[peer.peerId] else {
                 found[peer.peerId] = peer

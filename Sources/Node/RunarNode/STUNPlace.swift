@@ -6,7 +6,7 @@ package struct STUNPlace: Hashable, Sendable {
     /// The port of STUN (RFC 8489, section 18.6).
     package static let port: UInt16 = 3478
 
-    /// The most servers that are asked one after the other, since each may let the caller wait for seconds.
+    /// The most servers that are queried one after the other, since each may let the caller wait for seconds.
     package static let limit = 4
 
     package let host: String

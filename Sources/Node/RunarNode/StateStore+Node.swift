@@ -124,7 +124,7 @@ extension StateStore {
     /// The records of a network's hash table on this device; one that cannot be read is left out.
     func tableRecords(of network: NetworkId) throws -> [Record] {
         try self.records(of: network).compactMap { bytes in
-            try? Record(binary: bytes)  // damaged on disk: the other holders have it
+            try? Record(binary: bytes)  // damaged on disk: the other replicas have it
         }
     }
 }

@@ -21,7 +21,7 @@ final class KeyExchangeDriver: Sendable {
         var confirmedGeneration: UInt32 = 0
         /// The binding of the exchange whose safety number was compared.
         var verifiedBinding: [UInt8]?
-        /// Whether the keys were deleted, so that an operation that waited for its turn is too late.
+        /// Whether the keys were deleted, so that an operation that waited for the mutex is too late.
         var isRemoved = false
         /// The network in which the peer was heard last.
         var network: NetworkId?
@@ -29,7 +29,7 @@ final class KeyExchangeDriver: Sendable {
         var reported: KeyRelationship?
     }
 
-    /// One relationship; changes take turns, so that the disk and the memory agree.
+    /// One relationship; a mutex serialises changes, so that the disk and the memory agree.
     final class Relationship: Sendable {
         let peer: PeerId
         let mutex = AsyncMutex()
@@ -197,7 +197,7 @@ final class KeyExchangeDriver: Sendable {
         noteChange(of: relationship)
     }
 
-    /// Runs `body` when it is the relationship's turn, unless its keys were deleted meanwhile.
+    /// Runs `body` with the relationship's mutex held, unless its keys were deleted meanwhile.
     func withExclusiveAccess<Result>(of relationship: Relationship, _ body: () async throws -> Result) async throws
         -> Result
     {

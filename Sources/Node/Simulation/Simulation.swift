@@ -11,8 +11,9 @@
 ///
 /// **Modelled:** latency of each pair of nodes, jitter, asymmetric pairs; partitions, also in one direction; connections
 /// that deliver in order or break, where loss shows as the delay of probe timeouts; frames that a node sends at one
-/// moment, which travel in one packet as far as they fit; the round trips of TLS and of the hello; dials that time out; nodes that come, leave with or without a goodbye and come back with their id and disk;
-/// wall clocks that are wrong or jump.
+/// moment, which travel in one packet as far as they fit; the round trips of TLS and of the hello; dials that time out;
+/// nodes that come, leave with or without a graceful shutdown and come back with their id and disk; wall clocks that
+/// are wrong or jump.
 ///
 /// **Not modelled:** bandwidth, congestion, queues and the size of packets; the time that nodes compute; NATs and
 /// firewalls; connection migration; the acknowledgements and keep-alives of QUIC, which are in no count of messages or

@@ -77,7 +77,7 @@ extension CircleDriver {
 
     /// Stores a card of this device's person.
     ///
-    /// Called in turn.
+    /// Called with the mutex held.
     func keep(_ card: ProfileCard) throws {
         let account = try makeAccount()
         try store.save(
@@ -130,7 +130,7 @@ extension CircleDriver {
 
     /// Stores a newer card of a trusted person, or of this one, which a letter brought; nil if it is not newer.
     ///
-    /// Called in turn.
+    /// Called with the mutex held.
     func apply(_ card: ProfileCard, from id: PublicID) throws -> CardChange? {
         guard card.publicID == id else { throw CircleError.invalidSignature }
         if id == ownID {

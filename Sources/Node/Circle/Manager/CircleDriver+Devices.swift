@@ -186,7 +186,7 @@ extension CircleDriver {
 
     /// Stores the trust in a person, of which another device of this person tells; nil if it is not new.
     ///
-    /// Called in turn.
+    /// Called with the mutex held.
     func apply(_ notice: TrustNotice, from sender: PublicID) throws -> TrustChange? {
         let id = notice.card.publicID
         guard sender == ownID, id != ownID else {

@@ -49,7 +49,8 @@ extension CircleDriver {
         return try thought(model.publicID)
     }
 
-    /// Seals a thought for devices, concurrently in one turn, and gives it to the mail; without keys it waits.
+    /// Seals a thought for devices, concurrently in one critical section, and gives it to the mail; without keys it
+    /// waits.
     private func seal(_ content: SealedContent, for deliveries: [StoredDelivery]) async {
         await attempt("sealing a thought") {
             try await mutex.withLock {

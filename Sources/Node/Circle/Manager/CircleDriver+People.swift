@@ -96,7 +96,7 @@ extension CircleDriver {
 
     /// Stores the trust in a person after an input.
     ///
-    /// Called in turn.
+    /// Called with the mutex held.
     func apply(_ input: Trust.Input, to id: PublicID, at seconds: UInt64? = nil) throws -> TrustChange {
         let before = try known(id)
         guard input != .invite || !state.withLock({ $0.blocked.contains(id) }) else { throw CircleError.blocked(id) }

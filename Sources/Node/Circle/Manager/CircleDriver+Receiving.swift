@@ -47,7 +47,7 @@ extension CircleDriver {
         var isWaiting = false
         defer { if !isWaiting { state.withLock { $0.waiting[mail.id] = nil } } }
         do {
-            // In turn, so that a revocation comes before all of it or after.
+            // Under the mutex, so that a revocation comes before all of it or after.
             try await mutex.withLock {
                 guard let person = trustedPerson(of: peer) else { throw CircleError.invalidSignature }
                 // A crash may have come between the pool of an exchange and its result; the next exchange brings the key.

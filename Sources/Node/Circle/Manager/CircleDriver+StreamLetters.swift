@@ -52,7 +52,7 @@ extension CircleDriver {
 
     /// Stores the description of a stream from its creator, or from another device of this person; nil if it is not new.
     ///
-    /// Called in turn.
+    /// Called with the mutex held.
     func apply(
         _ description: StreamDescription,
         from person: PublicID,
@@ -106,7 +106,7 @@ extension CircleDriver {
     /// Stores the word of a member that it joined or left, of the creator that this person was removed, or of another own
     /// device.
     ///
-    /// Called in turn.
+    /// Called with the mutex held.
     func apply(_ notice: ParticipationNotice, from person: PublicID) throws -> StreamChange? {
         guard var stream = try store.stream(notice.stream.bytes).flatMap(Stream.init) else {
             // The description follows.

@@ -73,7 +73,7 @@ extension CircleDriver {
 
     // MARK: The creator
 
-    /// Called in turn.
+    /// Called with the mutex held.
     private func makeStream(
         _ id: UUID,
         name: String,
@@ -182,7 +182,7 @@ extension CircleDriver {
 
     /// Changes a stream of this person and notes who is to be told; nil if nothing changes.
     ///
-    /// Called in turn.
+    /// Called with the mutex held.
     func change(
         _ id: PublicID,
         telling others: [PublicID] = [],

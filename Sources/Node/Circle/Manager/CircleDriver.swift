@@ -12,7 +12,7 @@ internal import Storage
 
 /// Applies the effects of trust, and moves letters between the database, the one-time keys and the mail of a node.
 ///
-/// Changes take turns, so that the disk and the memory agree.
+/// A mutex serialises changes, so that the disk and the memory agree.
 final class CircleDriver: Sendable {
     struct State: Sendable {
         /// The key of this device's person; it changes when another device of the person sets this one up.

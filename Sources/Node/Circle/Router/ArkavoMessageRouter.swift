@@ -6,7 +6,7 @@ public import OneTimeKeys
 ///
 /// A NanoTDF is recognised by its magic number `0x4C314C`. Sealed for a one-time key of this device, it belongs to the
 /// conversation with the peer to which that key was given; otherwise a key access service has to open it. A message to an
-/// X-Wing key has a magic number of its own. Every other frame is handed on as it is.
+/// X-Wing key has a magic number of its own. Every other frame is passed on as it is.
 public struct ArkavoMessageRouter: Sendable {
     /// The carrier of a frame.
     public enum Source: Hashable, Sendable {

@@ -1,5 +1,5 @@
-/// A line of the log that strangers can cause as often as they like: once a minute it is written, and says how often it
-/// was not.
+/// A line of the log that unauthenticated peers can cause as often as they like: once a minute it is written, and says
+/// how often it was not.
 struct RepeatedLine: Sendable {
     private static let pause = Duration.seconds(60)
 

@@ -1,7 +1,7 @@
 /// The location of a node's keys, and their protection by the system.
 ///
-/// All fields exist on every system. Those that only Apple's systems can honour are kept as a wish elsewhere, with one
-/// exception: a node that requires biometrics does not start where the system does not enforce them, be it by
+/// All fields exist on every system. Those that only Apple's systems can honour are stored but not enforced elsewhere,
+/// with one exception: a node that requires biometrics does not start where the system does not enforce them, be it by
 /// ``requireBiometric`` or by ``useTouchID`` without ``allowApplicationPassword``.
 public final class RunarKeychainConfig {
     /// The namespace of this app's keys, such as its bundle identifier; it names the device's identity.

@@ -74,7 +74,7 @@ public final class RunarNodeConfig {
     public var discoveryGroups: MulticastGroups? = .standard
     /// The time between two beacons on the local network, give or take a fifth; from a second to a day.
     public var discoveryInterval = Duration.seconds(10)
-    /// The STUN servers that ``NATTraversal/getPublicEndpoint()`` asks in this order, four at most.
+    /// The STUN servers that ``NATTraversal/getPublicEndpoint()`` queries in this order, four at most.
     ///
     /// Each is a `host`, a `host:port` or an address. No server gets a datagram before an app calls that.
     public var stunServers: [String] = []
@@ -87,9 +87,9 @@ public final class RunarNodeConfig {
     public var cacheAge = Duration.seconds(300)
     /// The time for which the latest events of each member are kept for late subscribers; above zero, at most a day.
     public var eventWindow = Duration.seconds(1800)
-    /// Whether this device asks for a new access token when two thirds of the old one's life are over.
+    /// Whether this device requests a new access token when two thirds of the old one's life are over.
     public var renewsTokens = true
-    /// Whether this device, where it owns a network, gives members new tokens when they ask.
+    /// Whether this device, where it owns a network, gives members new tokens on request.
     public var grantsRenewals = true
 
     /// Creates a configuration; where the keys are must still be said.

@@ -64,7 +64,7 @@ extension RunarErrorCode {
     /// 3009: as many peers as may be are connected.
     public static let tooManyPeers = Self(rawValue: 3009)
 
-    /// 4001: no device that can be asked offers the service.
+    /// 4001: no reachable device offers the service.
     public static let noService = Self(rawValue: 4001)
     /// 4002: the service has no such action.
     public static let noAction = Self(rawValue: 4002)

@@ -19,7 +19,7 @@ extension RunarKeychain {
                 "this key storage cannot ask for biometrics: turn them off, or keep the keys in the Keychain"
             )
         }
-        // The wish comes first: a key that is made meanwhile is guarded, too.
+        // The guard is stored first: a key that is made meanwhile is guarded, too.
         if enabled {
             try self.storePublic([1], id: Self.requirementId)
         } else {
@@ -38,8 +38,8 @@ extension RunarKeychain {
 
     /// Asks for a finger or a face now; returns whether one was asked for, which it is not while nothing is guarded.
     ///
-    /// - Throws: ``KeychainError/denied`` when the person refused; ``KeychainError/unsupported(_:)`` when a guard is wished
-    ///   for that this storage does not keep.
+    /// - Throws: ``KeychainError/denied`` when the person refused; ``KeychainError/unsupported(_:)`` when a guard is
+    ///   requested for that this storage does not keep.
     public func requireBiometricAuth() async throws -> Bool {
         let guarded = try self.keys.list().first { id in
             guard Self.isPersonal(id) else { return false }
@@ -57,6 +57,6 @@ extension RunarKeychain {
         return try self.keys.retrieve(id: guarded) != nil
     }
 
-    /// Whether the person wishes to be asked.
+    /// Whether the person chose to be asked.
     func wantsBiometrics() throws -> Bool { try self.keys.exists(id: Self.requirementId) }
 }

@@ -62,7 +62,7 @@ extension RunarKeychain {
 
     static func networkKeyId(_ network: NetworkId) -> String { networkKeyPrefix + network.text }
 
-    /// Whether an id is that of a key that is the person's: guarded by a finger or face if the person wishes.
+    /// Whether an id is that of a key that is the person's: guarded by a finger or face if the person chose so.
     static func isPersonal(_ id: String) -> Bool {
         id == KeyId.root.rawValue || id.hasPrefix(networkKeyPrefix) || id.hasPrefix(profileKeyPrefix)
     }

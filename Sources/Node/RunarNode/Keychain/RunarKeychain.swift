@@ -139,7 +139,7 @@ extension RunarKeychain {
     /// This device's key, made if there is none yet.
     func peerKey() throws -> Ed25519KeyPair { try KeyId.peer.key(in: self.keys, orMake: generatePeerKey) }
 
-    /// Stores a key of the person, guarded as the person wishes.
+    /// Stores a key of the person, guarded as the person chose.
     func store(_ key: SecretBytes, id: String) throws {
         var accessControl = self.guarding
         accessControl.requireBiometric = try accessControl.requireBiometric || self.wantsBiometrics()

@@ -250,7 +250,7 @@ extension RunarNode {
     /// known, to be joined again. The node must be stopped; after a failure, or a crash meanwhile, call it again.
     ///
     /// - Throws: ``RunarError`` of kind `inUse` while the node runs; ``KeychainError``, ``StorageError``;
-    ///   `CancellationError` when cancelled before its turn.
+    ///   `CancellationError` when cancelled before it began.
     @discardableResult
     public func renewDevice() async throws -> PeerId {
         try await self.phases.withExclusiveAccess {

@@ -59,7 +59,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         case beginBackgroundTask
         /// The time is no longer needed.
         case endBackgroundTask
-        /// Say goodbye and leave the network: ``RunarNode/stop(within:)``.
+        /// Close the connections and leave the network: ``RunarNode/stop(within:)``.
         case stop(within: Duration)
         /// Go on the network again.
         case start

@@ -37,7 +37,7 @@ extension RunarNode {
     ///
     /// - Throws: ``TransportError`` when no socket could be bound, ``KeychainError``, ``StorageError``;
     ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nothing enforces them here;
-    ///   ``NodeError/notRunning`` when a stop overtook it; `CancellationError` when cancelled before its turn.
+    ///   ``NodeError/notRunning`` when a stop overtook it; `CancellationError` when cancelled before it began.
     public func start() async throws {
         try await self.phases.withExclusiveAccess { try await self.startExclusively() }
     }
@@ -80,7 +80,7 @@ extension RunarNode {
         self.logs[.lifecycle].info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
     }
 
-    /// Says goodbye to every peer and leaves the network.
+    /// Closes the connection to every peer and leaves the network.
     ///
     /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first, each
     /// within 30 seconds, and requests of other devices end first. When the handler of one calls this, it returns
@@ -89,7 +89,7 @@ extension RunarNode {
 
     /// Stops where there is no time to wait for others: in an app that its system is about to halt.
     ///
-    /// - Parameter patience: How long services may take to stop, and after the goodbye once more how long handlers of
+    /// - Parameter patience: How long services may take to stop, and after the shutdown once more how long handlers of
     ///   requests may. What takes longer goes on without a network, and the next start waits for it.
     public func stop(within patience: Duration) async { await self.stop(waiting: patience) }
 

@@ -49,7 +49,7 @@ enum BuiltInServices {
         return registry
     }
 
-    /// `$dht`: the cache of what was read and written in the hash table of the network in which it is asked.
+    /// `$dht`: the cache of what was read and written in the hash table of the network of the request.
     static func makeTableService() -> RunarService {
         let service = RunarService(
             name: "Hash table",
@@ -104,7 +104,7 @@ enum BuiltInServices {
                 context: name
             )
         }
-        // Before its turn, too, which may be long in coming while it starts.
+        // Before it has the mutex, too, which takes long while the service starts.
         try check()
         return try await hosted.withExclusiveAccess {
             try check()

@@ -47,7 +47,7 @@ final class IncomingSink: ItemSink {
         }
     }
 
-    /// Only in turn.
+    /// Called with the mutex held.
     private func begin() async throws {
         if self.hasBegun.withLock({ $0 }) { return }
         try await self.incoming.beginStreaming(self.type)

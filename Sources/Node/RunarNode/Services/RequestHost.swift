@@ -12,7 +12,7 @@ struct RequestHost: Sendable {
 
     let node: RunarNode
 
-    /// Whether this task is a handler that another device asked of `node`: the node's run waits for its end.
+    /// Whether this task is a handler for a request of another device to `node`: the node's run waits for its end.
     static func isServing(_ node: RunarNode) -> Bool { Self.serving.contains(ObjectIdentifier(node)) }
 
     /// Calls `body` as if no request of another device were being handled, for tasks that outlive the request.

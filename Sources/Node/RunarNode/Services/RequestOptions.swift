@@ -5,10 +5,11 @@ public struct RequestOptions: Sendable {
     /// The time limit, a day at most; nil for the node's ``RunarNodeConfig/requestTimeoutMs``, or for a day if a stream
     /// of values is answered.
     public var timeout: Duration?
-    /// Whether asking twice does no harm: then another device that offers the service is asked when the first one goes
-    /// away before it has answered.
+    /// Whether a repeated request does no harm: then another device that offers the service gets it when the first one
+    /// goes away before it has answered.
     public var isIdempotent: Bool
-    /// The device to ask; nil for this one if it offers the service, and otherwise for one after the other of those that do.
+    /// The device that gets the request; nil for this one if it offers the service, and otherwise for one after the
+    /// other of those that do.
     public var peer: PeerId?
     /// The encoding of the payload.
     public var encoding: PayloadEncoding

@@ -31,7 +31,7 @@ public struct RunarContext: Sendable {
         return logger
     }
 
-    /// Asks a service; see `request(_:payload:options:)`.
+    /// Sends a request to a service; see `request(_:payload:options:)`.
     ///
     /// Within a call the answer must come before the one that the call owes, whatever `options` say.
     public func request<Input: Encodable & Sendable, Output: Decodable & Sendable>(

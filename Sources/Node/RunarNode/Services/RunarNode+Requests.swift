@@ -5,9 +5,9 @@ internal import Logging
 internal import Node
 internal import Services
 
-// Asking services, on this device or on others.
+// Requests to services, on this device or on others.
 extension RunarNode {
-    /// Asks a service and returns its answer.
+    /// Sends a request to a service and returns its answer.
     ///
     /// `path` is `service/action` or `network:service/action`, where the network is its id or its name and otherwise
     /// ``RunarNodeConfig/defaultNetworkId``. This device's own service answers if there is one that runs, otherwise one
@@ -39,17 +39,17 @@ extension RunarNode {
         return try (answer.encoding ?? options.encoding).decode(Output.self, from: answer.bytes)
     }
 
-    /// Asks a service with a payload and an answer of one type.
+    /// Sends a request to a service with a payload and an answer of one type.
     public func request<Value: Codable & Sendable>(_ path: String, payload: Value?) async throws -> Value {
         try await self.request(path, payload: payload, options: RequestOptions())
     }
 
-    /// Asks a service with values of any shape.
+    /// Sends a request to a service with values of any shape.
     public func request(_ path: String, payload: [String: RunarValue]?) async throws -> [String: RunarValue] {
         try await self.request(path, payload: payload, options: RequestOptions())
     }
 
-    /// Asks a service with bytes that only the two programs understand.
+    /// Sends a request to a service with bytes that only the two programs understand.
     public func request(
         _ path: String,
         payload: Data?,
@@ -58,7 +58,8 @@ extension RunarNode {
         try await self.sendRequest(self.services.route(path), payload: payload ?? Data(), encoding: nil, options).bytes
     }
 
-    /// Asks a service with bytes that are written as `encoding` says, and returns the bytes of the answer.
+    /// Sends a request to a service with bytes that are written as `encoding` says, and returns the bytes of the
+    /// answer.
     ///
     /// For programs that encode and decode by themselves, such as those in other languages.
     public func requestRaw(
@@ -147,13 +148,13 @@ extension RunarNode {
 
 // Requests that leave the device.
 extension RunarNode {
-    /// Whether another device of a network may be asked.
+    /// Whether a request to another device of a network is possible.
     func canRequestPeers(in network: NetworkKey) -> Bool {
         guard case .known(let id) = network else { return false }
         return self.services.isMember(of: id)
     }
 
-    /// Asks another device.
+    /// Sends a request to another device.
     func requestPeers(
         _ route: ServiceHost.Route,
         payload: Data,
@@ -210,11 +211,11 @@ extension RunarNode {
 
 // Requests whose payload or answer is a sequence.
 extension RunarNode {
-    /// Asks for a sequence of values.
+    /// Requests a sequence of values.
     ///
     /// The sequence may take a day unless `options` say otherwise, and its sender waits while the reader is slow. Where the
-    /// handler answers with one value, that is the sequence. `path` and the choice of who is asked are those of
-    /// `request(_:payload:options:)`; once the sequence began, no other device is asked.
+    /// handler answers with one value, that is the sequence. `path` and the choice of the provider are those of
+    /// `request(_:payload:options:)`; once the sequence began, no other device gets the request.
     ///
     /// - Throws: as `request(_:payload:options:)`, as far as it is known before the first value.
     public func stream<Input: Encodable & Sendable, Output: Decodable & Sendable>(
@@ -230,9 +231,9 @@ extension RunarNode {
         )
     }
 
-    /// Sends a sequence of values and asks for one.
+    /// Sends a sequence of values and requests one.
     ///
-    /// The values are asked of `inputs` as quickly as the handler takes them; an error of theirs ends the request.
+    /// The values are taken from `inputs` as quickly as the handler takes them; an error of theirs ends the request.
     public func stream<Inputs: AsyncSequence & Sendable, Output: Decodable & Sendable>(
         _ path: String,
         sending inputs: Inputs,

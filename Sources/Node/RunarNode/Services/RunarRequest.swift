@@ -14,7 +14,7 @@ public struct RunarRequest: Sendable {
     public var path: String { self.context.path }
     /// The part of the path that matches each `{name}` of the action.
     public var parameters: [String: String] { self.context.parameters }
-    /// In which network it was asked; nil for a name that is no network yet.
+    /// The network of the request; nil for a name that is no network yet.
     public var networkId: NetworkId? { self.context.networkId }
     /// The calling device; nil for this one.
     public var peer: PeerId? { self.context.peer }

@@ -16,7 +16,7 @@ extension RunarService {
         self.registerAction(name, options: options) { (input: Input?, _: RunarContext) in try await handler(input) }
     }
 
-    /// Adds an action whose handler also sees who asks, and can ask and tell others.
+    /// Adds an action whose handler also gets the requester, and can send requests and events.
     public final func registerAction<Input: Codable & Sendable, Output: Codable & Sendable>(
         _ name: String,
         options: ActionOptions = ActionOptions(),

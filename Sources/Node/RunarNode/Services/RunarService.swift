@@ -6,7 +6,7 @@ internal import Identity
 public protocol RunarServiceProtocol: AnyObject, Sendable {
     /// The display name.
     var name: String { get }
-    /// By which path it is asked: one segment.
+    /// The path of its requests: one segment.
     var path: String { get }
     /// Its version.
     var version: String { get }
@@ -21,7 +21,7 @@ public protocol RunarServiceProtocol: AnyObject, Sendable {
     func handleEvent(_ event: String, data: [String: RunarValue]?) async throws
 }
 
-/// A service that devices ask: make one with actions, or subclass it, and add it to a node.
+/// A service for requests of devices: make one with actions, or subclass it, and add it to a node.
 ///
 /// ```swift
 /// final class MathService: RunarService, @unchecked Sendable {
@@ -39,7 +39,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
 
     /// The display name.
     public let name: String
-    /// By which path it is asked: one segment.
+    /// The path of its requests: one segment.
     public let path: String
     /// Its version.
     public let version: String
@@ -73,7 +73,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
         set { self.table.withLock { $0.encoding = newValue } }
     }
 
-    /// Ways to ask and tell others by the node to which it was added last; nil while it is on none.
+    /// Ways to send requests and events by the node to which it was added last; nil while it is on none.
     public final var context: RunarContext? {
         let (nodes, network) = self.table.withLock { ($0.nodes, $0.network) }
         guard let node = nodes.last,

@@ -17,7 +17,7 @@ final class ServiceHost: Sendable {
 
     /// The key of a cached route: a path, and where it came from.
     private struct RouteKey: Hashable, Sendable {
-        /// The network in which another device asks; nil on this one, where the text may name it.
+        /// The network of another device's request; nil on this one, where the text may name it.
         let network: NetworkId?
         let text: String
     }
@@ -197,7 +197,7 @@ final class ServiceHost: Sendable {
         if let route = self.state.withLock({ $0.routes[routeKey] }) { return route }
         let (route, forgotten) = self.state.withLock { state in
             let route = Self.route(path, in: .known(network), state)
-            // Others may ask for whatever they like.
+            // Others may request any path.
             return (route, route.action == nil ? [:] : Self.remember(route, for: routeKey, &state))
         }
         withExtendedLifetime(forgotten) {}

@@ -27,7 +27,7 @@ public struct RunarActionInfo: Codable, Hashable, Sendable {
     public let input: String
     /// The output, in words or as a schema.
     public let output: String
-    /// Whether asking twice does no harm.
+    /// Whether a repeated request does no harm.
     public let isIdempotent: Bool
     /// Whether it takes or returns a stream of values.
     public let isStreaming: Bool
@@ -37,7 +37,7 @@ public struct RunarActionInfo: Codable, Hashable, Sendable {
 public struct RunarServiceInfo: Codable, Hashable, Sendable {
     /// In which network: its id, or a name that is no network yet.
     public let networkId: String
-    /// By which path it is asked.
+    /// The path of its requests.
     public let servicePath: String
     /// The display name.
     public let name: String
@@ -65,9 +65,9 @@ public struct ActionOptions: Sendable {
     public var input: String
     /// The output, in words or as a schema.
     public var output: String
-    /// Whether asking twice does no harm, so that callers may ask another provider when one goes away.
+    /// Whether a repeated request does no harm, so that callers may try another provider when one goes away.
     public var isIdempotent: Bool
-    /// The time for which an answer to a payload is returned again without asking the handler; nil for never.
+    /// The time for which an answer to a payload is returned again without calling the handler; nil for never.
     ///
     /// Every caller gets it: an action whose answer depends on the caller must keep this nil.
     public var cacheAge: Duration?

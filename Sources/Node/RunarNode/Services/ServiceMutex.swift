@@ -2,8 +2,8 @@ internal import Concurrency
 
 /// Lets those who start, stop, pause or resume a service do so one after another, on whichever node it is.
 ///
-/// A change that the service itself makes in its `start` or `stop` belongs to the turn under way. A turn runs to
-/// completion also when its caller is cancelled: no service is left half started.
+/// A change that the service itself makes in its `start` or `stop` belongs to the critical section under way. A section
+/// runs to completion also when its caller is cancelled: no service is left half started.
 final class ServiceMutex: Sendable {
     private final class CriticalSection: Sendable {
         let mutex: ServiceMutex
@@ -12,7 +12,7 @@ final class ServiceMutex: Sendable {
         init(of mutex: ServiceMutex) { self.mutex = mutex }
     }
 
-    /// The turns within which a task runs; one that outlives its turn is in none.
+    /// The critical sections within which a task runs; one that outlives its section is in none.
     @TaskLocal private static var sections: [CriticalSection] = []
 
     private let lock = AsyncMutex()

@@ -11,7 +11,7 @@ struct NodePhases: Sendable {
         case starting(isAbandoned: Bool)
         /// On the network. May become `stopping`.
         case running(NodeDriver, Task<Void, Never>)
-        /// Saying goodbye. Becomes `stopped`.
+        /// Shutting down. Becomes `stopped`.
         case stopping(Task<Void, Never>)
     }
 
@@ -35,7 +35,7 @@ struct NodePhases: Sendable {
 
     /// Runs `body` when no start is under way.
     ///
-    /// - Throws: What `body` throws; `CancellationError` when cancelled before its turn.
+    /// - Throws: What `body` throws; `CancellationError` when cancelled before it began.
     func withExclusiveAccess<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await self.starts.withLock(body)
     }

@@ -22,7 +22,7 @@ struct Event {
         case datagram
         /// The node starts, unless its generation is no longer `stamp`.
         case start
-        /// The node stops: says goodbye if `payload` is 0, vanishes otherwise.
+        /// The node stops: shuts down gracefully if `payload` is 0, vanishes otherwise.
         case stop
         /// The step of the scenario with the number `payload` is due.
         case step

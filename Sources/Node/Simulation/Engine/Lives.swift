@@ -7,7 +7,7 @@ struct Lives {
     /// The end of a session that begins.
     struct Departure {
         let at: Int64
-        /// Whether the node leaves without a goodbye.
+        /// Whether the node leaves without a graceful shutdown.
         let isAbrupt: Bool
     }
 

@@ -48,7 +48,7 @@ extension World {
             self.nodes[node].disk.remember(peer, at: address.map { [$0] } ?? [])
         case .discovered(let peer, _, _): self.noteDiscovery(of: peer, by: node)
         case .dialPath, .unreachable, .lost:
-            // No node waits for one peer, nor calls any.
+            // No node waits for one peer, nor traverses a NAT.
             break
         }
     }

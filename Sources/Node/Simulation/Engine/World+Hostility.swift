@@ -3,7 +3,7 @@ internal import Kademlia
 internal import NodeCore
 
 // Hostile members are admitted like others and speak the protocol. Their own tables are kept as honest ones are, so that
-// others take them for neighbours; but questions they answer with lies.
+// others take them for neighbours; but they answer RPCs with lies.
 extension World {
     /// Marks the hostile nodes, and adds those that gather around the first keys.
     mutating func recruit(_ hostility: Scenario.Hostility) throws(IdentityError) {
@@ -31,7 +31,7 @@ extension World {
         }
     }
 
-    /// Answers a question in the name of a hostile node; false for what is no question.
+    /// Answers an RPC in the name of a hostile node; false for what is no RPC.
     mutating func answerFalsely(_ bytes: [UInt8], on id: ConnectionId, by node: Int) -> Bool {
         guard case .dht(let index, let payload)? = try? Frame(bytes),  // what is no frame is its core's to refuse
             let message = try? Message(payload),  // likewise

@@ -30,7 +30,8 @@ struct MailProbe {
     private var numbers: [MailID: Int] = [:]
     /// The number of each mail by its body, so that it is recognised under another id, too.
     private var numbersByBody: [[UInt8]: Int] = [:]
-    /// The mails that were neither shown nor refused, did not expire, and did not meet their recipient.
+    /// The mails that were neither shown nor refused, did not expire, and were never online together with their
+    /// recipient.
     private var unsettled: [Int] = []
     /// The time from the recipient's start, for mails that were sent before it.
     private var afterStart = Samples()

@@ -3,7 +3,7 @@ internal import Identity
 
 /// All running nodes by id: what a table would know that knows everything.
 struct MemberIndex {
-    /// The number of nodes that are near: the places of a bucket, and the holders of a record.
+    /// The number of nodes that are near: the places of a bucket, and the replicas of a record.
     static let replicaCount = 20
 
     private struct Entry {

@@ -158,9 +158,9 @@ extension Scenario {
         var sessions: Quantiles
         /// The shortest time for which a node that comes back is away.
         var absences: Quantiles
-        /// The share of departed nodes that come back, with their id and what they had stored.
+        /// The share of nodes that leave and come back, with their id and what they had stored.
         var returning: Double
-        /// The share of departures without a goodbye.
+        /// The share of nodes that leave without a graceful shutdown.
         var abrupt: Double
         /// For how long this goes on.
         var lasting: Duration

@@ -9,7 +9,7 @@ internal import Foundation
 /// are looked for at once. When the app ends, what is under way ends first, while the app stands still; call
 /// ``terminate()`` from `applicationShouldTerminate`, and it goes on meanwhile. ``LifecyclePlan`` has the rules.
 @MainActor public final class AppLifecycle {
-    /// A little longer than ``RunarNode/drainPatience``, for the goodbye.
+    /// A little longer than ``RunarNode/drainPatience``, for the graceful shutdown.
     private static let endTime = DispatchTimeInterval.seconds(12)
 
     private let watch: SystemWatch
