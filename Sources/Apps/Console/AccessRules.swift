@@ -69,7 +69,7 @@ package struct AccessRules: Sendable {
         self.scheme = scheme
     }
 
-    /// Judges a request; a page may be linked to from anywhere, because it does nothing without a token.
+    /// Checks a request; a page may be linked to from anywhere, because it does nothing without a token.
     package func evaluate(_ request: Request, forPage: Bool) -> Verdict {
         guard let host = request.host?.lowercased(), isOwn(host, request) else { return .foreignHost }
         if let origin = request.origin?.lowercased() {

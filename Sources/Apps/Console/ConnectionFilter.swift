@@ -54,7 +54,7 @@ final class ConnectionFilter: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// A channel that has a door in front of everything else.
+/// A channel with a connection filter in front of everything else.
 struct FilteredChannel<Inner: ServerChildChannel>: ServerChildChannel {
     let inner: Inner
     let makeFilter: @Sendable () -> ConnectionFilter

@@ -26,7 +26,7 @@ package struct ConsoleRoute: Sendable {
     package static let jsonByteLimit = 1 << 20
 
     package let method: Method
-    /// The path, with `{name}` for a segment that is handed on: `/api/v1/networks/{network}`.
+    /// The path, with `{name}` for a segment that is passed to the handler: `/api/v1/networks/{network}`.
     package let template: String
     package let body: Body
     package let answer: Answerer

@@ -90,7 +90,7 @@ final class TLSServerHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Hands on everything that can be decrypted.
+    /// Passes on everything that can be decrypted.
     private func deliver(_ context: ChannelHandlerContext) {
         while state == .open {
             var plain = context.channel.allocator.buffer(capacity: 0)

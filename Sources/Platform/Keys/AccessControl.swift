@@ -31,7 +31,8 @@ public struct AccessControl: Sendable, Hashable {
         AccessControl(requireBiometric: true)
     }
 
-    /// Touch ID on a Mac, on this device alone, where the Secure Enclave judges the finger before the Keychain gives the key.
+    /// Touch ID on a Mac, on this device alone, where the Secure Enclave checks the finger before the Keychain gives
+    /// the key.
     ///
     /// The key itself is in the Keychain: the Secure Enclave makes P-256 keys only, and ours are Ed25519.
     public static func macosSecureEnclave() -> AccessControl {

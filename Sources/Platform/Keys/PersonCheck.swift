@@ -9,7 +9,7 @@ enum PersonCheck: UInt8, CaseIterable, Sendable {
     case biometrics = 1
     /// A finger or a face, or the password in their place.
     case biometricsOrPassword = 2
-    /// Nothing, although a finger or a face is wished for: no sensor was there. Becomes `biometrics` where one is.
+    /// Nothing, although a finger or a face was requested: no sensor was there. Becomes `biometrics` where one is.
     case missing = 3
 
     init(_ accessControl: AccessControl, hasSensor: Bool) {
@@ -21,6 +21,6 @@ enum PersonCheck: UInt8, CaseIterable, Sendable {
             }
     }
 
-    /// Whether a finger or a face was wished for.
+    /// Whether a finger or a face was requested.
     var isRequired: Bool { self != .none }
 }

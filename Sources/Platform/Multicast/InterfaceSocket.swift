@@ -3,8 +3,8 @@ internal import Libc
 
 /// A socket that hears one group on one interface and sends to it there.
 ///
-/// One for each, because a socket for all would meet Linux's bound on memberships (20), could not tell where a datagram
-/// came in without control messages, and would carry the trouble of one interface to the others.
+/// One for each, because a socket for all would reach Linux's bound on memberships (20), could not tell where a
+/// datagram came in without control messages, and would carry the trouble of one interface to the others.
 final class InterfaceSocket {
     let descriptor: Int32
     private let group: SystemAddress

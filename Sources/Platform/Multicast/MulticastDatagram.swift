@@ -17,6 +17,6 @@ package struct MulticastDatagram: Hashable, Sendable {
 
     /// The most bytes that fit into one packet on every IPv6 link: 1280 (RFC 8200, section 5) less two headers.
     ///
-    /// Longer datagrams are neither sent nor handed on, so nothing is ever fragmented.
+    /// Longer datagrams are neither sent nor delivered, so nothing is ever fragmented.
     package static let byteLimit = 1232
 }

@@ -3,7 +3,7 @@ internal import Identity
 /// The result of one read from a socket.
 enum Reception {
     case datagram(MulticastDatagram)
-    /// Something came that is too short or too long to be handed on.
+    /// Something came that is too short or too long to be delivered.
     case ignored
     /// Nothing is there.
     case empty

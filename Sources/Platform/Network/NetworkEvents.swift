@@ -1,6 +1,6 @@
 internal import Libc
 
-/// The events that a thread that reads sockets waits for: datagrams, a bell that other threads ring, and changes of the
+/// The events that a thread that reads sockets waits for: datagrams, wakes by other threads, and changes of the
 /// interfaces.
 ///
 /// Only ``wake()`` may be called by other threads.
@@ -34,10 +34,10 @@ final class NetworkEvents: @unchecked Sendable {
     /// Ends a wait, the next one if there is none.
     func wake() {
         var byte: UInt8 = 0
-        _ = unsafe write(wakeSender, &byte, 1)  // a full pipe rings as well
+        _ = unsafe write(wakeSender, &byte, 1)  // a full pipe wakes as well
     }
 
-    /// Waits until a datagram comes, the bell rings, the interfaces change or the time is over.
+    /// Waits until a datagram comes, another thread wakes it, the interfaces change or the time is over.
     ///
     /// - Returns: which of `descriptors` have something, and whether the interfaces may have changed.
     func wait(for descriptors: [Int32], milliseconds: Int32) -> (ready: [Bool], hasChanged: Bool) {

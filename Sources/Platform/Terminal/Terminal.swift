@@ -16,7 +16,7 @@ package enum Terminal {
             count += 1
             defer { isAfterEmoji = isEmoji(scalar) || (isAfterEmoji && scalar == "\u{FE0F}") }
             switch scalar {
-            // The joiner and the selector of pictures, where they join and select pictures.
+            // The joiner and the variation selector, where they join and select emoji.
             case "\u{200D}" where isAfterEmoji, "\u{FE0F}" where isAfterEmoji: result.unicodeScalars.append(scalar)
             case "\n": result += #"\n"#
             case "\r": result += #"\r"#

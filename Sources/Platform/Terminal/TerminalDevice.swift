@@ -124,7 +124,7 @@ struct TerminalDevice: ~Copyable {
 }
 
 extension SystemProcess {
-    /// Lets a signal take its course now.
+    /// Delivers a signal now.
     static func raise(_ number: Int32) { _ = kill(getpid(), number) }
 
     /// Whether the process goes on after this signal, once the person wants it to.

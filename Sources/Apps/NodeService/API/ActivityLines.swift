@@ -138,7 +138,7 @@ struct ActivityTableOperation: ActivityContent {
     var peerId: String?
     var outcome: String?
     var failed: Bool?
-    /// Holders, records or peers.
+    /// Replicas, records or peers.
     var count: Int?
     var milliseconds: Int?
 

@@ -124,7 +124,7 @@ extension NodeAPI {
     /// No text of ours is longer.
     static let textByteLimit = 1 << 16
 
-    /// The number that a question was told with.
+    /// The number with which a request was reported.
     static func number(_ text: String) throws -> Int {
         guard let number = Int(text), number >= 0 else { throw ConsoleRequest.badField("number", "must be a number") }
         return number

@@ -9,7 +9,7 @@ extension NodeAPI {
     private struct LevelForm: Decodable {
         /// Null stands for that of everything else.
         ///
-        /// Must be there: one that was forgotten is no wish to have none.
+        /// Must be there: a missing field does not mean that there shall be none.
         let level: Logger.Level?
         let subsystem: LogSubsystem?
 

@@ -81,7 +81,7 @@ struct ThoughtsQuery: Codable, Sendable {
     }
 }
 
-/// The pixels of a picture.
+/// The pixels of an image.
 struct ImageQuery: Codable, Sendable {
     let width: Int
     let height: Int

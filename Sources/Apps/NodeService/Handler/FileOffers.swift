@@ -16,12 +16,12 @@ final class FileOffers: Sendable {
         let ask: (@Sendable (FileOfferReport) -> Void)?
         /// Whether there is a person now who could be asked.
         var isPresent: @Sendable () -> Bool = { true }
-        /// Called when a question has ended: answered, timed out or cancelled.
+        /// Called when an offer has ended: answered, timed out or cancelled.
         var settled: @Sendable (Int) -> Void = { _ in }
         let progress: @Sendable (FileProgress) -> Void
     }
 
-    /// A question that a listener has not answered.
+    /// An offer that a listener has not answered.
     private struct PendingOffer: Sendable {
         let listener: Int
         let answer: Promise<String?>

@@ -1,6 +1,6 @@
 internal import Concurrency
 
-/// Keeps questions until another command has brought the answer.
+/// Keeps pending requests until another command has brought the answer.
 final class PendingRequests<Answer: Sendable>: Sendable {
     private struct State: Sendable {
         var pending: [Int: @Sendable (Answer) -> Void] = [:]
@@ -13,7 +13,7 @@ final class PendingRequests<Answer: Sendable>: Sendable {
 
     init(asker: String) { self.asker = asker }
 
-    /// Gives a question a number; `answer` is called at most once, and never after ``remove(_:)``.
+    /// Gives a pending request a number; `answer` is called at most once, and never after ``remove(_:)``.
     func add(_ answer: @escaping @Sendable (Answer) -> Void) -> Int {
         state.withLock { state in
             state.next += 1
@@ -22,12 +22,12 @@ final class PendingRequests<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Forgets a question.
+    /// Forgets a pending request.
     func remove(_ number: Int) { state.withLock { _ = $0.pending.removeValue(forKey: number) } }
 
     /// Passes an answer on.
     ///
-    /// - Throws: ``CommandFailure`` when the question is no longer pending.
+    /// - Throws: ``CommandFailure`` when the request is no longer pending.
     func answer(_ number: Int, _ answer: Answer) throws(CommandFailure) {
         guard let handler = state.withLock({ $0.pending.removeValue(forKey: number) }) else {
             throw CommandFailure("too-late", .tryAgain, "\(asker) no longer waits for this answer")

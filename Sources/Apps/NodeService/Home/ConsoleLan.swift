@@ -125,7 +125,7 @@ package final class ConsoleLan: Sendable {
         return nil
     }
 
-    /// Serves until there is another wish, and returns that when the port is closed.
+    /// Serves until another port change is requested, and returns that when the port is closed.
     private func serve(
         on port: UInt16,
         _ portChange: PortChange,

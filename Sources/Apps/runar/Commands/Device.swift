@@ -20,7 +20,7 @@ struct Device: AsyncParsableCommand {
     /// An answer with eight networks has less than half of it.
     static let textLimit = 64 * 1024
 
-    /// The text that a person gives by arguments, files, pictures, or standard input.
+    /// The text that a person gives by arguments, files, images, or standard input.
     static func text(
         _ words: [String],
         images: [String],

@@ -39,11 +39,11 @@ extension QR {
     }
 }
 
-/// Reads the codes in picture files.
+/// Reads the codes in image files.
 enum ImageCodes {
     /// The codes in a file (`-` is standard input), the highest first.
     ///
-    /// - Throws: ``CommandFailure`` when there is none, `ImageFileError` when it is no picture.
+    /// - Throws: ``CommandFailure`` when there is none, `ImageFileError` when it is no image.
     static func readings(in path: String) throws -> [QRReading] {
         let bytes = try InputText.bytes(path, limit: ImageFile.longestFile, otherwise: "make the picture smaller")
         let readings = QRReader().read(try ImageFile.greyImage(from: bytes))

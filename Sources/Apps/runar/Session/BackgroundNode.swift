@@ -31,7 +31,7 @@ enum BackgroundNode {
         Output.report(try await client.perform(.status), asJSON: home.output.json)
     }
 
-    /// The flags once more; the environment is handed on, and the file is in the home.
+    /// The flags once more; the environment is inherited, and the file is in the home.
     private static func arguments(_ place: String, _ settings: Settings, _ secret: VaultSecret) -> [String] {
         var arguments = ["up", "--home", place]
         for setting in Setting.allCases where !setting.isOfKeys {

@@ -5,7 +5,7 @@ internal import Platform
 internal import RunarNode
 internal import Traversal
 
-/// Answers the STUN questions of others on sockets of its own.
+/// Answers the STUN requests of others on sockets of its own.
 final class StunService: Sendable {
     /// The counts since the start.
     struct Count: Sendable {
@@ -62,7 +62,7 @@ final class StunService: Sendable {
 
     /// The addresses that an unspecified one stands for.
     ///
-    /// A socket of its own for each, so that an answer leaves from where its question came.
+    /// A socket of its own for each, so that an answer leaves from where its request came.
     private static func expanded(_ place: SocketAddress) -> [SocketAddress] {
         guard place.isUnspecified else { return [place] }
         return (NetworkInterface.all() ?? []).filter(\.isUp).flatMap(\.addresses)
