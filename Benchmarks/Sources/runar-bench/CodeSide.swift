@@ -2,9 +2,9 @@ internal import Foundation
 internal import QRCode
 internal import QRCorpus
 
-/// Reading of QR codes: the pictures, what they say, and what our reader makes of them.
+/// Reading of QR codes: the images, what they say, and what our reader makes of them.
 enum CodeSide {
-    /// The known facts about a picture, and the text that was read in it.
+    /// The known facts about an image, and the text that was read in it.
     private struct Entry: Encodable {
         let file: String
         let distortion: String
@@ -14,7 +14,7 @@ enum CodeSide {
         let milliseconds: Double
     }
 
-    /// Writes `count` pictures of each distortion into a folder, reads each, and lists all of it in `corpus.json` there.
+    /// Writes `count` images of each distortion into a folder, reads each, and lists all of it in `corpus.json` there.
     static func measure(count: Int, folder: String) throws {
         var entries: [Entry] = []
         let place = URL(filePath: folder)

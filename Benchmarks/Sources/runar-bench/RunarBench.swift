@@ -4,7 +4,7 @@
 /// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node` and `service`, `local N` for N requests to a
 /// service of the same node, `start N` for a start with N records, `tokens N`, `seal N`, `sealed N`, `mail N`, `vault N`;
 /// `group N` for content that is sealed for 20 devices, `history N` for a conversation of N thoughts; `qr N FOLDER` for
-/// pictures of QR codes; `relay N` for N MiB directly and over a relay; and for a family
+/// images of QR codes; `relay N` for N MiB directly and over a relay; and for a family
 /// `subscriptions N` for events published right after subscriptions; `family server`, `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
 @main
 enum RunarBench {

@@ -36,7 +36,7 @@ enum SubscriptionSide {
         return count - arrived
     }
 
-    /// The publisher and the subscriber meet only after the event was published.
+    /// The publisher and the subscriber connect only after the event was published.
     private static func replay(count: Int) async throws -> Int {
         let ticket = newNetwork()
         var (left, received, meeting) = (count, 0, 0)

@@ -1,9 +1,10 @@
 /// A value that is set once, and for which any number of tasks wait.
 ///
 /// The other primitives of this target are made of promises, so that this file is the only place where a continuation
-/// meets a cancellation. A cancellation handler runs under a lock of its task, which a thread that resumes or cancels the
-/// task takes as well; it must therefore take no lock under which tasks are resumed. The handler here takes the promise's
-/// own lock alone, which is never held while a task is resumed. So a promise may be fulfilled under any other lock.
+/// coincides with a cancellation. A cancellation handler runs under a lock of its task, which a thread that resumes or
+/// cancels the task takes as well; it must therefore take no lock under which tasks are resumed. The handler here takes
+/// the promise's own lock alone, which is never held while a task is resumed. So a promise may be fulfilled under any
+/// other lock.
 public final class Promise<Value: Sendable>: Sendable {
     @usableFromInline internal struct State: Sendable {
         @usableFromInline var value: Value?

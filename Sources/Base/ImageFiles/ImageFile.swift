@@ -1,14 +1,14 @@
 public import QRCode
 
-/// Turns the bytes of a picture file into greys.
+/// Turns the bytes of an image file into greys.
 ///
 /// PNG and PGM are read here, everywhere alike; the platform decodes JPEG, and on Apple systems what else it knows.
-/// A file is a stranger's: nothing is allocated on its word beyond what `GreyImage` allows, and nothing traps.
+/// A file is untrusted: nothing is allocated on its word beyond what `GreyImage` allows, and nothing traps.
 public enum ImageFile {
     /// The largest file that is worth opening.
     public static let longestFile = 64 << 20
 
-    /// The picture in a file.
+    /// The image in a file.
     ///
     /// - Throws: `ImageFileError`, which says what is wrong with it.
     public static func greyImage(from bytes: [UInt8]) throws(ImageFileError) -> GreyImage {
@@ -17,7 +17,7 @@ public enum ImageFile {
         return try PlatformImage.greyImage(from: bytes)
     }
 
-    /// A picture whose sides and pixels come from a file.
+    /// An image whose sides and pixels come from a file.
     static func image(width: Int, height: Int, pixels: [UInt8]) throws(ImageFileError) -> GreyImage {
         do {
             return try GreyImage(width: width, height: height, pixels: pixels)
@@ -36,7 +36,7 @@ public enum ImageFile {
     static func luminance(red: Int, green: Int, blue: Int) -> Int { (77 * red + 150 * green + 29 * blue) >> 8 }
 }
 
-/// Why a file is no picture that can be read.
+/// Why a file is no image that can be read.
 public enum ImageFileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// It is of a kind that is not read on this system; these are.
     case unknownKind(readable: String)

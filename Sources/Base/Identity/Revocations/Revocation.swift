@@ -117,7 +117,7 @@ extension Revocation {
 extension Revocation: Comparable {
     /// Orders by peer, then by time, then by signature.
     ///
-    /// The smaller of two entries for one peer is kept, so that sets become equal in whatever order they meet.
+    /// The smaller of two entries for one peer is kept, so that sets become equal in whatever order they are merged.
     public static func < (left: Revocation, right: Revocation) -> Bool {
         if left.peerId != right.peerId { return left.peerId < right.peerId }
         if left.seconds != right.seconds { return left.seconds < right.seconds }

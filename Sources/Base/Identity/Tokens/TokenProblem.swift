@@ -36,7 +36,7 @@ extension AccessToken {
     /// The first reason, in this order, why the token does not admit `peer` to `network`; nil when it does.
     ///
     /// Expiry, revocation, the peer that TLS proved, the network, and last the costly signature. The caller has looked
-    /// the network up before, so that strangers cannot make it verify signatures of networks it is not in.
+    /// the network up before, so that non-members cannot make it verify signatures of networks it is not in.
     package func problem(
         at nowSeconds: UInt64,
         for peer: PeerId,

@@ -2,12 +2,12 @@
 internal import CTurboJPEG
 internal import QRCode
 
-/// Pictures that only the platform can read: JPEG, by libjpeg-turbo.
+/// Images that only the platform can read: JPEG, by libjpeg-turbo.
 ///
 /// Its TurboJPEG interface returns codes; the classic one leaves by `longjmp`, which must not cross frames of Swift.
 enum PlatformImage {
     private static let signature: [UInt8] = [0xFF, 0xD8, 0xFF]
-    /// Progressive files may have scans without number, and a damaged file is no picture.
+    /// Progressive files may have scans without number, and a damaged file is no image.
     private static let flags = TJFLAG_LIMITSCANS | TJFLAG_STOPONWARNING
 
     static func greyImage(from bytes: [UInt8]) throws(ImageFileError) -> GreyImage {

@@ -28,7 +28,7 @@ struct PNGHeader {
         }
     }
 
-    /// Some of the picture's pixels, stored as a picture of their own.
+    /// Some of the image's pixels, stored as an image of their own.
     struct Pass {
         let left: Int
         let top: Int
@@ -70,7 +70,7 @@ struct PNGHeader {
     /// The bytes of a row of `width` pixels.
     func rowBytes(of width: Int) -> Int { (width * pixelBits + 7) / 8 }
 
-    /// The whole picture, or the seven passes of Adam7.
+    /// The whole image, or the seven passes of Adam7.
     var passes: [Pass] {
         guard isInterlaced else {
             return [Pass(left: 0, top: 0, right: 1, down: 1, width: width, height: height)]

@@ -14,7 +14,7 @@ struct MaskPenalty: Equatable {
     /// All four together.
     var total: Int { runs + squares + finderLikes + imbalance }
 
-    /// Judges a square of modules, given row by row.
+    /// Rates a square of modules, given row by row.
     init(of modules: [Bool], size: Int) {
         var lengths: [Int] = []
         for line in 0..<size {
@@ -33,7 +33,7 @@ struct MaskPenalty: Equatable {
         imbalance = 10 * (abs(2 * darkCount - modules.count) * 10 / modules.count)
     }
 
-    /// Judges one row or column by the lengths of its runs, the first and the last of which are light, if of length 0.
+    /// Rates one row or column by the lengths of its runs, the first and the last of which are light, if of length 0.
     private mutating func evaluate(_ modules: [Bool], from start: Int, step: Int, size: Int, lengths: inout [Int]) {
         lengths.removeAll(keepingCapacity: true)
         var isDark = false

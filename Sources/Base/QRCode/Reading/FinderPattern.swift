@@ -1,7 +1,7 @@
 /// A place that looks like a finder pattern: along every line through its centre dark and light as 1:1:3:1:1.
 struct FinderPattern {
     var centre: ImagePoint
-    /// The width of a module, in pixels of the full picture, as rows and columns show it.
+    /// The width of a module, in pixels of the full image, as rows and columns show it.
     var module: Double
     /// Light where it should be dark.
     let isInverted: Bool
@@ -66,7 +66,7 @@ struct Ray {
     /// Steps from the start to the three borders: of the dark square, of the light ring, of the dark ring.
     var borders: (Double, Double, Double)
 
-    /// Casts a ray; nil if it starts in the wrong tone or does not meet three borders within `limit` steps.
+    /// Casts a ray; nil if it starts in the wrong tone or does not cross three borders within `limit` steps.
     init?(
         from start: ImagePoint,
         along direction: ImagePoint,
@@ -82,7 +82,7 @@ struct Ray {
         var found = 0
         for index in 1...max(1, limit) {
             let place = start + step * Double(index)
-            // Beyond the picture's edge lies light, as if the quiet zone went on.
+            // Beyond the image's edge lies light, as if the quiet zone went on.
             let inside = layer.tone(place.x, place.y)
             let tone = inside.map { $0 * sign } ?? 255
             if (tone < 0) != (previous < 0) {

@@ -1,6 +1,6 @@
-/// Looks for finder patterns row by row, in every size of the picture, dark on light and light on dark at once.
+/// Looks for finder patterns row by row, in every size of the image, dark on light and light on dark at once.
 struct FinderSearch {
-    /// Patterns kept: a picture full of symbols has fewer, noise could have thousands.
+    /// Patterns kept: an image full of symbols has fewer, noise could have thousands.
     static let mostPatterns = 256
     /// A run may differ from what it should be by this part of a module, plus what a pixel's rounding does.
     private static let tolerance = 0.5

@@ -1,4 +1,4 @@
-/// A place in a picture, in pixels from the centre of the upper left one; or a direction.
+/// A place in an image, in pixels from the centre of the upper left one; or a direction.
 public struct ImagePoint: Sendable, Equatable {
     /// To the right.
     public internal(set) var x: Double

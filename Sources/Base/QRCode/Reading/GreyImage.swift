@@ -1,4 +1,4 @@
-/// A picture in shades of grey: one byte a pixel, row by row from the top, 0 for black and 255 for white.
+/// An image in shades of grey: one byte a pixel, row by row from the top, 0 for black and 255 for white.
 public struct GreyImage: Sendable, Equatable {
     /// The longest side that is read: more than any camera's frame needs, and a bound for what a file may claim.
     public static let longestSide = 4_096
@@ -10,7 +10,7 @@ public struct GreyImage: Sendable, Equatable {
     /// `width * height` bytes.
     public let pixels: [UInt8]
 
-    /// A picture from its pixels, refused if their number is not that of the sides or a side is out of bounds.
+    /// An image from its pixels, refused if their number is not that of the sides or a side is out of bounds.
     public init(width: Int, height: Int, pixels: [UInt8]) throws(GreyImageError) {
         guard 1...Self.longestSide ~= width, 1...Self.longestSide ~= height else {
             throw .size(width: width, height: height)
@@ -70,7 +70,7 @@ public struct GreyImage: Sendable, Equatable {
     }
 }
 
-/// Why pixels are no picture.
+/// Why pixels are no image.
 public enum GreyImageError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A side is shorter than 1 or longer than `GreyImage.longestSide` pixels.
     case size(width: Int, height: Int)

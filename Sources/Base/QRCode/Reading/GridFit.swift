@@ -1,13 +1,13 @@
 /// Finds the map from modules to pixels that explains the borders of three finder patterns and what else is known.
 ///
 /// Each border point lies on a straight line of the symbol, and each centre of an alignment pattern on a point. In the
-/// map from picture to symbol these are linear equations; they are solved by least squares, and again with the weights
+/// map from image to symbol these are linear equations; they are solved by least squares, and again with the weights
 /// that the first solution gives. All of it is in the symbol's units, with (0, 0) at the outer corner.
 struct GridFit {
     private let triple: FinderTriple
     private let patterns: [FinderPattern]
     private let scale: Double
-    /// Known points: where they are in the picture, and where in the symbol.
+    /// Known points: where they are in the image, and where in the symbol.
     var anchors: [(place: ImagePoint, module: ImagePoint)] = []
     /// The number of modules to a side that the legs and the modules along them tell.
     private(set) var estimatedSize = 0.0
@@ -45,7 +45,7 @@ struct GridFit {
         return leg.length / (modules.reduce(0, +) / Double(modules.count)) + 7
     }
 
-    /// The map from modules to the picture for a symbol of `size` modules.
+    /// The map from modules to the image for a symbol of `size` modules.
     func perspective(size: Int, rounds: Int = 3) -> Perspective? {
         let span = Double(size - 7)
         let origin = triple.corner.centre
@@ -62,7 +62,7 @@ struct GridFit {
         return result.cells.allSatisfy(\.isFinite) ? result : nil
     }
 
-    /// One round of least squares from the map `inward`, which goes from the picture to the symbol.
+    /// One round of least squares from the map `inward`, which goes from the image to the symbol.
     private func solve(size: Int, from inward: Perspective) -> Perspective? {
         let far = Double(size) - 3.5
         let centres = [ImagePoint(x: 3.5, y: 3.5), ImagePoint(x: far, y: 3.5), ImagePoint(x: 3.5, y: far)]

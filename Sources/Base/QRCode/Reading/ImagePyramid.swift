@@ -1,10 +1,10 @@
-/// A picture at full, half, quarter and so on size, each with its thresholds.
+/// An image at full, half, quarter and so on size, each with its thresholds.
 ///
-/// Large modules are looked at in a smaller picture, where noise has been averaged away and there is less to read.
+/// Large modules are looked at in a smaller image, where noise has been averaged away and there is less to read.
 struct ImagePyramid {
-    /// Halvings at most: modules of 4096-pixel pictures are then a few pixels wide.
+    /// Halvings at most: modules of 4096-pixel images are then a few pixels wide.
     static let deepest = 4
-    /// A picture with shorter sides is not halved further: a symbol has 21 modules.
+    /// An image with shorter sides is not halved further: a symbol has 21 modules.
     private static let shortestSide = 40
 
     private(set) var layers: [ImageLayer]
@@ -18,7 +18,7 @@ struct ImagePyramid {
         }
     }
 
-    /// The layer in which modules of `size` pixels of the full picture have `wanted` pixels or a little more.
+    /// The layer in which modules of `size` pixels of the full image have `wanted` pixels or a little more.
     func layer(forModule size: Double, wanted: Double) -> ImageLayer {
         var depth = 0
         while depth + 1 < layers.count, size >= 2 * wanted * layers[depth].scale { depth += 1 }
@@ -26,13 +26,13 @@ struct ImagePyramid {
     }
 }
 
-/// One size of a picture.
+/// One size of an image.
 ///
-/// Coordinates are those of the full picture; a pixel's centre has whole numbers.
+/// Coordinates are those of the full image; a pixel's centre has whole numbers.
 struct ImageLayer {
     let image: GreyImage
     let threshold: LocalThreshold
-    /// Pixels of the full picture that one of this layer covers, in each direction.
+    /// Pixels of the full image that one of this layer covers, in each direction.
     let scale: Double
     private let offset: Double
     private let inverseScale: Double
@@ -45,10 +45,10 @@ struct ImageLayer {
         offset = (scale - 1) / 2
     }
 
-    /// A layer's coordinate as one of the full picture.
+    /// A layer's coordinate as one of the full image.
     func full(_ coordinate: Double) -> Double { coordinate * scale + offset }
 
-    /// Grey less threshold, negative where it is dark, or nil outside the picture.
+    /// Grey less threshold, negative where it is dark, or nil outside the image.
     @inline(__always)
     func tone(_ x: Double, _ y: Double) -> Double? {
         let (column, row) = ((x - offset) * inverseScale, (y - offset) * inverseScale)

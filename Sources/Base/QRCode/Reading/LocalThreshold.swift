@@ -3,7 +3,7 @@
 /// Around a block the pixels are taken as a mixture of two levels. Mean, variance and third moment give both levels
 /// (Tsai's moment-preserving threshold), so the level between them is right even where dark or light prevails, and
 /// symmetric noise does not shift it. The window grows until its two levels differ by more than noise does: within a
-/// large module, or on blank paper, the judgement comes from farther away.
+/// large module, or on blank paper, the threshold comes from farther away.
 struct LocalThreshold {
     static let blockSide = 8
     /// Windows reach this many blocks to each side, the smallest that shows a contrast counts.
@@ -13,7 +13,7 @@ struct LocalThreshold {
     let rows: Int
     /// A pixel below its block's level is dark.
     private(set) var levels: [UInt8]
-    /// The deviation of pixels where the picture is calm.
+    /// The deviation of pixels where the image is calm.
     let noise: Double
 
     init(_ image: GreyImage) {
@@ -45,7 +45,7 @@ struct LocalThreshold {
 private struct BlockSums {
     private let stride: Int
     private var table: [SIMD4<Double>]
-    /// The deviation of pixels in the picture's calm blocks.
+    /// The deviation of pixels in the image's calm blocks.
     private(set) var noise = 0.0
 
     init(_ image: GreyImage, columns: Int, rows: Int) {

@@ -1,9 +1,9 @@
-/// The tones of a symbol's modules, read from a picture: negative is dark.
+/// The tones of a symbol's modules, read from an image: negative is dark.
 struct ModuleGrid {
     let size: Int
     private(set) var tones: [Float]
 
-    /// Reads every module where `map` says it is; nil if a quarter of them lies outside the picture.
+    /// Reads every module where `map` says it is; nil if a quarter of them lies outside the image.
     init?(size: Int, map: Perspective, layer: ImageLayer, isInverted: Bool, budget: inout WorkBudget) {
         self.size = size
         tones = [Float](repeating: 0, count: size * size)

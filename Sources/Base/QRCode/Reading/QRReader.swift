@@ -1,4 +1,4 @@
-/// A QR code that was read in a picture.
+/// A QR code that was read in an image.
 public struct QRReading: Sendable, Equatable {
     /// Its message.
     public let message: QRMessage
@@ -8,7 +8,7 @@ public struct QRReading: Sendable, Equatable {
     public let level: ErrorCorrectionLevel
     /// The pattern that lies over its codewords.
     public let mask: MaskPattern
-    /// Its corners in the picture: of a symbol that stands upright from the upper left one clockwise.
+    /// Its corners in the image: of a symbol that stands upright from the upper left one clockwise.
     public let corners: [ImagePoint]
     /// Light on dark.
     public let isInverted: Bool
@@ -21,14 +21,14 @@ public struct QRReading: Sendable, Equatable {
     public var bytes: [UInt8] { message.bytes }
 }
 
-/// Reads the QR codes in a picture (ISO/IEC 18004).
+/// Reads the QR codes in an image (ISO/IEC 18004).
 ///
 /// In the order of the work: thresholds from what lies around each place; finder patterns by their 1:1:3:1:1, in the
-/// picture and in smaller ones of it; three of them that stand at right angles; the perspective that explains their
+/// image and in smaller ones of it; three of them that stand at right angles; the perspective that explains their
 /// borders; alignment patterns, which sharpen it; the modules' tones; codewords, corrected; segments. A text is given
 /// out only if every block of it was corrected within what its level can.
 public struct QRReader: Sendable {
-    /// Enough for every symbol of a camera's frame, and an end for a picture of noise.
+    /// Enough for every symbol of a camera's frame, and an end for an image of noise.
     public static let defaultSteps = 3_000_000
 
     /// The deviation of pixels in calm places above which sharpening shows nothing but noise.
@@ -36,7 +36,7 @@ public struct QRReader: Sendable {
 
     private let steps: Int
 
-    /// A reader that takes at most about `steps` looks at a picture's pixels, beyond going through all of them.
+    /// A reader that takes at most about `steps` looks at an image's pixels, beyond going through all of them.
     public init(steps: Int = Self.defaultSteps) { self.steps = steps }
 
     /// Every QR code that can be read in `image`, each once.
@@ -47,7 +47,7 @@ public struct QRReader: Sendable {
         guard readings.isEmpty, !budget.isSpent, pyramid.layers[0].threshold.noise < Self.mostNoise else {
             return readings
         }
-        // Blur can close the light ring of a finder pattern; a sharpened picture shows it, and more noise.
+        // Blur can close the light ring of a finder pattern; a sharpened image shows it, and more noise.
         return Self.read(ImagePyramid(image.sharpened()), budget: &budget)
     }
 

@@ -1,7 +1,7 @@
 /// The work that an image may cause: a count of steps and no clock, so that an image is read alike everywhere.
 ///
 /// One step is about one look at a pixel. What goes through every pixel once is not counted: it is bounded by the
-/// picture's size.
+/// image's size.
 struct WorkBudget {
     private(set) var stepsLeft: Int
 

@@ -1,5 +1,5 @@
 extension QRSymbol {
-    /// The symbol as a PNG picture of one bit a pixel.
+    /// The symbol as a PNG image of one bit a pixel.
     ///
     /// - Parameters:
     ///   - modulePixels: The pixels of a module's side, from 1 to 50.
