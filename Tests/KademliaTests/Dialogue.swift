@@ -13,7 +13,7 @@ struct Dialogue {
     private var number: UInt32 = 0x8000_0000
     /// The numbers of the RPCs that ``answerAll(as:)`` has answered.
     private var answered: Set<UInt32> = []
-    /// The time at which the table wants to be woken.
+    /// The time at which the table is due to be woken.
     private var wake: Duration?
 
     /// The table of the household's first member.

@@ -10,7 +10,7 @@ internal import Transport
 
 @Suite("Whom requests go to", .timeLimit(.minutes(15))) struct RoutingTests {
     @Test(arguments: Lab.Wire.allCases)
-    func `two providers of a service take turns`(over wire: Lab.Wire) async throws {
+    func `two providers of a service are selected round-robin`(over wire: Lab.Wire) async throws {
         try await Lab.runStar(3, over: wire) { lab, nodes in
             for (number, node) in nodes.dropFirst().enumerated() {
                 node.answer(UInt8(number))

@@ -346,7 +346,7 @@ internal import Testing
         }
     }
 
-    @Test(arguments: Household.Carrier.allCases) func `two members that offer a service take turns`(
+    @Test(arguments: Household.Carrier.allCases) func `two members that offer a service are selected round-robin`(
         over carrier: Household.Carrier
     ) async throws {
         try await Household.runConnected(members: 2, over: carrier) { network, owner, members in

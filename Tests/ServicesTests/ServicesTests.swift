@@ -193,7 +193,7 @@ internal import Testing
 
     // MARK: Routing
 
-    @Test mutating func `providers take turns, for each path`() {
+    @Test mutating func `providers are selected round-robin, for each path`() {
         for peer in 0..<3 { self.admit(peer, [Self.offer("math", ["add", "sub"])]) }
         let turns = (0..<6).compactMap { _ in self.route("math/add") }
         #expect(Set(turns.prefix(3)) == [0, 1, 2])

@@ -26,9 +26,9 @@ extension NodeDriver {
 
     /// Sends a request and returns the type and the bytes of the response.
     ///
-    /// Without a `peer` the providers of the action take turns. The request moves to the next one when a provider cannot
-    /// be reached, has no room, or disconnects before it responded; the last only if the request or the action is
-    /// idempotent.
+    /// Without a `peer` the providers of the action are selected round-robin. The request moves to the next one when a
+    /// provider cannot be reached, has no room, or disconnects before it responded; the last only if the request or the
+    /// action is idempotent.
     ///
     /// - Throws: ``ServiceFailure`` from a provider, or for want of one; ``NodeError`` when the provider cannot be reached
     ///   or the connection broke; `CancellationError` when cancelled.

@@ -17,7 +17,8 @@ struct RequestStream: Sendable {
 
 /// The attempts of one request, by one provider after another until one responds.
 ///
-/// The connected providers take turns. When none of them can respond, the hash table is searched for others.
+/// The connected providers are selected round-robin. When none of them can respond, the hash table is searched for
+/// others.
 struct RequestAttempts {
     /// The number of attempts.
     private static let limit = 8

@@ -19,7 +19,7 @@ final class ResponseRoom: Sendable {
     /// The bytes that are held now.
     var heldBytes: Int { self.held.withLock { $0 } }
 
-    /// The number of handlers that wait for their turn.
+    /// The number of handlers that wait for room.
     var waiterCount: Int { self.signal.waiterCount }
 
     private var admissionLimit: Int { self.byteLimit / 4 }

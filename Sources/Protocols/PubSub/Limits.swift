@@ -27,7 +27,7 @@ extension PubSub {
         package var streamsPerPublisher = 64
         /// Batches that wait for earlier ones, of one publisher.
         package var outOfOrderBatches = 64
-        /// Their bytes; what has no room is requested when its turn comes.
+        /// Their bytes; a batch without room is requested again later.
         package var outOfOrderBytes = 4 << 20
         /// The bytes of all batches that wait, of all publishers together.
         package var outOfOrderBytesInAll = 16 << 20

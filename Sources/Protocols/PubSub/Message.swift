@@ -6,7 +6,7 @@ internal import Identity
 /// A message travels in a frame that names the network, on a connection on which both are admitted, so it names neither
 /// network nor sender.
 package enum Message: Hashable, Sendable {
-    /// Asks to be neighbours; who is urgent has none.
+    /// Requests to be neighbours; an urgent request is that of a node without neighbours.
     case neighbourRequest(isUrgent: Bool)
     /// Agrees or declines.
     case neighbourAnswer(isAgreed: Bool)

@@ -1,7 +1,8 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The providers of the paths that were requested since the last change of offers: those of a path take turns.
+/// The providers of the paths that were requested since the last change of offers: those of a path are selected
+/// round-robin.
 struct ProviderRotation: Sendable {
     /// The providers of a path, or the reason why there are none.
     private struct Resolution: Sendable {

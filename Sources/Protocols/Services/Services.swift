@@ -62,7 +62,7 @@ package struct Services: Sendable {
     private var members: AdmittedMembers
     /// The services that they offer.
     private var offers: MemberOffers
-    /// The turns of the providers.
+    /// The rotation of the providers.
     private var rotation: ProviderRotation
     /// The announcement of this node's own services.
     private var own: OwnAnnouncement

@@ -265,7 +265,7 @@ static ngtcp2_ssize fill_packet(rq_conn *conn, ngtcp2_path *path, ngtcp2_pkt_inf
         }
         else if (written < 0 && written != NGTCP2_ERR_WRITE_MORE) return written;
         else if (taken >= 0) rq_stream_sent(stream, (uint64_t)taken, finish && (uint64_t)taken == total);
-        // Streams take turns.
+        // Streams are served round-robin.
         if (!is_done && taken >= 0) rq_stream_requeue(stream);
         if (written >= 0) return written;
     }

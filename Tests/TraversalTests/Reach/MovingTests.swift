@@ -47,7 +47,7 @@ internal import Testing
         }
     }
 
-    @Test func `a peer that asks for a relay gets one first and a direct path later`() throws {
+    @Test func `a relayed connection on request becomes a direct one later`() throws {
         for isSwallowing in [false, true] {
             let world = try World(pair: (.fullCone, .fullCone))
             world.feed(World.first, .soughtOverRelay(world.nodes[World.second].peerId, world.network))

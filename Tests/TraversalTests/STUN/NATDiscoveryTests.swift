@@ -36,7 +36,7 @@ internal import Traversal
         (.addressAndPortDependent, .addressAndPortDependent),
     ]
 
-    @Test func `each of the twelve kinds is called by its name`() throws {
+    @Test func `each of the twelve kinds has its name`() throws {
         for (mapping, expectedMapping) in Self.mappings {
             for (filtering, expectedFiltering) in Self.filterings {
                 var world = try self.world(mapping, filtering)
@@ -59,7 +59,7 @@ internal import Traversal
         }
     }
 
-    @Test func `who wants the address only asks once`() throws {
+    @Test func `a discovery of the address only sends one request`() throws {
         var world = try self.world(.endpointIndependent, .addressDependent)
         var random = SplitMix64(seed: 3)
         var discovery = NATDiscovery(server: self.primary, own: [], isClassifying: false, using: &random)

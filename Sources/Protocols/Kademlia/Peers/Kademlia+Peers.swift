@@ -146,7 +146,8 @@ extension Kademlia {
         if let contact = self.routing.takeNewcomer() { self.greet(contact, now, &effects) }
     }
 
-    /// Connects to the neighbours that a greeted member named and this node did not know, and queries them in turn.
+    /// Connects to the neighbours that a greeted member named and this node did not know, and queries them one after
+    /// another.
     mutating func greeted(by peer: PeerId, naming contacts: [Contact], _ now: NodeTime, _ effects: inout [Effect]) {
         let unknown = self.routing.table.credible(contacts, revoked: self.validator.revoked).filter { contact in
             !self.queries.isPending(to: contact.peerId) && self.routing.table.wouldBeNeighbour(contact)

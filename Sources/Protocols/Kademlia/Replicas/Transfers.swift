@@ -1,6 +1,6 @@
 internal import Identity
 
-/// The records that peers want after an offer, sent to each a few concurrently.
+/// The records that peers request after an offer, sent to each a few concurrently.
 struct Transfers: Sendable {
     private struct Transfer: Sendable {
         /// The last is sent next.

@@ -88,7 +88,7 @@ package struct Reach: Sendable {
         ///
         /// It came to a port that `openPorts` opened, or to the node's own (nil).
         case datagramReceived([UInt8], from: SocketAddress, port: UInt16?)
-        /// The ports that `openPorts` asked for, as many as could be had.
+        /// The ports that `openPorts` requested, as many as could be had.
         case portsOpened([UInt16])
         /// The filtering of this device's NAT is to be found out; a `filteringFound` effect answers.
         case filteringRequested

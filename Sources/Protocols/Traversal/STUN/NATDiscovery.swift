@@ -25,9 +25,9 @@ package struct NATDiscovery: Sendable {
     private enum STUNTest: Int, CaseIterable {
         /// A request for the mapped address.
         case plain
-        /// A request that asks for an answer from the server's other address and other port.
+        /// A request for a response from the server's other address and other port.
         case otherSource
-        /// A request that asks for an answer from the server's other port.
+        /// A request for a response from the server's other port.
         case otherSourcePort
         /// A request to the server's other address.
         case otherAddress
@@ -45,7 +45,8 @@ package struct NATDiscovery: Sendable {
     private var otherAddress: SocketAddress?
     private var hasEnded = false
 
-    /// Asks `server` from a socket that is known under the addresses in `own`; for the kind, or for the address only.
+    /// Sends requests to `server` from a socket that is known under the addresses in `own`; for the kind, or for the
+    /// address only.
     package init(
         server: SocketAddress,
         own: [SocketAddress],

@@ -64,7 +64,7 @@ extension STUNMessage {
         self.first { if case .otherAddress(let address) = $0 { address } else { nil } }
     }
 
-    /// From where a request wants its answer (RFC 5780); from where it went unless it says otherwise.
+    /// The address from which a request wants its response (RFC 5780); from where it went unless it says otherwise.
     package var change: STUNChange {
         self.first { if case .changeRequest(let change) = $0 { change } else { nil } } ?? []
     }

@@ -20,7 +20,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         case gone
     }
 
-    /// The turn of a connection to send in a pass of the I/O thread.
+    /// The state of a connection's sending in a pass of the I/O thread.
     enum SendState {
         /// Nothing to send. Can become `due`.
         case none

@@ -18,7 +18,7 @@ struct Connections {
     /// The connections that are not closing.
     var openCount: Int { timers.count - closingCount }
 
-    /// Gives a connection its turn to send in this pass.
+    /// Adds a connection to those that send in this pass.
     mutating func markDirty(_ core: ConnectionCore) {
         if core.sendState == .none { dirty.append(core) }
         core.sendState = .due

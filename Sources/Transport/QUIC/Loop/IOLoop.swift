@@ -24,7 +24,7 @@ final class IOLoop: @unchecked Sendable {
     /// The latest end of the thread; nil until the endpoint is closed.
     private var shutdownDeadline: UInt64?
 
-    /// Batches read from one socket before others get their turn.
+    /// Batches read from one socket before others are read.
     private static let batchesPerPass = 4
     /// The time that the acknowledgement of a small packet waits for the answer of the task that the packet woke.
     ///
