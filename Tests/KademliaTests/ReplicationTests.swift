@@ -29,7 +29,7 @@ internal import Testing
         #expect(dialogue.query(.offer(offer), as: 2) == .wanted([false, false, true, true, true]))
     }
 
-    @Test func `a new member is offered the records, and gets those that it lacks`() throws {
+    @Test func `a new member is offered the records, and gets those that it requests`() throws {
         var dialogue = try self.makeReplica()
         let record = try dialogue.household.record("key", 1, version: 5, writer: 1)
         #expect(dialogue.query(.store(record), as: 1) == .stored(.accepted))

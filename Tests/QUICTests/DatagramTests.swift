@@ -125,7 +125,7 @@ internal import TransportConformance
     }
 
     @Test func `an address that is gone does not cost the segmentation (2)`() async throws {
-        // How many batches left, and how many refusals follow once the first one is sent.
+        // How many batches left, and how many refusals follow once the first one is about to leave.
         let state = Locked((batches: 0, refusals: 20))
         let kit = TransportKit.quic {
             $0.seams.fault = { _, _, segmentCount in

@@ -313,7 +313,7 @@ extension NodeCore {
         self.tellServices(.offered(offers), of: network, now, &effects)
     }
 
-    /// The connected member to query next for a path, selected in rotation.
+    /// The connected provider that gets the next request for a path, selected round-robin.
     package mutating func provider(
         of path: RequestPath,
         in network: NetworkId,

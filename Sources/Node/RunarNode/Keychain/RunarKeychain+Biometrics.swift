@@ -19,7 +19,7 @@ extension RunarKeychain {
                 "this key storage cannot ask for biometrics: turn them off, or keep the keys in the Keychain"
             )
         }
-        // The guard is stored first: a key that is made meanwhile is guarded, too.
+        // The requirement is stored first: a key that is made meanwhile is guarded, too.
         if enabled {
             try self.storePublic([1], id: Self.requirementId)
         } else {

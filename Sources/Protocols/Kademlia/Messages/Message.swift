@@ -41,7 +41,7 @@ package struct Message: Hashable, Sendable {
         case records([Found], [Contact])
         /// Whether the record is stored.
         case stored(StoreVerdict)
-        /// Which of the offered records the responder lacks, in their order.
+        /// Which of the offered records the responder requests, in their order.
         case wanted([Bool])
         /// Whether the location is reserved for the requester (after a release it is not).
         case reserved(Bool)

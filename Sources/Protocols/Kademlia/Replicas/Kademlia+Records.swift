@@ -105,7 +105,7 @@ extension Kademlia {
 
     // MARK: Transfers
 
-    /// Sends a peer the offered records that it lacks.
+    /// Sends a peer the offered records that it requested.
     mutating func wanted(
         _ digests: [Message.Digest],
         _ flags: [Bool],

@@ -22,7 +22,7 @@ struct Replicas: Sendable {
     private let network: NetworkId
     private let limits: Kademlia.Limits
     private(set) var store = RecordStore()
-    /// The records under way to peers that lack them.
+    /// The records under way to peers that requested them.
     var transfers = Transfers()
     private var reservations: Reservations
     private var replication = Replication()
@@ -175,7 +175,7 @@ struct Replicas: Sendable {
         }
     }
 
-    /// Takes in which of the offered records a peer lacks: queues these, and notes the others as its replicas.
+    /// Takes in which of the offered records a peer requests: queues these, and notes the others as its replicas.
     mutating func noteWanted(_ flags: [Bool], for digests: [Message.Digest], by peer: PeerId) {
         for (digest, isWanted) in zip(digests, flags) {
             if isWanted {
@@ -186,7 +186,7 @@ struct Replicas: Sendable {
         }
     }
 
-    /// Returns the next record that a peer lacks, if there is one and not too many are pending.
+    /// Returns the next record that a peer requested, if there is one and not too many are pending.
     mutating func nextTransfer(to peer: PeerId) -> (id: RecordId, record: Record)? {
         while let id = self.transfers.next(to: peer) {
             if let record = self.store[id]?.record { return (id, record) }
