@@ -88,7 +88,7 @@ internal import Testing
         #expect(pair.devices[0].exchange.safetyNumber == pair.devices[1].exchange.safetyNumber)
     }
 
-    @Test func `the peer's key and a safety number stay known during a renewal`() {
+    @Test func `the peer's key stays known during a renewal`() {
         var pair = ExchangePair()
         pair.feed(0, .start)
         pair.settle()
@@ -97,7 +97,6 @@ internal import Testing
         while !pair.inFlight.isEmpty {
             for (device, other) in [(0, 1), (1, 0)] {
                 #expect(pair.devices[device].exchange.peerKey == pair.devices[other].key.publicKey)
-                #expect(pair.devices[device].exchange.safetyNumber != nil)
             }
             pair.deliver()
         }

@@ -34,7 +34,7 @@ package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
 
     func insert(for peer: PeerId, _ database: Database) throws {
         try database.execute(
-            sql: "INSERT OR IGNORE INTO owed_letters VALUES (?, ?, ?)",
+            sql: "INSERT INTO owed_letters VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             arguments: [peer.bytes.blob, kind.rawValue, publicID.blob]
         )
     }

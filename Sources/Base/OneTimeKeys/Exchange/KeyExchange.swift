@@ -114,19 +114,23 @@ package struct KeyExchange: Sendable {
         }
     }
 
-    /// The session that proved both identities last: while a renewal is under way, the one that it is to replace.
-    private var session: Session? {
-        if case .sharing(let session) = phase { session } else { previous }
+    /// The number that both people compare, once both identities are proved.
+    package var safetyNumber: SafetyNumber? {
+        guard case .sharing(let session) = phase else { return nil }
+        return session.binding.safetyNumber(local, peer)
     }
 
-    /// The number that both people compare, once both identities are proved.
-    package var safetyNumber: SafetyNumber? { session?.binding.safetyNumber(local, peer) }
-
     /// The hash of the handshake to which ``safetyNumber`` belongs.
-    package var binding: [UInt8]? { session?.binding.bytes }
+    package var binding: [UInt8]? {
+        guard case .sharing(let session) = phase else { return nil }
+        return session.binding.bytes
+    }
 
-    /// The peer's key, once both identities are proved.
-    package var peerKey: Ed25519PublicKey? { session?.peerKey }
+    /// The peer's key, once both identities are proved; it stays known while another exchange is under way.
+    package var peerKey: Ed25519PublicKey? {
+        guard case .sharing(let session) = phase else { return previous?.peerKey }
+        return session.peerKey
+    }
 
     /// The time at which `timePassed` is due.
     package var nextWake: Duration? {

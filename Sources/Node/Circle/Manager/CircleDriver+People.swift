@@ -215,13 +215,14 @@ extension CircleDriver {
         }
     }
 
-    /// Begins to exchange keys with the devices that are connected and with which none were exchanged.
+    /// Begins to exchange keys with the devices that are connected and with which no exchange was completed.
     ///
     /// Letters that wait for keys are sent when keys come.
     func exchangeKeys(with devices: [PeerId]) async {
         let connected = Set(node.connectedPeers())
         for device in devices where connected.contains(device) && device != localPeerId {
-            guard keys.relationship(with: device)?.suite == nil else { continue }
+            let hasKeys = keys.relationship(with: device)?.suite != nil && keys.deviceKey(of: device) != nil
+            guard !hasKeys else { continue }
             await attempt("the exchange of keys with a person") { try await keys.beginExchange(with: device) }
         }
     }

@@ -102,14 +102,19 @@ extension CircleDriver {
         for (place, thoughts) in others {
             let (stream, person) = (place[0], place[1])
             let setting = "circle/opened/\(stream.text)/\(person.text)"
-            let seen = try store.number(setting) ?? 0
-            let thoughts = thoughts.filter { $0.number > seen }
-            guard let last = thoughts.map(\.number).max() else { continue }
-            let devices = try known(person).devices.filter { keys.relationship(with: $0)?.suite != nil }
-            try store.owe(thoughts.map { StoredOwedLetter(.opened, $0.publicID.bytes) }, to: Array(devices))
-            var writer = ByteWriter(capacity: 8)
-            writer.write(last)
-            try store.set(setting, to: writer.bytes)
+            let devices = try await mutex.withLock { () -> [PeerId] in
+                let seen = try store.number(setting) ?? 0
+                let thoughts = thoughts.filter { $0.number > seen }
+                guard let last = thoughts.map(\.number).max() else { return [] }
+                let devices = try known(person).devices.filter { device in
+                    trustedPerson(of: device) != nil && keys.relationship(with: device)?.suite != nil
+                }
+                try store.owe(thoughts.map { StoredOwedLetter(.opened, $0.publicID.bytes) }, to: devices)
+                var writer = ByteWriter(capacity: 8)
+                writer.write(last)
+                try store.set(setting, to: writer.bytes)
+                return devices
+            }
             for device in devices { await sendOwed(to: device) }
         }
     }
