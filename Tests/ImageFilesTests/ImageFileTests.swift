@@ -106,7 +106,7 @@ internal import Testing
         let taller = rewritten(file) { name, content in if name == "IHDR" { content[7] += 1 } }
         #expect(throws: ImageFileError.damaged("pixels are missing")) { try ImageFile.greyImage(from: taller) }
         let lower = rewritten(file) { name, content in if name == "IHDR" { content[7] -= 1 } }
-        #expect(throws: ImageFileError.damaged("it has more pixels than its sides say")) {
+        #expect(throws: ImageFileError.damaged("it has more pixels than its size allows")) {
             try ImageFile.greyImage(from: lower)
         }
         // 4096 by 4096 pixels, for which the packed ones are too few by far.
