@@ -16,7 +16,7 @@ import { t } from "../texts.js";
 const w = t.person;
 const pageSize = 50, foundAtMost = 200;
 const longest = 192 * 1024;
-const drafts = new Map();
+const drafts = new Map(), entries = new WeakMap();
 
 /// The thoughts of a conversation by number, page by page.
 function thoughtsOf(path) {
@@ -143,13 +143,19 @@ function searchField({ found, reached, continues, run, stop }) {
     () => continues() && button(w.stop, { kind: "quiet", label: w.stopSearch, onPress: stop }));
 }
 
+/// Entries of thoughts, each with its day if that begins there. An entry that did not change stays the same object, so
+/// that a page of earlier thoughts draws no other one anew.
 function withDays(thoughts) {
   let last = "";
   return thoughts.map(thought => {
     const today = day(thought.createdAt / 1000);
-    const isNew = today !== last;
+    const shown = today === last ? null : today;
     last = today;
-    return { thought, day: isNew ? today : null };
+    const known = entries.get(thought);
+    if (known?.day === shown) return known;
+    const entry = { thought, day: shown };
+    entries.set(thought, entry);
+    return entry;
   });
 }
 
