@@ -1,6 +1,6 @@
 internal import Concurrency
 
-/// Lets those who start, stop, pause or resume a service do so one after another, on whichever node it is.
+/// A mutex for starting, stopping, pausing and resuming one service, on all nodes that offer it.
 ///
 /// A change that the service itself makes in its `start` or `stop` belongs to the critical section under way. A section
 /// runs to completion also when its caller is cancelled: no service is left half started.
@@ -17,12 +17,15 @@ final class ServiceMutex: Sendable {
 
     private let lock = AsyncMutex()
 
-    /// - Throws: what `body` throws.
+    /// Runs `body` when no other change of the service is under way, or at once within a change of the same task.
+    ///
+    /// - Throws: An error of `body`.
     func withExclusiveAccess<Success: Sendable>(
         _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
         let sections = Self.sections.filter { !$0.isOver.withLock(\.self) }
         if sections.contains(where: { $0.mutex === self }) { return try await body() }
+        // Unstructured: the cancellation of the caller does not reach the section.
         return try await Task {
             try await self.lock.withLock {
                 let section = CriticalSection(of: self)
