@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # documentation.sh [FOLDER [PRODUCTS]]: the reference of each public library, that for C included, as a DocC archive in
-# FOLDER (.build/documentation); a warning is an error. PRODUCTS is a folder with a debug build; without it, one is made.
+# FOLDER (.build/documentation); a warning is an error. The code of the articles, and of two pages of docs, is compiled
+# first. PRODUCTS is a folder with a debug build; without it, one is made.
 #
 # Who writes `import RunarNode` sees the modules that it re-exports as one, and so does the reference: their symbol
 # graphs are put together as that of RunarNode before DocC reads them.
@@ -37,6 +38,18 @@ symbols() {
 }
 rm -rf "$graphs"
 mkdir -p "$graphs"
+
+# compile_snippets PAGE...: compiles the Swift code of pages.
+compile_snippets() {
+    local snippets=$work/snippets
+    rm -rf "$snippets"
+    mkdir -p "$snippets"
+    python3 scripts/write-snippets.py "$snippets" "$@"
+    # shellcheck disable=SC2086  # several maps are several words
+    find "$snippets" -name '*.swift' -print0 | xargs -0 -n 1 swiftc -typecheck -swift-version 6 -warnings-as-errors \
+        -I "$products/Modules" $maps -Xcc -ISources/Transport/CQUICShim/include
+    printf '   %s pages with code compile\n' "$(find "$snippets" -name '*.swift' | wc -l | tr -d ' ')"
+}
 
 # prepare NAME: where the symbols of NAME go.
 prepare() {
@@ -77,6 +90,9 @@ headers() {
 exports() {
     sed -n -E 's/^@_exported public import (.* )?//p' "$1"/*.swift | sort -u
 }
+
+# shellcheck disable=SC2046  # several pages are several words
+compile_snippets $(find Sources -path '*.docc/*' -name '*.md') docs/library.md docs/simulation.md
 
 # shellcheck disable=SC2046  # several modules are several words
 modules RunarNode $(exports Sources/Node/RunarNode)
