@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Identity
+internal import NodeCore
 internal import Services
 internal import TestSupport
 internal import Testing
@@ -217,6 +218,33 @@ internal import Transport
             try await request.send([UInt8](repeating: 1, count: 1001))
             let remote = await failure { _ = try await request.nextItem() }
             #expect((remote as? ServiceFailure)?.kind == .tooLarge)
+        }
+    }
+
+    @Test func `a requester resets a stream with an item beyond its limit as too large`() async throws {
+        let lab = Lab()
+        let nodes = [try lab.makeNode(messageLimit: 1000), try lab.makeNode()]
+        lab.introduce(nodes[1], to: nodes[0])
+        try await lab.run(nodes) {
+            let (causes, seen) = AsyncStream.makeStream(of: RequestEnd.Cause?.self)
+            nodes[1].serve { request in
+                let end = nodes[1].driver.state.withLock { state in
+                    state.connections.entries.values.lazy.flatMap(\.streams.values).compactMap { $0.request?.end }.first
+                }
+                await expectSuccess {
+                    try await request.beginStreaming(.bytes)
+                    try await request.send(item: [UInt8](repeating: 1, count: 1001))
+                }
+                seen.yield(await end?.wait())
+            }
+            let request = try await self.open(lab, nodes, streamsBody: false)
+            let error = await failure { _ = try await request.nextItem() }
+            #expect((error as? ServiceFailure)?.kind == .tooLarge)
+            let cause = try #require(await causes.first { _ in true })
+            guard case .stopped(.stopped(CloseCode.tooLarge.rawValue)) = cause else {
+                Issue.record("\(cause)")
+                return
+            }
         }
     }
 

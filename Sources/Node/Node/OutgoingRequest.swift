@@ -206,13 +206,22 @@ package final class OutgoingRequest: Sendable {
             self.giveUp(.shutdown)
             throw error
         } catch {
-            self.giveUp(error is CancellationError ? .requestCancelled : .shutdown)
+            self.giveUp(Self.closeCode(for: error))
             switch self.end.cause {
             case .overdue: throw ServiceFailure(kind: .deadline)
             case .stopped(let cause): throw Self.failure(for: cause, self.peer)
             case nil: break
             }
             throw Self.failure(for: error, self.peer)
+        }
+    }
+
+    private static func closeCode(for error: any Error) -> CloseCode {
+        switch error {
+        case is CancellationError: .requestCancelled
+        case StreamReader.Failure.tooLong: .tooLarge
+        case is WireError: .protocolViolation
+        default: .shutdown
         }
     }
 
