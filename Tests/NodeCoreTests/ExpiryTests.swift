@@ -43,8 +43,23 @@ internal import Testing
         let resets = net.count(by: 0) { effect in
             if case .connection(.resetStreams(_, _, .tokenExpired)) = effect { true } else { false }
         }
-        let fellWithConnection = net.closeCodes(by: 1).contains(.tokenExpired)
+        let fellWithConnection = net.closeCodes(by: 1).contains(.leftNetwork)
         #expect(resets == 1 || fellWithConnection)
+    }
+
+    @Test func `a member whose own token has expired leaves, and blames no token of its peers`() throws {
+        var net = CoreNetwork()
+        try net.addMember(expiresIn: 3600)
+        try net.addMember()
+        net.connect(0, 1)
+        net.advance(by: .seconds(3661))
+        let codes = net.closeCodes(by: 0)
+        #expect(codes.first == .leftNetwork && !codes.contains(.tokenExpired))
+        let reasons = net.nodes[0].effects.compactMap { effect -> CloseCode? in
+            guard case .peer(.left(_, _, let code)) = effect else { return nil }
+            return code
+        }
+        #expect(reasons == [.tokenExpired])
     }
 
     @Test func `a stream that comes after the end but before the timer is refused`() throws {

@@ -27,6 +27,7 @@ internal import Traversal
         #expect(net.areAdmitted(0, 1) && net.areAdmitted(1, 2))
         #expect(net.nodes[3].effects.contains(.membership(.ended(net.network(), .revoked))))
         #expect(net.nodes[3].links.isEmpty)
+        #expect(!net.closeCodes(by: 3).contains(.revoked))
         let resets = net.count(by: 1) { effect in
             if case .connection(.resetStreams(_, _, .revoked)) = effect { true } else { false }
         }

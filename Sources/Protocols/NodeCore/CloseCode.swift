@@ -16,7 +16,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case protocolViolation = 0x105
     /// Another connection of the same pair is kept instead.
     case superseded = 0x106
-    /// The closer left the last network that both shared.
+    /// The closer is no longer a member of the last network that both shared.
     case leftNetwork = 0x107
     /// The proof fits no invitation that the closer remembers.
     case joinRefused = 0x108

@@ -139,6 +139,7 @@ extension NodeCore {
         _ code: CloseCode,
         _ now: NodeTime,
         _ effects: inout [Effect],
+        telling told: CloseCode? = nil,
         isRequestedByPeer: Bool = false
     ) {
         guard let peering = self.connections[id]?.peerings.removeValue(forKey: network),
@@ -146,16 +147,16 @@ extension NodeCore {
         else { return }
         self.memberships[network]?.connections.remove(id)
         if peering.state == .admitted {
-            effects.append(.connection(.resetStreams(id, network, code)))
+            effects.append(.connection(.resetStreams(id, network, told ?? code)))
             self.noteLeft(state.link.peer, network, code, now, &effects)
         } else {
             self.returnPendingMessages(of: state.link.peer, in: network, now, &effects)
         }
         if state.peerings.isEmpty, state.join == .none {
-            return self.close(id, isRequestedByPeer ? .shutdown : code, now, &effects)
+            return self.close(id, isRequestedByPeer ? .shutdown : told ?? code, now, &effects)
         }
         if !isRequestedByPeer, peering.state != .offered {
-            self.connections.send(.admissionEnd(index: peering.index, code), on: id, &effects)
+            self.connections.send(.admissionEnd(index: peering.index, told ?? code), on: id, &effects)
         }
         if !state.isAdmitted, state.deadline == nil, state.join == .none {
             self.setDeadline(on: id, now, &effects)

@@ -64,7 +64,8 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         guard let ids = self.memberships[network]?.connections.elements else { return }
-        for id in ids { self.endAdmission(of: network, on: id, code, now, &effects) }
+        // The codes of a token are about the receiver's token, and this node's own has ended.
+        for id in ids { self.endAdmission(of: network, on: id, code, now, &effects, telling: .leftNetwork) }
         self.endInvitations(to: network, now, &effects)
         self.tellDiscovery(.networkRemoved(network), now, &effects)
         if code == .tokenExpired {
