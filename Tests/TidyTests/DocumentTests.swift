@@ -44,6 +44,22 @@ internal import Testing
         #expect(!blocks.isEmpty && foreign.isEmpty, "\(foreign)")
     }
 
+    @Test(arguments: [
+        ("dht", "Kademlia/dht"), ("events", "PubSub/events"), ("mailbox", "Mailbox/vectors"),
+        ("circle", "Circle/vectors"),
+    ])
+    func `the bytes of an example are those of a vector`(page: String, vectors: String) throws {
+        let blocks = Rules.codeBlocks(of: "text", in: try SourceTree.text(of: "docs/spec/\(page).md"))
+        let example = try #require(blocks.first { $0.hasPrefix("offset  bytes\n") })
+        var bytes = ""
+        for row in example.split(separator: "\n").dropFirst() {
+            let cells = row.split(separator: " ")
+            #expect(Int(cells[0]) == bytes.count / 2, "\(row)")
+            bytes += try #require(cells.dropFirst().first, "\(row)")
+        }
+        #expect(try SourceTree.text(of: "Tests/Vectors/\(vectors).json").contains("\"\(bytes)\""))
+    }
+
     @Test(arguments: [("docs/quic-gotchas.md", 14), ("docs/security-review.md", 60), ("SECURITY.md", 59)])
     func `every test that a page names exists`(page: String, atLeast count: Int) throws {
         let named = Rules.quoted(in: try Rules.column("Test", of: SourceTree.text(of: page)))
