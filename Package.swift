@@ -320,12 +320,7 @@ let package = Package(
 
         // Examples: the programs of which the documents show parts, built so that the parts stay true.
         .executableTarget(name: "two-nodes", dependencies: ["RunarNode"], path: "Examples/two-nodes"),
-        .executableTarget(
-            name: "simulated-network",
-            dependencies: ["RunarNode", "Simulation"],
-            path: "Examples/simulated-network"
-        ),
-
+        .executableTarget(name: "simulated-network", dependencies: ["RunarNode"], path: "Examples/simulated-network"),
         .executableTarget(name: "chat", dependencies: ["RunarNode"], path: "Examples/chat"),
         .executableTarget(name: "clipboard", dependencies: ["RunarNode"], path: "Examples/clipboard"),
         .executableTarget(name: "sensor", dependencies: ["RunarNode"], path: "Examples/sensor"),

@@ -1,5 +1,4 @@
 import RunarNode
-import Simulation
 
 /// An app on top of its node: it delivers a note to a peer, however long that peer is unreachable.
 struct Courier {
