@@ -63,10 +63,8 @@ internal import Testing
     @Test(arguments: [("docs/quic-gotchas.md", 14), ("docs/security-review.md", 60), ("SECURITY.md", 59)])
     func `every test that a page names exists`(page: String, atLeast count: Int) throws {
         let named = Rules.quoted(in: try Rules.column("Test", of: SourceTree.text(of: page)))
-        let tests = try SourceTree.sources(below: "Tests").flatMap(\.lines).joined(separator: "\n")
-        let missing = named.filter {
-            !tests.contains("func `\($0)`") && !tests.contains("Scenario(\"\($0)\")")
-        }
+        let tests = Rules.testNames(in: try SourceTree.sources(below: "Tests"))
+        let missing = named.filter { !tests.contains($0) }
         #expect(missing.isEmpty, "\(missing)")
         #expect(named.count >= count)
     }
@@ -76,13 +74,10 @@ internal import Testing
         let targets = Rules.column("Target", of: text).compactMap { $0.split(separator: " ").first }
         let tests = Rules.column("Test", of: text).compactMap { Rules.quoted(in: [$0]).first }
         #expect(tests.count == targets.count && tests.count >= 59)
-        let scenarios = try SourceTree.sources(below: "Tests/TransportConformance").flatMap(\.lines)
+        let scenarios = Rules.testNames(in: try SourceTree.sources(below: "Tests/TransportConformance"))
         for (target, test) in zip(targets, tests) {
-            let lines = try SourceTree.sources(below: "Tests/\(target)").flatMap(\.lines)
-            let isThere =
-                lines.contains { $0.contains("func `\(test)`") }
-                || scenarios.contains { $0.contains("Scenario(\"\(test)\")") }
-            #expect(isThere, "\(test) is not in \(target)")
+            let names = Rules.testNames(in: try SourceTree.sources(below: "Tests/\(target)"))
+            #expect(names.contains(test) || scenarios.contains(test), "\(test) is not in \(target)")
         }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let rows = lines.drop(while: { !$0.hasPrefix("| | LAN |") }).dropFirst(2).prefix(while: { $0.hasPrefix("|") })

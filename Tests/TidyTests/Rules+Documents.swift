@@ -88,6 +88,18 @@ extension Rules {
         texts.flatMap { $0.matches(of: /`([^`]+)`/).map { String($0.output.1) } }
     }
 
+    /// The names of the tests in these sources, and of the scenarios that several suites run.
+    static func testNames(in sources: [SourceText]) -> Set<String> {
+        let beginnings = [("func `", "`"), ("Scenario(\"", "\"")]
+        return Set(
+            sources.flatMap(\.lines).flatMap { line in
+                beginnings.compactMap { beginning, end in
+                    line.range(of: beginning).map { line[$0.upperBound...].components(separatedBy: end)[0] }
+                }
+            }
+        )
+    }
+
     /// The targets of a Makefile.
     static func makeTargets(in text: String) -> Set<String> {
         Set(text.matches(of: /(?m)^([a-z][a-z0-9-]*):/).map { String($0.1) })

@@ -36,10 +36,14 @@ extension Rules {
         documentSuffixes.contains { path.hasSuffix($0) } || path.hasPrefix("Sources/Apps/CRunar/include/")
     }
 
+    private static func wordPattern(_ words: [String]) throws -> LinePattern {
+        try LinePattern("(?i)\\b(" + words.joined(separator: "|") + ")\\b")
+    }
+
     /// Returns the lines of comments, documents, names of tests and texts of programs that are not in plain English.
     static func englishFindings(path: String, text: String) throws -> [Finding] {
-        let banned = try pattern("(?i)\\b(" + bannedProse.joined(separator: "|") + ")\\b")
-        let bannedInText = try pattern("(?i)\\b(" + (bannedProse + bannedInLiterals).joined(separator: "|") + ")\\b")
+        let banned = try wordPattern(bannedProse)
+        let bannedInText = try wordPattern(bannedProse + bannedInLiterals)
         let isProse = isDocument(path)
         let source =
             path.hasPrefix("Sources/") && path.hasSuffix(".swift") ? SourceText(path: path, text: text) : nil
@@ -48,13 +52,13 @@ extension Rules {
             let start = line.drop { $0 == " " }
             let isComment = ["//", "*", "#", "<!--"].contains { start.hasPrefix($0) }
             if isProse || isComment || line.contains("@Test") || line.contains("func `"),
-                let found = line.firstMatch(of: banned)
+                let found = banned.firstMatch(in: line)
             {
-                let rule = "\"\(line[found.range])\" is no plain English"
+                let rule = "\"\(found)\" is no plain English"
                 findings.append(Finding(path: path, line: index + 1, rule: rule))
             }
-            if let literals = source?.literals(line: index), let found = literals.firstMatch(of: bannedInText) {
-                let rule = "\"\(literals[found.range])\" is no plain English for a text of the program"
+            if let literals = source?.literals(line: index), let found = bannedInText.firstMatch(in: literals) {
+                let rule = "\"\(found)\" is no plain English for a text of the program"
                 findings.append(Finding(path: path, line: index + 1, rule: rule))
             }
             guard start.hasPrefix("/// ") else { continue }

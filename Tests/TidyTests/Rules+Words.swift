@@ -78,24 +78,18 @@ extension Rules {
 
     /// Returns the places where one of `words` stands in the code of `sources`.
     static func wordFindings(_ sources: [SourceText], banned words: [BannedWord]) throws -> [Finding] {
-        let patterns = try words.map { (regex: try pattern($0.pattern), reason: $0.reason) }
+        let patterns = try words.map { (pattern: try LinePattern($0.pattern), reason: $0.reason) }
         // Almost no line has any of them, so all are looked for at once.
-        let all = try pattern(words.map { "(?:\($0.pattern))" }.joined(separator: "|"))
+        let all = try LinePattern(words.map { "(?:\($0.pattern))" }.joined(separator: "|"))
         return sources.flatMap { source in
-            source.code.indices.filter { source.code[$0].contains(all) }.flatMap { index in
+            source.code.indices.filter { all.firstMatch(in: source.code[$0]) != nil }.flatMap { index in
                 patterns.compactMap { word in
-                    source.code[index].firstMatch(of: word.regex).map { found in
-                        let text = source.code[index][found.range]
-                        return Finding(path: source.path, line: index + 1, rule: "`\(text)`: \(word.reason)")
+                    word.pattern.firstMatch(in: source.code[index]).map { found in
+                        Finding(path: source.path, line: index + 1, rule: "`\(found)`: \(word.reason)")
                     }
                 }
             }
         }
-    }
-
-    /// Returns a pattern whose boundaries of words are those of ASCII, for those of Unicode take `Task.detached` for one word.
-    static func pattern(_ text: String) throws -> Regex<AnyRegexOutput> {
-        try Regex(text).wordBoundaryKind(.simple).matchingSemantics(.unicodeScalar)
     }
 
     /// `try?` throws a reason away; the reason why that is right stands on the same line.

@@ -12,7 +12,7 @@ COSTS = {
     "ConsoleBrowserTests": (1.5, 300),
     "CommandTests": (0.9, 250),
     "KademliaTests": (1, 120),
-    "TidyTests": (1, 60),
+    "TidyTests": (1, 30),
     "DiscoveryTests": (1, 60),
     "SimulationTests": (1, 60),
     "LabTests": (0.6, 90),
