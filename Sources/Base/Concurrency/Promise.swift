@@ -5,6 +5,9 @@
 /// cancels the task takes as well; it must therefore take no lock under which tasks are resumed. The handler here takes
 /// the promise's own lock alone, which is never held while a task is resumed. So a promise may be fulfilled under any
 /// other lock.
+///
+/// A task takes the value under the lock, not from its continuation. If a continuation is resumed just before its task
+/// suspends, the runtime orders the two threads in a way that the thread sanitizer does not see.
 public final class Promise<Value: Sendable>: Sendable {
     @usableFromInline internal struct State: Sendable {
         @usableFromInline var value: Value?
@@ -16,10 +19,9 @@ public final class Promise<Value: Sendable>: Sendable {
 
     @usableFromInline internal struct Waiter: Sendable {
         @usableFromInline let number: UInt64
-        /// Takes nil when its task is cancelled.
-        @usableFromInline let continuation: CheckedContinuation<Value?, Never>
+        @usableFromInline let continuation: CheckedContinuation<Void, Never>
 
-        @inlinable init(number: UInt64, continuation: CheckedContinuation<Value?, Never>) {
+        @inlinable init(number: UInt64, continuation: CheckedContinuation<Void, Never>) {
             self.number = number
             self.continuation = continuation
         }
@@ -50,7 +52,7 @@ public final class Promise<Value: Sendable>: Sendable {
             return state.waiters
         }
         guard let waiters else { return false }
-        for waiter in waiters { waiter.continuation.resume(returning: value) }
+        for waiter in waiters { waiter.continuation.resume() }
         return true
     }
 
@@ -69,7 +71,7 @@ public final class Promise<Value: Sendable>: Sendable {
 
     /// Waits for the value, even if the task is cancelled.
     @inlinable public func waitIgnoringCancellation() async -> Value {
-        let value = await withCheckedContinuation { continuation in
+        await withCheckedContinuation { continuation in
             // No cancellation looks for its number.
             enroll(continuation, as: 0, unless: { false })
         }
@@ -83,7 +85,7 @@ public final class Promise<Value: Sendable>: Sendable {
             return (state.value, state.lastNumber)
         }
         if let value { return value }
-        return await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 enroll(continuation, as: number, unless: { Task.isCancelled })
             }
@@ -91,23 +93,23 @@ public final class Promise<Value: Sendable>: Sendable {
             let waiter = state.withLock { state in
                 state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
             }
-            waiter?.continuation.resume(returning: nil)
+            waiter?.continuation.resume()
         }
+        return self.value
     }
 
     /// Resumes `continuation` at once if there is a value or the task is cancelled, and later otherwise.
     @inlinable internal func enroll(
-        _ continuation: CheckedContinuation<Value?, Never>,
+        _ continuation: CheckedContinuation<Void, Never>,
         as number: UInt64,
         unless isCancelled: () -> Bool
     ) {
-        let (value, mustWait) = state.withLock { state -> (Value?, Bool) in
-            if let value = state.value { return (value, false) }
-            if isCancelled() { return (nil, false) }
+        let mustWait = state.withLock { state in
+            guard state.value == nil, !isCancelled() else { return false }
             state.waiters.append(Waiter(number: number, continuation: continuation))
-            return (nil, true)
+            return true
         }
-        if !mustWait { continuation.resume(returning: value) }
+        if !mustWait { continuation.resume() }
     }
 }
 
