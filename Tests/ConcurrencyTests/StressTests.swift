@@ -40,6 +40,28 @@ internal import Testing
         }
     }
 
+    @Test func `a task sees the whole of a value that arrives as it suspends`() async throws {
+        let promises = (0..<20_000).map { _ in Promise<Unguarded>() }
+        let awaited = Locked(0)
+        async let fulfilled: Void = {
+            for (number, promise) in promises.enumerated() {
+                while awaited.withLock({ $0 }) < number { await Task.yield() }
+                // The task below suspends within these microseconds.
+                let end = ContinuousClock.now + .nanoseconds(number * 7919 % 12_000)
+                while ContinuousClock.now < end {}
+                let value = Unguarded()
+                value.count = number
+                promise.fulfil(value)
+            }
+        }()
+        for (number, promise) in promises.enumerated() {
+            awaited.withLock { $0 = number }
+            let count = try await promise.wait().count
+            if count != number { Issue.record("\(count) instead of \(number)") }
+        }
+        await fulfilled
+    }
+
     @Test func `a channel loses and repeats no element`() async throws {
         let channel = BoundedChannel<Int>(limit: 3)
         let received = Locked<[Int]>([])
