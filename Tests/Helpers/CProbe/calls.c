@@ -173,7 +173,8 @@ static void keep_keys(void) {
         config.key_file = NULL;
         REQUIRE(id_in(&config, &code) == NULL && code != 0);
     }
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    /* The last node may still be closing its database, whose files disappear then: -f does not mind. */
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
     REQUIRE(system(command) == 0);
 }
 

@@ -225,7 +225,8 @@ runar_node *runar_node_create(const runar_node_config *config, runar_error **err
 
 /** Stops the node, ends what is under way with RUNAR_ERROR_CANCELLED and releases the node. Waits until no callback of
  * the node runs, except when it is called in a callback: then it returns at once and the rest follows. Handles of
- * requests to its services are gone with it; its services are not, and can be added to another node. */
+ * requests to its services are gone with it; its services are not, and can be added to another node. Its home may be in
+ * use for a moment longer: runar_node_create() for it then fails with RUNAR_ERROR_IN_USE. */
 void runar_node_free(runar_node *node);
 
 /** Connects to the networks; the callback's value is the peer id. Starting twice does nothing. */
