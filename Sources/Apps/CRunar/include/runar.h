@@ -55,7 +55,7 @@ enum runar_error_code {
     RUNAR_ERROR_KEY_DENIED = 2001,          /**< the person did not release a key */
     RUNAR_ERROR_WRONG_SECRET = 2002,        /**< the passphrase or key file is wrong */
     RUNAR_ERROR_UNSUPPORTED = 2003,         /**< this system cannot guard keys as was asked */
-    RUNAR_ERROR_IN_USE = 2004,              /**< another process uses the keys */
+    RUNAR_ERROR_IN_USE = 2004,              /**< another process, or a node just freed, uses the keys */
     RUNAR_ERROR_DAMAGED = 2005,             /**< the stored keys are damaged */
     RUNAR_ERROR_NO_ONE_TIME_KEYS = 2006,    /**< this device has no one-time keys of the peer: exchange keys */
     RUNAR_ERROR_ONE_TIME_KEY_USED = 2007,   /**< the key of the message was used, and erased */
