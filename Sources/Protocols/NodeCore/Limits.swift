@@ -14,8 +14,8 @@ package struct Limits: Hashable, Sendable {
     package var surplusLook = Duration.seconds(5)
     /// The time for which a peer is not sought again after one of the two had no room for an idle connection.
     package var surplusPause = Duration.seconds(600)
-    /// Accepted connections without an admission at a time, beside the connections to peers.
-    package var unadmittedConnections = 512
+    /// Accepted connections without an admission at a time, beside the connections to peers: each may hold 200 KB.
+    package var unadmittedConnections = 256
     /// Connections to one peer: the one in use, and some that drain.
     package var connectionsPerPeer = 4
     /// Remembered peers; the oldest one that is neither wanted nor connected makes room.
