@@ -34,6 +34,15 @@ internal import Traversal
         #expect(resets > 0)
     }
 
+    @Test func `a peer that has shown no token does not learn that it was revoked`() throws {
+        var net = CoreNetwork()
+        let (alice, mallory) = (try net.addMember(), try net.addNode())
+        net.linkAlone(alice, mallory)
+        #expect(net.frames(by: alice).contains { if case .hello = $0 { true } else { false } })
+        net.feed(alice, .membership(.revocationsAdded([try net.revocation(of: net.nodes[mallory].peerId)])))
+        #expect(net.closeCodes(by: alice) == [.notAdmitted])
+    }
+
     @Test func `the close of a revoked connection lingers, so that the revocation arrives`() throws {
         var net = try self.line(of: 2)
         net.feed(0, .membership(.revocationsAdded([try net.revocation(of: net.nodes[1].peerId)])))

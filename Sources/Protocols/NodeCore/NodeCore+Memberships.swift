@@ -229,7 +229,9 @@ extension NodeCore {
         self.memberships[network]?.heard[peer] = nil
         for id in self.peers[peer]?.connections ?? [] {
             if case .deciding(network, _) = self.connections[id]?.join { self.decideJoin(on: id, nil, now, &effects) }
-            self.endAdmission(of: network, on: id, .revoked, now, &effects)
+            // Only a peer that has shown its token learns that it was revoked.
+            let hasProved = self.connections[id]?.peerings[network]?.token != nil
+            self.endAdmission(of: network, on: id, .revoked, now, &effects, telling: hasProved ? nil : .notAdmitted)
         }
     }
 }
