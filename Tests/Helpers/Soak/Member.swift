@@ -126,6 +126,7 @@ struct Member: Sendable {
             let pair = Pair(left: Int.random(in: 0..<20), right: Int.random(in: 0..<1_000_000))
             var options = RequestOptions(timeout: Self.requestPatience)
             options.isIdempotent = true
+            let began = ContinuousClock.now
             if Bool.random() { options.peer = node.connectedPeers(in: network).randomElement() }
             do {
                 let sum: Sum = try await node.request("\(prefix)/add", payload: pair, options: options)
@@ -136,7 +137,9 @@ struct Member: Sendable {
                 figures.withLock { $0.requests += 1 }
             } catch let error as RunarError {
                 // To a peer that just left there is no other way to answer.
-                if options.peer == nil { note(failure: "\(error)") }
+                guard options.peer == nil else { continue }
+                let peers = node.connectedPeers(in: network).count
+                note(failure: "\(error), after \(began.duration(to: .now)) and with \(peers) connected peers")
             }
         }
     }
