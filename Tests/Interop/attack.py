@@ -278,7 +278,7 @@ def measure_memory(attack, name):
         made, most = total(processes)
         grown = peak - before
         figure = f"{grown:.0f} MiB, {made} made, {most} at once"
-        result(name, figure, "64 MiB", grown <= 64 and most == CONNECTIONS)
+        result(name, figure, f"64 MiB with {CONNECTIONS} at once", grown <= 64 and most == CONNECTIONS)
 
 
 def measure_junk():
@@ -396,27 +396,27 @@ async def ask_and_never_read(node):
 def measure_probes():
     """How many datagrams a coordinator can make a node send to a device that has no part in it."""
     with Victim() as node:
-        rung, counted = asyncio.run(ring_at_third_party(node))
-        figure = f"{counted} in 40 s, {rung} rings"
+        forwarded, counted = asyncio.run(forward_offers(node))
+        figure = f"{counted} in 40 s, {forwarded} offers"
         result("a member that names the addresses of others", figure, "100 datagrams", 0 < counted <= 100)
 
 
-async def ring_at_third_party(node):
+async def forward_offers(node):
     counter = Counter()
     loop = asyncio.get_running_loop()
     sinks = [await loop.create_datagram_endpoint(lambda: counter, local_addr=(THIRD_PARTY, 0)) for _ in range(ADDRESSES)]
     ports = [transport.get_extra_info("sockname")[1] for transport, _ in sinks]
     addresses = [address_of(THIRD_PARTY, port) for port in ports]
-    rung = 0
+    forwarded = 0
     async with HostileMember(node.token).connect(HOST, node.port) as connection:
         end = time.monotonic() + 40
         while time.monotonic() < end and not connection._closed.is_set():
-            connection.ring(addresses)
-            rung += 1
+            connection.forward_offer(addresses)
+            forwarded += 1
             await asyncio.sleep(0.1)
     for transport, _ in sinks:
         transport.close()
-    return rung, counter.count
+    return forwarded, counter.count
 
 
 class Counter(asyncio.DatagramProtocol):

@@ -20,7 +20,7 @@ from credentials import Credentials
 CONTROL, REQUEST = 0, 3
 CONTROL_STREAM = 0
 HELLO, HELLO_REPLY, HELLO_ACKNOWLEDGEMENT, TRAVERSAL, SERVICES = 1, 2, 3, 34, 35
-RING = 3
+FORWARDED_OFFER = 3
 RUNS = 1
 VERSION, INDEX = 1, 0
 NO_CAPABILITIES = 0
@@ -111,12 +111,12 @@ class MemberConnection(QuicConnectionProtocol):
         self.transmit()
         return asked
 
-    def ring(self, addresses):
-        """Introduces a caller that does not exist, which is said to be at the addresses."""
+    def forward_offer(self, addresses):
+        """Forwards the offer of a caller that does not exist, which is said to be at the addresses."""
         offer = bytes([1, len(addresses)]) + b"".join(addresses)
         introduction = bytes([1]) + addresses[0] + bytes([0])
-        call = os.urandom(8) + os.urandom(32) + os.urandom(16) + offer + introduction
-        self.say(bytes([TRAVERSAL, INDEX, RING]) + call)
+        body = os.urandom(8) + os.urandom(32) + os.urandom(16) + offer + introduction
+        self.say(bytes([TRAVERSAL, INDEX, FORWARDED_OFFER]) + body)
         self.transmit()
 
 
