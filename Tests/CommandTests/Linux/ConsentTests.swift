@@ -47,8 +47,8 @@ internal import Testing
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
         let listener = try listen()
         let offer = try offer()
-        let question = listener.answer("Type yes to go on: ", "yes")
-        #expect(question.contains("offers ") && question.contains("photo.bin (6.8 KiB) for \(folder)"))
+        let question = listener.answer("(y/n) ", "Y")
+        #expect(question.contains("offers ") && question.contains("photo.bin (6.8 KiB). Save it in \(folder)"))
         let told = listener.terminal.screen(until: "photo.bin\r\n")
         #expect(told.contains("now at \(folder)/"))
         #expect(try offer.outcome().status == 0)
@@ -59,11 +59,11 @@ internal import Testing
         #expect(listener.exitStatus() == 0)
     }
 
-    @Test(arguments: ["no", "y", ""]) func `any answer except yes declines`(answer: String) throws {
+    @Test(arguments: ["no", "n"]) func `a no declines`(answer: String) throws {
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
         let listener = try listen()
         let offer = try offer()
-        listener.answer("Type yes to go on: ", answer)
+        listener.answer("(y/n) ", answer)
         let refused = try offer.outcome()
         #expect(refused.status == 77)
         #expect(try refused.failure["code"] as? String == "declined")
@@ -77,7 +77,7 @@ internal import Testing
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
         let listener = try listen()
         let offer = try offer()
-        _ = listener.terminal.screen(until: "Type yes to go on: ")
+        _ = listener.terminal.screen(until: "(y/n) ")
         listener.terminal.type("\u{3}")
         #expect(listener.exitStatus() == 0)
         #expect(try offer.outcome().failure["code"] as? String == "declined")

@@ -48,7 +48,7 @@ internal import Testing
         let link = String(match.0)
         let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
         let digits = try #require(try joiner.next("joinPending")["digits"] as? String)
-        let question = inviter.terminal.screen(until: "Type yes to go on: ")
+        let question = inviter.terminal.screen(until: "(y/n) ")
         #expect(question.contains(digits))
         let forms = try forms(of: link)
         #expect(try processes().contains { $0.id == String(joiner.id) && !$0.bytes.isEmpty })
@@ -87,16 +87,15 @@ internal import Testing
         #expect(inviter.exitStatus() == 75)
     }
 
-    @Test(arguments: ["no", "y"]) func `any answer except yes declines, and both sides report it`(answer: String) throws
-    {
+    @Test(arguments: ["no", "N"]) func `a no declines, and both sides report it`(answer: String) throws {
         let pair = try InvitedPair()
         let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
         let screen = inviter.terminal.screen(until: "left, Control-C")
         let link = String(try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/)).0)
         let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
-        // Return alone, as when a window is brought to the front, is no answer.
-        inviter.answer("Type yes to go on: ", "")
-        inviter.answer("Type yes to go on: ", answer)
+        // Return alone, as when a window is brought to the front, and other words are no answer.
+        for noAnswer in ["", "ja", "yes!"] { inviter.answer("(y/n) ", noAnswer) }
+        inviter.answer("(y/n) ", answer)
         let refused = try joiner.outcome()
         #expect(refused.status == 77)
         #expect(try refused.lastFailureCode == "join-declined")
@@ -111,7 +110,7 @@ internal import Testing
         let screen = inviter.terminal.screen(until: "left, Control-C")
         let link = String(try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/)).0)
         let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
-        _ = inviter.terminal.screen(until: "Type yes to go on: ")
+        _ = inviter.terminal.screen(until: "(y/n) ")
         inviter.terminal.type("\u{3}")
         #expect(inviter.exitStatus() == 75)
         let refused = try joiner.outcome()
@@ -125,9 +124,10 @@ internal import Testing
         let screen = inviter.terminal.screen(until: "left, Control-C")
         let link = String(try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/)).0)
         let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
-        _ = inviter.terminal.screen(until: "Type yes to go on: ")
+        _ = inviter.terminal.screen(until: "(y/n) ")
         #expect(joiner.end(by: SIGINT) == 75)
-        #expect(inviter.terminal.screen(until: "make a new one").contains("the joiner disconnected"))
+        // The reason is on a line of its own, not behind the question.
+        #expect(inviter.terminal.screen(until: "make a new one").contains("\r\nerror: the joiner disconnected"))
         #expect(inviter.exitStatus() == 69)
     }
 

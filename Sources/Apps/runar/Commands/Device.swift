@@ -74,9 +74,8 @@ struct Device: AsyncParsableCommand {
     ///
     /// - Throws: ``CommandFailure`` unless the person says yes.
     static func confirm(_ code: String, _ question: String) async throws {
-        let isSame = try await Prompt.confirms(
-            "\(question) \(code) ?",
-            with: "yes",
+        let isSame = try await Prompt.accepts(
+            "\(question) \(code)?",
             otherwise: "compare the code \(code) yourself and add --yes"
         )
         guard isSame else {

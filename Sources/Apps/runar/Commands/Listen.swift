@@ -70,14 +70,13 @@ struct Listen: AsyncParsableCommand {
         }
     }
 
-    /// Asks the person; everything but a clear yes is a no.
+    /// Asks the person.
     private static func answer(_ offer: FileOfferReport, _ session: Session) async {
         let size = ByteCountText.text(of: Double(offer.bytes))
         let directory = FileManager.default.currentDirectoryPath
         do {
-            let isAccepted = try await Prompt.confirms(
-                "\(PeerId.typed(offer.peerId)) offers \(offer.name) (\(size)) for \(directory).",
-                with: "yes",
+            let isAccepted = try await Prompt.accepts(
+                "\(PeerId.typed(offer.peerId)) offers \(offer.name) (\(size)). Save it in \(directory)?",
                 otherwise: ""
             )
             _ = try await session.send(.answerOffer(offer.number, directory: isAccepted ? directory : nil))

@@ -38,32 +38,49 @@ enum Prompt {
         }
     }
 
-    /// Whether the person types exactly `word` after the question.
-    ///
-    /// With `repeatsWhenEmpty` an empty line is no answer: the question is repeated.
-    /// A thread of its own waits, so that a node in this process goes on; a cancelled caller waits no longer.
+    /// Whether the person answers a question with yes; it is repeated until the answer is a yes or a no.
     ///
     /// - Throws: ``CommandFailure``, with `advice` when there is no terminal; `CancellationError`.
-    static func confirms(
-        _ question: String,
-        with word: String,
-        repeatsWhenEmpty: Bool = false,
-        otherwise advice: String
+    static func accepts(_ question: String, otherwise advice: String) async throws -> Bool {
+        try await answer(to: "\(question) (y/n) ", otherwise: advice, reading: Consent.yesOrNo)
+    }
+
+    /// Whether the person types `word` after the question, in any case; an empty line repeats the question.
+    ///
+    /// - Throws: ``CommandFailure``, with `advice` when there is no terminal; `CancellationError`.
+    static func confirms(_ question: String, with word: String, otherwise advice: String) async throws -> Bool {
+        let question = question.isEmpty ? "" : "\(question) "
+        return try await answer(to: "\(question)Type \(word) to go on: ", otherwise: advice) { answer in
+            Consent.word(word, in: answer)
+        }
+    }
+
+    /// Repeats a question until `read` understands the answer.
+    ///
+    /// A thread of its own waits, so that a node in this process continues; a cancelled caller waits no longer, and the
+    /// line of the question ends.
+    private static func answer(
+        to question: String,
+        otherwise advice: String,
+        reading read: @escaping @Sendable (String) -> Bool?
     ) async throws -> Bool {
         try Task.checkCancellation()
         let outcome = Promise<Result<Bool, any Error>>()
         Thread {
-            let question = "\(question) Type \(word) to go on: "
             outcome.fulfil(
                 Result {
                     while true {
-                        let answer = try line(question, otherwise: advice)
-                        if !repeatsWhenEmpty || !answer.isEmpty { return answer == word }
+                        if let answer = read(try line(question, otherwise: advice)) { return answer }
                     }
                 }
             )
         }.start()
-        return try await outcome.get()
+        do {
+            return try await outcome.get()
+        } catch let error as CancellationError {
+            Output.note("")
+            throw error
+        }
     }
 
     /// Asks for `word` before a step that cannot be undone, and throws unless the person types it.

@@ -48,7 +48,7 @@ struct InvitationDialogue: Sendable {
             Output.raw(report.link + "\n")
             let name = report.name ?? "the network"
             Output.note("Scan this with the device that joins \(name), or paste the link into `runar join` there.")
-            let end = CivilTime(seconds: report.expiration)
+            let end = LocalTime(seconds: report.expiration)
             Output.note("Every device that has the link can ask to join. It works once, until \(end).")
             if report.addresses.allSatisfy({ SocketAddress($0)?.isLoopback == true }) {
                 Output.note("note: the node listens on 127.0.0.1 or ::1 only, where no other machine reaches it")
@@ -67,14 +67,12 @@ struct InvitationDialogue: Sendable {
         }
     }
 
-    /// Asks the person; every answer but a clear yes is a no, and uses the invitation up.
+    /// Asks the person; a no uses the invitation up.
     private func answer(_ question: JoinRequestReport, _ session: Session) async throws {
         let isAllowed: Bool
         do {
-            isAllowed = try await Prompt.confirms(
+            isAllowed = try await Prompt.accepts(
                 "\(PeerId.typed(question.peerId)) asks to join. Does its screen show \(question.digits) too?",
-                with: "yes",
-                repeatsWhenEmpty: true,
                 otherwise: ""
             )
         } catch let failure as CommandFailure where failure.code != "cancelled" {
