@@ -54,6 +54,9 @@ internal import Testing
         (["pears", "--home", "X"], "\"pears\": did you mean `runar peers`?"), (["staus"], "`runar status`?"),
         (["network", "crate", "Home"], "\"network crate\": did you mean `runar network create`?"),
         (["--json", "nonsense"], "\"nonsense\": `runar --help` lists them"),
+        (["invite"], "did you mean `runar network invite`?"), (["ls"], "did you mean `runar peers`?"),
+        (["revoke"], "did you mean `runar network revoke` or `runar circle revoke`?"),
+        (["version"], "did you mean `runar --version`?"), (["help", "pears"], "did you mean `runar peers`?"),
     ])
     func `an unknown command is named with the one that was probably meant`(words: [String], advice: String) {
         let failure = UnknownCommand.failure(in: words)
@@ -61,7 +64,7 @@ internal import Testing
         #expect(failure?.status == .usage)
     }
 
-    @Test(arguments: [["peers", "--hoem", "X"], ["--home", "X", "peers"], ["help", "pears"], ["network"], []])
+    @Test(arguments: [["peers", "--hoem", "X"], ["--home", "X", "peers"], ["help", "peers"], ["network"], []])
     func `other mistakes are left to the parser`(words: [String]) {
         #expect(UnknownCommand.failure(in: words) == nil)
     }

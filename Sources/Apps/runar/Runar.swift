@@ -75,8 +75,10 @@ struct Runar: AsyncParsableCommand {
 
     /// Ends the process with an error of the parser: a mistake on the command line, or a request for help.
     private static func end(parsing error: any Error, _ arguments: [String], asJSON: Bool) -> Never {
-        guard exitCode(for: error) != .success else { exit(withError: error) }
         let unknown = UnknownCommand.failure(in: arguments)
+        guard exitCode(for: error) != .success || arguments.first == "help" && unknown != nil else {
+            exit(withError: error)
+        }
         guard asJSON || unknown != nil else { exit(withError: error) }
         Output.failure(unknown ?? CommandFailure("usage", .usage, message(for: error)), asJSON: asJSON)
         Foundation.exit(ExitStatus.usage.rawValue)

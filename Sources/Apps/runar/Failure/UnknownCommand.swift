@@ -3,11 +3,21 @@ internal import NodeService
 
 /// A word in the place of a command that is no command; the parser would call it, or the next option, unexpected.
 enum UnknownCommand {
+    /// Words of other programs, with the command that does what they do there.
+    private static let synonyms = [
+        "version": "runar --version", "ls": "runar peers", "list": "runar peers", "ping": "runar doctor",
+        "start": "runar up", "people": "runar circle list",
+    ]
+    /// More commands with one name in other places are no advice.
+    private static let mostCandidates = 3
+
     /// The failure for such a word, with the command that was probably meant; nil if the mistake is another one.
     static func failure(in arguments: [String]) -> CommandFailure? {
         var command: any ParsableCommand.Type = Runar.self
         var path: [String] = []
-        for word in arguments where word != "--json" {
+        // `help pears` asks for the help of a command, so its word must be one.
+        let words = arguments.filter { $0 != "--json" }
+        for word in words.first == "help" ? words.dropFirst() : words[...] {
             let commands = command.configuration.subcommands
             guard !commands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
             if let next = commands.first(where: { names(of: $0).contains(word) }) {
@@ -16,14 +26,41 @@ enum UnknownCommand {
                 continue
             }
             let parent = (["runar"] + path).joined(separator: " ")
-            let shown = commands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
             let advice =
-                Nearest.likelyName(for: word, among: shown).map { "did you mean `\(parent) \($0)`?" }
+                likelyCommands(for: word, in: command, after: path).map { "did you mean \($0)?" }
                 ?? "`\(parent) --help` lists them"
             let typed = (path + [word]).joined(separator: " ")
             return CommandFailure("usage", .usage, "there is no command \"\(typed)\": \(advice)")
         }
         return nil
+    }
+
+    /// The commands that a word may mean: with exactly this name elsewhere, by a synonym, or with a similar name here.
+    private static func likelyCommands(
+        for word: String,
+        in parent: any ParsableCommand.Type,
+        after path: [String]
+    ) -> String? {
+        let word = word.lowercased()
+        let named = leaves(of: Runar.self, ["runar"]).filter { $0.last == word }
+        let depth = named.map(\.count).min() ?? 0
+        let nearest = named.filter { $0.count == depth }
+        if 1...mostCandidates ~= nearest.count {
+            return nearest.map { "`\($0.joined(separator: " "))`" }.joined(separator: " or ")
+        }
+        if let synonym = synonyms[word], path.isEmpty { return "`\(synonym)`" }
+        let shown = parent.configuration.subcommands.filter(\.configuration.shouldDisplay).map(\._commandName)
+        return Nearest.likelyName(for: word, among: shown).map { name in
+            "`\((["runar"] + path + [name]).joined(separator: " "))`"
+        }
+    }
+
+    /// The paths of all commands below `command` that help lists.
+    private static func leaves(of command: any ParsableCommand.Type, _ path: [String]) -> [[String]] {
+        command.configuration.subcommands.filter(\.configuration.shouldDisplay).flatMap { next in
+            let path = path + [next._commandName]
+            return [path] + leaves(of: next, path)
+        }
     }
 
     private static func names(of command: any ParsableCommand.Type) -> [String] {
