@@ -271,7 +271,7 @@ internal import Testing
         #expect(try Self.person(pair.owner)["trust"] as? String == "revoked")
         let lifted = try pair.owner.answer(["circle", "unblock", "Bob"]).json["blocked"] as? [[String: Any]]
         #expect(lifted?.isEmpty == true)
-        let device = try pair.owner.runar(["circle", "device", "expect", pair.memberId, "--json"])
+        let device = try pair.owner.runar(["circle", "device", "expect", pair.memberId, "--yes", "--json"])
         #expect(try device.failure["code"] as? String == "has-circle")
         try pair.end()
     }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import NodeService
+internal import Platform
 
 // The devices of this device's person, and the people who are blocked.
 
@@ -28,11 +29,29 @@ extension Circle.Device {
         )
 
         @OptionGroup var device: CircleDeviceOptions
+        @Flag(help: "Do not ask.")
+        var yes = false
         @OptionGroup var node: NodeOptions
 
         var home: HomeOptions { device.home }
 
+        func prepare() async throws {
+            if yes { return }
+            Output.note(
+                """
+                \(Terminal.quoted(device.device)) gets the key of your person, for good: it can read and write as you, also \
+                after you remove it. Do this for devices of your own only.
+                """
+            )
+            try await Prompt.requireConsent("", with: "add", otherwise: "nothing was changed")
+        }
+
         func request() -> APIRequest<CircleReport> { .addDevice(device.name) }
+
+        func show(_ report: CircleReport) {
+            if home.output.json { return Output.json(report) }
+            Output.line("\(device.device) is a device of yours now; it gets every thought from now on")
+        }
     }
 
     struct Expect: ReportingCommand {
@@ -45,10 +64,12 @@ extension Circle.Device {
         )
 
         @OptionGroup var device: CircleDeviceOptions
+        @Flag(help: "Do not ask.")
+        var yes = false
 
         var home: HomeOptions { device.home }
 
-        func prepare() throws {
+        func prepare() async throws {
             guard Session.isNodeRunning(in: try home.place()) else {
                 throw CommandFailure(
                     "not-running",
@@ -56,9 +77,23 @@ extension Circle.Device {
                     "no node runs here to wait for the other device: start one with `runar up`, and try again"
                 )
             }
+            if yes { return }
+            Output.note(
+                """
+                The profile, streams and thoughts of this device are deleted when \(Terminal.quoted(device.device)) gives its \
+                circle.
+                """
+            )
+            try await Prompt.requireConsent("", with: "expect", otherwise: "nothing was changed")
         }
 
         func request() -> APIRequest<CircleReport> { .expectDevice(device.name) }
+
+        func show(_ report: CircleReport) {
+            if home.output.json { return Output.json(report) }
+            let add = HomeHint.repeated(in: "`runar circle device add` with this device")
+            Output.line("waiting ten minutes for \(device.device): run \(add) there")
+        }
     }
 
     struct Remove: ReportingCommand {
