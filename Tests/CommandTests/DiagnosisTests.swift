@@ -92,6 +92,21 @@ internal import Testing
         )
     }
 
+    @Test func `a direct connection makes the notes on IPv6 and filtering superfluous`() {
+        var facts = Self.healthy
+        facts.interfaces[1] = DoctorFacts.Interface(name: "eth0", up: true, loopback: false, addresses: ["192.168.1.2"])
+        facts.node?.filtering = "unknown: no second member"
+        let codes = Diagnosis(facts).findings.map(\.code)
+        #expect(!codes.contains("no-ipv6") && !codes.contains("filter-unknown"), "\(codes)")
+    }
+
+    @Test func `the report ends with a verdict that counts the problems`() {
+        #expect(DoctorReport(Diagnosis(Self.healthy)).lines.last == "Everything that was checked works.")
+        var facts = Self.healthy
+        facts.node?.networks[0].isRevoked = true
+        #expect(DoctorReport(Diagnosis(facts)).lines.last == "There is 1 problem: see the line marked PROBLEM.")
+    }
+
     @Test(arguments: [
         Case("no-interface", .problem, "Wi-Fi") { $0.interfaces.removeLast() },
         Case("no-ipv6", .note, "IPv6") {
@@ -101,6 +116,7 @@ internal import Testing
                 loopback: false,
                 addresses: ["192.168.1.2", "fd00::1"]
             )
+            $0.node?.peers = [NodeFacts.Peer(peerIdText: "x", relayed: true)]
         },
         Case("multicast-silent", .note, "firewall") {
             $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "silent")
@@ -127,7 +143,7 @@ internal import Testing
         Case("loopback-only", .problem, "no other device") { $0.node?.addresses = ["127.0.0.1:1", "[::1]:1"] },
         Case("no-discovery", .note, "is off") { $0.node?.isDiscovering = false },
         Case("no-member-connected", .note, "runar connect") { $0.node?.peers = [] },
-        Case("nat-unknown", .note, "runar stun") { $0.node?.observed = [] },
+        Case("nat-unknown", .note, "a member elsewhere") { $0.node?.observed = [] },
         Case("no-nat", .ok, "no NAT") { $0.node?.observed = ["192.168.1.2:4433"] },
         Case("nat-hard", .note, "symmetric") { $0.node?.mapping = "endpointDependent" },
         Case("nat-hard", .note, "a single member") {
@@ -135,7 +151,10 @@ internal import Testing
             $0.node?.isMappingProven = false
         },
         Case("filter-open", .ok, "every member can dial") { $0.node?.filtering = "endpointIndependent" },
-        Case("filter-unknown", .note, "a second member") { $0.node?.filtering = "unknown: no second member" },
+        Case("filter-unknown", .note, "a second member") {
+            $0.node?.filtering = "unknown: no second member"
+            $0.node?.peers = [NodeFacts.Peer(peerIdText: "x", relayed: true)]
+        },
         Case("nat-kind-unknown", .note, "two members") { $0.node?.mapping = "unknown" },
     ])
     func `each wrong fact has a finding with its advice`(wrong: Case) throws {

@@ -56,7 +56,7 @@ extension Diagnosis {
                 "a member to which this device had sent nothing could not reach it: others can connect once this device"
                     + " has sent to them, which members arrange"
             )
-        case "unknown: no second member":
+        case "unknown: no second member" where !isConnectedDirectly:
             note(
                 "filter-unknown",
                 "the filtering of the NAT or firewall is not known: the test takes a second member elsewhere that is"
@@ -81,10 +81,7 @@ extension Diagnosis {
             return note(
                 "nat-unknown",
                 "no peer has reported the public address of this device yet, so the NAT is not known",
-                advice(
-                    "connect to a member elsewhere, or ask any STUN server: `runar stun HOST --classify`",
-                    inConsole: "connect to a member elsewhere"
-                )
+                "connect to a member elsewhere"
             )
         }
         let outer = observed.filter { !own.contains($0.ip.unmapped.withoutScope) }

@@ -30,7 +30,11 @@ extension Diagnosis {
     private func reasonForRelay(_ peer: PeerFacts) -> String {
         if isHardPair(peer) { return ": both NATs show each peer another port" }
         let tried = Set(peer.history.filter { $0.event == "tried" }.compactMap(\.address)).count
-        return tried == 0 ? "" : ": none of \(tried) addresses that were tried answered"
+        switch tried {
+        case 0: return ""
+        case 1: return ": the only address that was tried did not answer"
+        default: return ": none of the \(tried) addresses that were tried answered"
+        }
     }
 
     private func adviceForRelay(_ peer: PeerFacts) -> String {

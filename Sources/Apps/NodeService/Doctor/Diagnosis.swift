@@ -81,6 +81,9 @@ package struct Diagnosis {
     /// Whether this device has no address that another one could reach.
     var isOffline: Bool { findings.contains { $0.code == "no-interface" } }
 
+    /// Whether a direct connection shows that this device's network is good enough.
+    var isConnectedDirectly: Bool { facts.node?.peers.contains { !$0.relayed } ?? false }
+
     // MARK: This machine
 
     private mutating func lookAtInterfaces() {
@@ -100,7 +103,7 @@ package struct Diagnosis {
         }
         let all = useful.flatMap(\.addresses).compactMap { IPAddress($0) }
         let hasGlobalIPv6 = all.contains { $0.isIPv6 && $0.isUnicast && !$0.isLinkLocal && !$0.isPrivate }
-        if !hasGlobalIPv6 {
+        if !hasGlobalIPv6, !isConnectedDirectly {
             note("no-ipv6", "there is no public IPv6 address: connections from elsewhere need IPv4 and the NAT's help")
         }
     }
@@ -128,13 +131,13 @@ package struct Diagnosis {
 
     private mutating func lookAtClock() {
         guard facts.wallSeconds >= Self.earliestSeconds else {
-            return problem("clock-wrong", "the clock says \(CivilTime(seconds: facts.wallSeconds))", "set the clock")
+            return problem("clock-wrong", "the clock says \(LocalTime(seconds: facts.wallSeconds))", "set the clock")
         }
         let latest = facts.node?.networks.compactMap(\.latestSigned).max() ?? 0
         guard latest > facts.wallSeconds + Self.clockToleranceSeconds else {
             return ok(
                 "clock",
-                "the clock says \(CivilTime(seconds: facts.wallSeconds)), and no known signature contradicts it"
+                "the clock says \(LocalTime(seconds: facts.wallSeconds)), and no known signature contradicts it"
             )
         }
         let lag = DurationText.text(of: .seconds(latest - facts.wallSeconds))
@@ -175,7 +178,7 @@ package struct Diagnosis {
         guard let end = network.expiration else {
             return ok("member", "a member of \(network.name), without end")
         }
-        let until = "\(CivilTime(seconds: end))"
+        let until = "\(LocalTime(seconds: end))"
         if end < facts.wallSeconds {
             problem("expired", "the membership in \(network.name) ended \(until)", "ask its owner for a new token")
         } else if end < facts.wallSeconds + Self.warningSeconds {

@@ -33,9 +33,24 @@ package struct DoctorReport: HintingReport {
             lines.append("\(Self.mark(finding.level))  \(finding.message)")
             if let advice = finding.advice { lines.append("         do: \(advice)") }
         }
-        guard let peer, !peer.history.isEmpty else { return lines }
+        lines.append(verdict)
+        // The attempts before a connection explain nothing that is wrong.
+        guard let peer, !peer.connected, !peer.history.isEmpty else { return lines }
         lines.append("last attempt to reach \(peer.label ?? peer.peerIdText):")
-        return lines + peer.history.map { "  \(CivilTime(seconds: $0.time))  \($0.text)" }
+        return lines + peer.history.suffix(Self.mostSteps).map { "  \(LocalTime(seconds: $0.time))  \($0.text)" }
+    }
+
+    /// The steps of the last attempt that people read; `--json` has all.
+    private static let mostSteps = 20
+
+    /// The closing sentence.
+    private var verdict: String {
+        let count = findings.count { $0.level == .problem }
+        return switch count {
+        case 0: "Everything that was checked works."
+        case 1: "There is 1 problem: see the line marked PROBLEM."
+        default: "There are \(count) problems: see the lines marked PROBLEM."
+        }
     }
 
     private static func mark(_ level: Diagnosis.Finding.Level) -> String {
