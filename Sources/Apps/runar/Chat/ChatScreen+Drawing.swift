@@ -18,8 +18,11 @@ extension ChatScreen {
         static let dim = "\u{1B}[2m"
     }
 
+    /// The most lines of a notice, which may explain a failure.
+    private static let mostNoteLines = 4
+
     /// The lines for the conversation.
-    var bodyLines: Int { max(1, self.lines - 3) }
+    var bodyLines: Int { max(1, self.lines - 2 - self.notes.count) }
 
     func draw() -> Drawing {
         guard self.columns >= Self.fewestColumns, self.lines >= Self.fewestLines else {
@@ -31,7 +34,7 @@ extension ChatScreen {
         let shown = self.conversation[max(0, end - self.bodyLines)..<max(0, end)]
         let empty = Array(repeating: "", count: self.bodyLines - shown.count)
         let (input, column) = self.input
-        return Drawing(lines: [self.head] + empty + shown + [self.notes, input], row: self.lines, column: column)
+        return Drawing(lines: [self.head] + empty + shown + self.notes + [input], row: self.lines, column: column)
     }
 
     private var head: String {
@@ -59,7 +62,7 @@ extension ChatScreen {
         var lines: [String] = []
         var day = ""
         for thought in shown {
-            let time = Self.time(thought.createdAt)
+            let time = LocalTime(seconds: thought.createdAt / 1_000)
             if time.day != day {
                 day = time.day
                 lines.append(Style.dim + TextColumns.cut("--- \(day) ---", columns: self.columns) + Style.plain)
@@ -79,7 +82,8 @@ extension ChatScreen {
         return lines
     }
 
-    private var notes: String {
+    /// The notice, at least one line.
+    private var notes: [String] {
         let text =
             if let notice = self.notice {
                 "! \(notice)"
@@ -88,7 +92,9 @@ extension ChatScreen {
             } else {
                 self.scroll > 0 ? "\(self.scroll) lines below" : ""
             }
-        return Style.dim + TextColumns.cut(Terminal.escaped(text), columns: self.columns) + Style.plain
+        let room = min(Self.mostNoteLines, max(1, self.lines - 3))
+        let wrapped = TextColumns.wrap(text, columns: self.columns).prefix(room)
+        return (wrapped.isEmpty ? [""] : wrapped).map { Style.dim + $0 + Style.plain }
     }
 
     /// The line in which the person writes, and the column of the cursor.
@@ -108,19 +114,5 @@ extension ChatScreen {
         let after = Terminal.escaped(String(characters[editor.cursor...].prefix(room)))
         let line = TextColumns.cut(prompt + before + after, columns: self.columns)
         return (line, min(self.columns, TextColumns.count(of: prompt + before) + 1))
-    }
-
-    /// The day and the time of day at this place.
-    private static func time(_ milliseconds: UInt64) -> (day: String, clock: String) {
-        let date = Date(timeIntervalSince1970: Double(min(milliseconds, 253_402_300_799_000)) / 1_000)
-        let parts = Calendar.current.dateComponents([.year, .month, .day, .hour, .minute], from: date)
-        func padded(_ number: Int?, _ width: Int = 2) -> String {
-            let digits = "\(number ?? 0)"
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        return (
-            "\(padded(parts.year, 4))-\(padded(parts.month))-\(padded(parts.day))",
-            "\(padded(parts.hour)):\(padded(parts.minute))"
-        )
     }
 }

@@ -37,8 +37,6 @@ struct ChatScreen {
         var found: [ThoughtReport]?
     }
 
-    /// The beginning of a line that sends a file.
-    static let sendCommand = "/send "
     static let textLimit = 192 * 1_024
     /// The smallest window in which something is drawn.
     static let (fewestColumns, fewestLines) = (20, 4)
@@ -162,22 +160,22 @@ struct ChatScreen {
             self.notice = reason
             return []
         }
-        guard let path = Self.pathToSend(in: self.editor.text) else { return [.send(self.editor.take())] }
-        guard !path.isEmpty else {
-            self.notice = "write the path of a file after /send"
-            return []
+        switch ChatCommand(self.editor.text) {
+        case .text: return [.send(self.editor.take())]
+        case .literal(let text):
+            _ = self.editor.take()
+            return [.send(text)]
+        case .send(let path) where path.isEmpty: self.notice = "write the path of a file after /send"
+        case .send(let path):
+            _ = self.editor.take()
+            return [.sendFile(path)]
+        case .help:
+            _ = self.editor.take()
+            self.notice = ChatCommand.help
+        case .unknown(let word):
+            self.notice = "there is no command \(word). \(ChatCommand.help)"
         }
-        _ = self.editor.take()
-        return [.sendFile(path)]
-    }
-
-    /// The path in a line that sends a file; nil for a text.
-    private static func pathToSend(in text: String) -> String? {
-        // A text of several lines was pasted, or is meant to be read.
-        guard text.hasPrefix(Self.sendCommand), !text.contains(where: \.isNewline) else { return nil }
-        var path = text.dropFirst(Self.sendCommand.count).drop { $0 == " " }
-        while path.last == " " { path.removeLast() }
-        return String(path)
+        return []
     }
 
     /// Scrolls towards the past, and asks for older thoughts at its end.

@@ -36,7 +36,7 @@ enum ChatTerminal {
             group.addTask { for await _ in signals { return continuation.finish() } }
             group.addTask {
                 await report(to: continuation) { try await follow { continuation.yield($0) } }
-                continuation.yield(.failed("the node no longer answers: end the chat and open it again"))
+                continuation.yield(.failed("the node stopped: start it with `runar up`, and open the chat again"))
             }
             defer { group.cancelAll() }
             var screen = start

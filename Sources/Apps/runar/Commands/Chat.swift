@@ -52,7 +52,7 @@ struct Chat: AsyncParsableCommand {
         switch effect {
         case .send(let text): return await send(text, session) { .say(text, in: name) }
         case .sendFile(let path):
-            return await send(ChatScreen.sendCommand + path, session) {
+            return await send(ChatCommand.sendPrefix + path, session) {
                 .attach(try Attachment(file: path), in: name)
             }
         case .loadOlder(let number):
