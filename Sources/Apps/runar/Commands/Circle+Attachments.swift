@@ -5,7 +5,7 @@ internal import Platform
 // Images, audio and video in conversations.
 
 extension Circle {
-    struct Send: ReportingCommand {
+    struct Send: SayingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send an image, audio or video to a person or a stream.",
             discussion: """

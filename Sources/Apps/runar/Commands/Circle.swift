@@ -44,6 +44,10 @@ extension Circle {
         @OptionGroup var home: HomeOptions
         @OptionGroup var node: NodeOptions
 
+        func validate() throws {
+            guard !name.allSatisfy(\.isWhitespace) else { throw ValidationError("Give a name that other people read.") }
+        }
+
         func run() async throws {
             let request = APIRequest.setProfile(name: name, blurb: blurb)
             let report = try await Session.with(home, node) { try await $0.send(request) }
@@ -191,7 +195,7 @@ extension Circle {
         func request() -> APIRequest<PersonReport> { .revokeTrust(in: person.name) }
     }
 
-    struct Say: ReportingCommand {
+    struct Say: SayingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Say something to a person or in a stream.",
             discussion: "It is stored first, and delivered while a node runs here (`runar up`)."

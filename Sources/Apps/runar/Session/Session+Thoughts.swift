@@ -18,4 +18,20 @@ extension Session {
         }
         return report
     }
+
+    /// The waits for the first step of a delivery.
+    private static let (steps, pause) = (10, Duration.milliseconds(100))
+
+    /// Waits for the first step of a delivery, for a second at most, and returns the thought with its new state.
+    ///
+    /// - Throws: ``CommandFailure``; `CancellationError`.
+    func firstStep(of thought: ThoughtReport, in conversation: ConversationName) async throws -> ThoughtReport {
+        var thought = thought
+        for _ in 0..<Self.steps where thought.isWaiting {
+            try await Task.sleep(for: Self.pause)
+            let newest = try await send(.thoughts(in: conversation, limit: 1)).thoughts
+            thought = newest.first { $0.number == thought.number } ?? thought
+        }
+        return thought
+    }
 }
