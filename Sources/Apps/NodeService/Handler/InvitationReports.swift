@@ -62,7 +62,7 @@ package struct JoinPendingReport: Codable, Hashable, Sendable {
     }
 
     package var line: String {
-        "connected to the inviter; if it asks, approve there only if its screen shows \(digits) too"
+        "connected: check that the inviter's screen shows \(digits) too, then approve this device there"
     }
 }
 

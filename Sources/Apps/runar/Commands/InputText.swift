@@ -49,6 +49,12 @@ enum InputText {
         return bytes
     }
 
+    /// Throws unless `text` has more than white space, with advice on what to paste.
+    static func requireText(_ text: String, _ advice: String) throws(CommandFailure) {
+        guard text.allSatisfy(\.isWhitespace) else { return }
+        throw CommandFailure("no-text", .usage, "nothing was pasted: \(advice)")
+    }
+
     /// Pasted text, or the file of that name, or standard input.
     static func pasted(
         _ words: [String],

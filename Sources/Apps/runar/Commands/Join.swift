@@ -35,6 +35,7 @@ struct Join: AsyncParsableCommand {
         if picture.isEmpty || !texts.isEmpty { found.append(try InputText.pasted(texts, limit: 64 * 1024)) }
         let text = found.joined(separator: "\n")
         guard !Invitation.isText(text) else { return try await join(by: text) }
+        try InputText.requireText(text, "paste the link that `runar network invite` shows there")
         let request = APIRequest.join(text)
         let report = try await Session.with(home, node) { try await $0.send(request) }
         Output.report(report, asJSON: home.output.json)
@@ -43,11 +44,13 @@ struct Join: AsyncParsableCommand {
     private func join(by text: String) async throws {
         let request = APIRequest.joinByInvitation(Self.invitation(in: text))
         let asJSON = home.output.json
+        let digits = DelayedNote()
         let report = try await Interruption.run {
-            try await Session.with(home, node, onNetwork: true) { session in
+            async let _ = digits.run()
+            return try await Session.with(home, node, onNetwork: true) { session in
                 try await session.send(request) { update in
                     guard case .joinPending(let report) = update else { return }
-                    if asJSON { Output.json(report) } else { Output.note(report.line) }
+                    if asJSON { Output.json(report) } else { digits.set(report.line) }
                 }
             }
         }
@@ -58,6 +61,7 @@ struct Join: AsyncParsableCommand {
                 "the join was cancelled; if the inviter was reached, the invitation is used up: ask for a new one"
             )
         }
+        digits.show()
         Output.report(report, asJSON: asJSON)
     }
 
