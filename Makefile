@@ -38,7 +38,7 @@ release-check: ## Before a release: librunar, attacks, a package outside, saniti
 	@$(GATE) release-check
 
 build: dependencies ## Build the `runar` command.
-	@./scripts/stage.sh "build runar ($(CONFIGURATION))" $(SWIFT_BUILD) --product runar
+	@./scripts/stage.sh "build runar ($(CONFIGURATION))" ./scripts/build-progress.sh $(SWIFT_BUILD) --product runar
 
 format: ## Rewrite the sources in the house format.
 	swift format --in-place --recursive --parallel --configuration .swift-format $(wildcard $(FORMATTED))

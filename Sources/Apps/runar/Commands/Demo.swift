@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Concurrency
 internal import Foundation
 internal import NodeService
+internal import Platform
 
 /// Shows the whole thing with processes and homes of its own.
 struct Demo: AsyncParsableCommand {
@@ -38,7 +39,20 @@ struct Demo: AsyncParsableCommand {
             Output.json(report)
         } else {
             Output.line(report.ok ? "every step was confirmed by its receiver" : "the demo FAILED: see above")
+            if report.ok { for line in Self.nextSteps { Output.line(line) } }
         }
         if !report.ok { throw ExitCode(ExitStatus.software.rawValue) }
+    }
+
+    /// The place of the command, and the first commands with it.
+    private static var nextSteps: [String] {
+        let folder = Bundle.main.executablePath.map { FilePath.directory(of: $0) }
+        let path = folder.map { ["  export PATH=\"\($0):$PATH\""] } ?? []
+        return ["", "Next, make a network of your own:"] + path + [
+            "  runar init",
+            "  runar network create Home",
+            "  runar network invite      # run `runar join` on the other device, and paste the link",
+            "docs/tour.md shows the rest in five minutes.",
+        ]
     }
 }
