@@ -83,6 +83,7 @@ struct Send: AsyncParsableCommand {
         defer { progress.finish() }
         let request = APIRequest.sendFile(PeerName(words[0]), path: path)
         let name = FilePath.name(of: path)
+        async let _ = progress.showWhileWaiting("waiting until \(words[0]) accepts \(name)")
         let report = try await Session.with(home, node, onNetwork: true) { session in
             try await session.send(request) { update in
                 if case .transferred(let count, let total) = update { progress.show(name, count, of: total) }

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Concurrency
 internal import NodeService
 
@@ -6,6 +7,8 @@ final class ProgressLine: Sendable {
     private struct State: Sendable {
         var lastShown: ContinuousClock.Instant?
         var isOpen = false
+        /// The time of the first byte, before which a person may have had to decide.
+        var firstByte: ContinuousClock.Instant?
     }
 
     /// Quick work shows no line at all.
@@ -34,11 +37,30 @@ final class ProgressLine: Sendable {
         if isDue { Output.status(text()) }
     }
 
-    /// Shows how many of `total` bytes are there, with the speed.
+    /// Shows how many of `total` bytes were transferred, with the speed since the first byte and the time that is left.
     func show(_ what: String, _ count: UInt64, of total: UInt64) {
-        let seconds = started.duration(to: .now).seconds
-        let percent = total == 0 ? 100 : Int(Double(count) / Double(total) * 100)
-        show("\(what): \(percent)%, \(ByteCountText.text(of: Double(count) / max(seconds, 0.001)))/s")
+        guard count > 0 || total == 0 else { return }
+        let now = ContinuousClock.now
+        let began = state.withLock { state in
+            state.firstByte = state.firstByte ?? now
+            return state.firstByte ?? now
+        }
+        show(Self.text(what, count, of: total, after: began.duration(to: now)))
+    }
+
+    /// The line for a part of a transfer that took `time`.
+    static func text(_ what: String, _ count: UInt64, of total: UInt64, after time: Duration) -> String {
+        let share = total == 0 ? 1 : Double(count) / Double(total)
+        let speed = Double(count) / max(time.seconds, 0.001)
+        let left = total > count && speed > 0 ? Double(total - count) / speed : 0
+        let rest = left < 1 ? "" : ", \(DurationText.text(of: .seconds(Int(min(left, 1e6))))) left"
+        return "\(what): \(Int(share * 100))%, \(ByteCountText.text(of: speed))/s\(rest)"
+    }
+
+    /// Shows `text` after a while unless the transfer began.
+    func showWhileWaiting(_ text: String) async throws {
+        try await Task.sleep(for: Self.patience + Self.interval)
+        if state.withLock({ $0.firstByte == nil }) { show(text) }
     }
 
     /// Takes the line away.
