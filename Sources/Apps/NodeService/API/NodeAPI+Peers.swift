@@ -34,7 +34,7 @@ extension NodeAPI {
             ) { request, form in
                 try await handler.connect(
                     request.peer,
-                    NetworkName(form: form.network),
+                    form.network.map { NetworkName(form: $0) },
                     form.address.flatMap { $0.isEmpty ? nil : $0 },
                     overRelay: form.relay ?? false
                 )

@@ -11,8 +11,9 @@ extension APIRequest where Answer == PeersReport {
 }
 
 extension APIRequest where Answer == ConnectReport {
-    package static func connect(_ peer: PeerName, network: NetworkName, address: String?, overRelay: Bool) -> Self {
-        let form = ConnectForm(network: network.text, address: address, relay: overRelay)
+    /// Dials a peer, in a network that both are in if none is named.
+    package static func connect(_ peer: PeerName, network: NetworkName?, address: String?, overRelay: Bool) -> Self {
+        let form = ConnectForm(network: network?.text, address: address, relay: overRelay)
         return Self(.post, "peers/{peer}/connect", ["peer": peer.text], body: form)
     }
 

@@ -103,7 +103,8 @@ struct JoinForm: Codable, Sendable {
 }
 
 struct ConnectForm: Codable, Sendable {
-    let network: String
+    /// Nil for a network that both devices are in.
+    let network: String?
     let address: String?
     let relay: Bool?
 }

@@ -13,7 +13,7 @@ extension NodeError {
         case .noAddress:
             "`runar network address` prints it there, `runar connect` takes it here; on the same local network it is"
                 + " found by itself while `runar up` runs there"
-        case .unreachable: "check the address and that `runar up` runs there"
+        case .unreachable: "is it online, and does `runar up` run there? `runar doctor PEER` says more"
         case .noSharedNetwork: "join the peer's network, or dial it with `runar connect`"
         case .interrupted: "try again"
         case .timedOut: "try again, or let the node wait longer with `runar up --request-timeout`"

@@ -69,7 +69,7 @@ extension [DeviceAnswerReport.Membership] {
     /// As people list them.
     fileprivate var words: String {
         map { membership in
-            let end = membership.expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end"
+            let end = membership.expiration.map { "until \(LocalTime(seconds: $0))" } ?? "without end"
             return "\(membership.name) (\(end)\(membership.isAdmin ? ", with its signing key" : ""))"
         }.joined(separator: ", ")
     }

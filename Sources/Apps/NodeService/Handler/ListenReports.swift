@@ -109,7 +109,7 @@ package struct EventReport: Codable, Hashable, Sendable {
             self.addresses = addresses.map(\.description)
         case .peerLost(let peer, let network): self.init("peerLost", peer, network)
         case .tokenRenewed(let network, let seconds):
-            let end = seconds.map { "until \(CivilTime(seconds: $0))" } ?? "without end"
+            let end = seconds.map { "until \(LocalTime(seconds: $0))" } ?? "without end"
             self.init("tokenRenewed", nil, network, end)
         case .tokenExpiring(let network, let seconds):
             let rest = DurationText.text(of: .seconds(seconds))

@@ -35,16 +35,16 @@ package struct NetworkReport: HintingReport, Hashable {
         ]
         if let index { lines.append("index     \(index)") }
         if isMember {
-            lines.append("member    \(expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end")")
+            lines.append("member    \(expiration.map { "until \(LocalTime(seconds: $0))" } ?? "without end")")
         }
-        if let secretSince { lines.append("secret    since \(CivilTime(seconds: secretSince))") }
+        if let secretSince { lines.append("secret    since \(LocalTime(seconds: secretSince))") }
         if let text { lines.append("text      \(text)") }
         if let remark { lines.append("warning   \(remark)") }
         return lines
     }
 
     var line: String {
-        let end = expiration.map { ", until \(CivilTime(seconds: $0))" } ?? ""
+        let end = expiration.map { ", until \(LocalTime(seconds: $0))" } ?? ""
         return "\(networkIdText.prefix(8))  \(name ?? "(name unknown)")  \(standing ?? "not a member")\(end)"
     }
 
@@ -116,7 +116,7 @@ package struct JoinReport: Report {
                 "\(what) is known now; to become a member give its owner this device's peer id and join with the token"
             ]
         }
-        let end = expiration.map { "until \(CivilTime(seconds: $0))" } ?? "without end"
+        let end = expiration.map { "until \(LocalTime(seconds: $0))" } ?? "without end"
         return ["joined \(what), \(end)" + (isConnected == true ? "; connected to the inviter" : "")]
     }
 }

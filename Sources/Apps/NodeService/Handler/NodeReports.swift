@@ -67,32 +67,60 @@ package struct PeersReport: HintingReport {
             if let disconnected {
                 return disconnected.byThisDevice ? "disconnected here" : "disconnected by its person"
             }
-            return lastSeen.map { "last seen \(CivilTime(seconds: $0))" } ?? "never seen"
+            return lastSeen.map { "last seen \(LocalTime(seconds: $0))" } ?? "never seen"
         }
+    }
+
+    /// Whether this device can have peers at all.
+    enum Membership: String, CaseIterable, Codable, Sendable {
+        case member
+        /// It is a member of no network.
+        case none
+        /// The owners of all its networks revoked it.
+        case revoked
     }
 
     let running: Bool
     /// Whether the peers that are not connected are among them.
     let all: Bool
+    let membership: Membership
     let peers: [Peer]
 
     package var lines: [String] {
+        switch membership {
+        case .member: break
+        case .none:
+            return [
+                "this device is a member of no network: `runar join` takes an invitation, and"
+                    + " `runar network create NAME` makes a network"
+            ]
+        case .revoked:
+            return ["the owner of the network removed this device: \(CommandFailure.adviceAfterRevocation)"]
+        }
         guard running || all else {
-            return ["no node runs, so no peer is connected: `runar up` starts it, `runar peers --all` lists all"]
+            return ["no node runs, so no device is connected: `runar up` starts it, `runar peers --all` lists all"]
         }
         guard !peers.isEmpty else {
             return [
                 all
-                    ? "no peer is known yet: admit one with `runar network issue`, or dial with `runar connect TEXT`"
-                    : "no peer is connected: members nearby connect by themselves, others with `runar connect TEXT`"
+                    ? "no device is known yet: `runar network invite` admits one, `runar connect TEXT` dials one"
+                    : "no device is connected; devices on this local network connect by themselves, others with"
+                        + " `runar connect TEXT`"
             ]
         }
-        return peers.map { peer in
-            let presence = all || peer.relayed == true ? peer.presence : nil
-            let columns: [String?] = [peer.peerIdText, peer.networkNames.joined(separator: ", "), presence]
-            let ways = peer.foundBy.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and ")
-            return (columns + [ways.isEmpty ? nil : ways, peer.label]).compactMap(\.self).joined(separator: "  ")
-        }
+        return TextTable.lines(
+            ["NAME", "NETWORKS", "STATE", "ROUND TRIP", "FOUND BY", "ID"],
+            peers.map { peer in
+                [
+                    peer.label,
+                    peer.networkNames.joined(separator: ", "),
+                    peer.presence,
+                    peer.roundTripMicroseconds.map { "\((Double($0) / 100).rounded() / 10) ms" },
+                    peer.foundBy.map { FoundBy(rawValue: $0)?.words ?? $0 }.joined(separator: " and "),
+                    peer.peerIdText,
+                ]
+            }
+        )
     }
 }
 

@@ -16,7 +16,7 @@ package struct PutReport: Report, Hashable {
     let bytes: Int
 
     package var lines: [String] {
-        let end = CivilTime(seconds: expiration)
+        let end = LocalTime(seconds: expiration)
         guard holders > 0 else {
             return [
                 "version \(version) is stored on this device only, until \(end): no other member is connected; a"

@@ -19,23 +19,49 @@ extension RequestHandler {
         let text = name.text.trimmingCharacters(in: .whitespacesAndNewlines)
         if let peer = PeerId(text) { return peer }
         let known = try node.knownPeers().filter { peer in network.map { peer.networks.contains($0) } ?? true }
-        let labelled = known.filter { $0.label == text }
-        let matches = labelled.isEmpty ? known.filter { Self.begins($0.peerId.text, with: text) } : labelled
+        let matches = Self.matches(of: text, among: known.map { ($0.peerId, $0.label) })
         guard let peer = matches.first else {
             if text.count >= Self.wholeIdCharacters { _ = try PeerId(text: text) }
-            let advice = "`runar peers --all` lists the known ones, and `runar status` on a device shows its whole id"
-            throw CommandFailure(
-                "no-such-peer",
-                .data,
-                "\"\(text)\" is no peer id, and no label or beginning (\(Self.fewestCharacters) characters or more) of"
-                    + " the id of a peer that is known \(network == nil ? "here" : "in this network"): \(advice)"
-            )
+            throw try unknownPeer(text, in: network, labels: known.compactMap(\.label))
         }
         guard matches.count == 1 else {
-            let list = Self.list(matches.map { ($0.peerId.text, $0.label) }, typed: text.count)
+            let list = Self.list(matches.map { ($0.peer.text, $0.label) }, typed: text.count)
             throw CommandFailure("ambiguous-peer", .data, "\"\(text)\" may be any of \(list): type more of the id")
         }
-        return peer.peerId
+        return peer.peer
+    }
+
+    /// The peers with exactly this label; else those with the label in another case; else those whose ids begin so.
+    private static func matches(
+        of text: String,
+        among peers: [(peer: PeerId, label: String?)]
+    ) -> [(peer: PeerId, label: String?)] {
+        let exact = peers.filter { $0.label == text }
+        if !exact.isEmpty { return exact }
+        let folded = peers.filter { $0.label?.lowercased() == text.lowercased() }
+        return folded.isEmpty ? peers.filter { begins($0.peer.text, with: text) } : folded
+    }
+
+    /// The failure of a name that fits no known peer: one that was revoked here, a slip of a label, or neither.
+    private func unknownPeer(_ text: String, in network: NetworkId?, labels: [String]) throws -> CommandFailure {
+        let networks = try node.networks().filter { $0.isOwner && (network == nil || $0.networkId == network) }
+        let members = try networks.flatMap { try node.members(of: $0.networkId) }.filter { $0.revokedAt != nil }
+        let found = Self.matches(of: text, among: members.map { ($0.peerId, $0.label) }).first
+        if let member = members.first(where: { $0.peerId == found?.peer }), let revokedAt = member.revokedAt {
+            return CommandFailure(
+                "revoked-peer",
+                .notPermitted,
+                "you revoked \(member.label ?? member.peerId.short) at \(LocalTime(seconds: revokedAt)): it can return only"
+                    + " with a new key (`runar keys renew-device` there)"
+            )
+        }
+        let place = network == nil ? "here" : "in this network"
+        let advice = Nearest.likelyName(for: text, among: labels).map { "did you mean \($0)? " } ?? ""
+        return CommandFailure(
+            "no-such-peer",
+            .data,
+            "no device \"\(text)\" is known \(place): \(advice)`runar peers --all` lists names and ids"
+        )
     }
 
     /// The network that a person means; without a name the only one.
@@ -129,7 +155,10 @@ extension RequestHandler {
     /// Returns the failure of a request; for a revoked device it says so, since no other advice helps.
     func failure(_ error: any Error, in network: NetworkName?) -> CommandFailure {
         let network = try? revokedNetwork(behind: error, network)  // nil: the error stands
-        return network.map { CommandFailure(revokedFrom: $0) } ?? CommandFailure(error)
+        if let network { return CommandFailure(revokedFrom: network) }
+        guard case NodeError.unreachable(let peer, _) = error else { return CommandFailure(error) }
+        let known = try? node.knownPeers().first { $0.peerId == peer }  // nil: the id alone
+        return CommandFailure(unreachable: peer, known)
     }
 
     /// The network that an error is about, if its owner revoked this device.
@@ -150,6 +179,19 @@ extension RequestHandler {
 extension CommandFailure {
     /// The next step of a revoked device.
     static let adviceAfterRevocation = "`runar keys renew-device` makes a new key, with which it can be invited again"
+
+    /// Creates the failure of a dial: names the device as its person does, and the last time it was seen.
+    fileprivate init(unreachable peer: PeerId, _ known: KnownPeer?) {
+        let name = known?.label.map { "\($0) (\(peer.short))" } ?? peer.short
+        let time = known?.lastSeen.map { LocalTime(seconds: UnixTime.clampedSeconds(of: $0)) }
+        let seen = time.map { "last seen \($0)" } ?? "never seen"
+        self.init(
+            "unreachable",
+            .unavailable,
+            "\(name) could not be reached (\(seen)): is it online, and does Runar run there?"
+                + " `runar doctor \(known?.label ?? peer.short)` says more"
+        )
+    }
 
     fileprivate init(revokedFrom network: NetworkInfo) {
         let name = network.name ?? network.networkId.short

@@ -73,6 +73,14 @@ extension RequestHandler {
     func revoke(_ peer: PeerName, in network: NetworkName?) throws -> RevocationReport {
         let network = try resolveOwned(network)
         let peer = try resolve(peer, in: network)
+        guard peer != node.peerId else {
+            throw CommandFailure(
+                "own-device",
+                .notPermitted,
+                "this is the device that you use, and its owner cannot remove it: `runar keys renew-device` replaces its key"
+                    + " if the key leaked"
+            )
+        }
         let entry = try node.revoke(peer, in: network)
         return RevocationReport(
             networkId: network.base64Encoded,
@@ -141,6 +149,20 @@ struct JoinTexts {
     init(_ text: String) throws {
         guard text.utf8.count <= Self.byteLimit else {
             throw CommandFailure("bad-text", .data, "this is too long for the text of a network and a token")
+        }
+        guard !PlainText.trimmed(text).isEmpty else {
+            throw CommandFailure(
+                "no-text",
+                .data,
+                "nothing was pasted: paste the link that `runar network invite` shows there"
+            )
+        }
+        guard !CardText.isCard(text) else {
+            throw CommandFailure(
+                "bad-text",
+                .data,
+                "this is the card of a person, not of a network: `runar circle add` takes it"
+            )
         }
         for object in Self.parts(of: text) {
             switch try Artefact.parse(object) {

@@ -40,7 +40,10 @@ extension RequestHandler {
                 disconnected: PeersReport.Peer.ManualDisconnect(node.manualDisconnect(from: peer))
             )
         }
-        return PeersReport(running: node.isRunning, all: all, peers: peers)
+        let revoked = try revokedNetworks()
+        let isMember = networks.contains { $0.isMember && !revoked.contains($0.networkId) }
+        let membership: PeersReport.Membership = isMember ? .member : revoked.isEmpty ? .none : .revoked
+        return PeersReport(running: node.isRunning, all: all, membership: membership, peers: peers)
     }
 
     /// The longest search of the hash tables before peers are listed.
@@ -62,18 +65,25 @@ extension RequestHandler {
 
     func connect(
         _ peer: PeerName,
-        _ network: NetworkName,
+        _ network: NetworkName?,
         _ address: String?,
         overRelay isRelayOnly: Bool
     ) async throws -> ConnectReport {
         let peer = try resolve(peer)
-        let network = try resolve(network).networkId
+        let network = try network.map { try resolve($0).networkId } ?? sharedNetwork(with: peer)
         if let address {
             _ = try await node.connectToPeer(peerId: peer, networkId: network, address: address)
         } else {
             try await node.connectToPeer(peerId: peer, networkId: network, overRelay: isRelayOnly)
         }
         return ConnectReport(peerId: peer, networkId: network, path: node.path(to: peer))
+    }
+
+    /// The first network in which this device and a peer are members as far as is known; else the only network here.
+    private func sharedNetwork(with peer: PeerId) throws -> NetworkId {
+        let shared = try node.knownPeers().first { $0.peerId == peer }?.networks ?? []
+        let own = try node.networks().first { $0.isMember && shared.contains($0.networkId) }
+        return try own?.networkId ?? resolve(nil).networkId
     }
 
     /// Dials with a text that the other member gave, after punching a hole for an address beyond this site; a token in it
@@ -194,7 +204,8 @@ extension RequestHandler {
         to peer: PeerId,
         _ tell: @escaping Tell
     ) async throws -> FileSentReport {
-        let started = ContinuousClock.now
+        // The time until the person there accepts is not the speed of the line.
+        let began = Locked<ContinuousClock.Instant?>(nil)
         let (steps, continuation) = AsyncStream.makeStream(of: FileProgress.self, bufferingPolicy: .bufferingNewest(1))
         let total = Locked<UInt64>(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -202,6 +213,7 @@ extension RequestHandler {
                 defer { continuation.finish() }
                 try await self.node.sendFile(at: path, named: name, peerId: peer) { progress in
                     total.withLock { $0 = progress.total }
+                    if progress.transferred > 0 { began.withLock { $0 = $0 ?? .now } }
                     continuation.yield(progress)
                 }
             }
@@ -214,7 +226,7 @@ extension RequestHandler {
             peerId: peer.base64Encoded,
             path: path,
             bytes: total.withLock { $0 },
-            milliseconds: started.duration(to: .now).milliseconds
+            milliseconds: began.withLock { $0 }?.duration(to: .now).milliseconds ?? 0
         )
     }
 }

@@ -61,7 +61,7 @@ package struct StatusReport: HintingReport {
         let isRenewing: Bool
 
         var line: String {
-            let end = "the membership in \(networkName) ends \(CivilTime(seconds: expiration))"
+            let end = "the membership in \(networkName) ends \(LocalTime(seconds: expiration))"
             return isRenewing
                 ? "\(end): the owner's device renews it when both are connected; else ask for a new token"
                 : "\(end), and renewTokens is off: ask its owner for a new token"

@@ -50,6 +50,9 @@ package struct ThoughtReport: Report, Hashable {
         holders = thought.deliveries.map(\.holders).max() ?? 0
     }
 
+    /// Whether no member and no device of the recipient has it yet.
+    package var isWaiting: Bool { state == DeliveryState.waiting.rawValue }
+
     /// The progress in words, for people.
     package var progress: String? {
         guard let state = state.flatMap(DeliveryState.init) else { return nil }
@@ -71,7 +74,7 @@ package struct ThoughtReport: Report, Hashable {
     }
 
     package var lines: [String] {
-        let time = CivilTime(seconds: createdAt / 1_000)
+        let time = LocalTime(seconds: createdAt / 1_000)
         // With the number `runar circle save` names it.
         let said = text ?? "\(words), thought \(number)"
         return ["\(time)  \(own ? "you" : creator): \(said)\(progress.map { "  (\($0))" } ?? "")"]

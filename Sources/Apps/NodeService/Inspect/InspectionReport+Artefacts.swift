@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Certificates
+internal import Circle
 internal import Identity
 
 extension InspectionReport {
@@ -12,6 +13,8 @@ extension InspectionReport {
         if bytes.starts(with: Self.pemBegin) {
             let text = String(decoding: bytes, as: UTF8.self)
             self.init(try CertificateSummary(pem: text))
+        } else if let text = String(utf8: bytes), ProfileCard.isText(text) {
+            self.init(try ProfileCard(text: text))
         } else {
             self.init(try Artefact.parse(bytes: bytes).explanation(at: now))
         }
@@ -30,6 +33,21 @@ extension InspectionReport {
             return Field(field.name, value)
         }
         self.init(kind: explanation.kind, problem: explanation.problem, fields: fields)
+    }
+
+    private init(_ card: ProfileCard) {
+        self.init(
+            kind: "person",
+            problem: nil,
+            fields: [
+                Field("person_id", .text(card.publicID.text)),
+                Field("name", .text(card.profile.name)),
+                Field("blurb", card.profile.blurb.map { .text($0) } ?? .none),
+                Field("devices", .texts(card.devices.map(\.text))),
+                Field("homes", .texts(card.homes.map(\.text))),
+                Field("issued", .text(CivilTime(seconds: card.issuedSeconds).description)),
+            ]
+        )
     }
 
     private init(_ certificate: CertificateSummary) {

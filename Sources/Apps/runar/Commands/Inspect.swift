@@ -9,21 +9,25 @@ struct Inspect: ParsableCommand {
         abstract: "Explain a text (network, token, invitation, id, certificate, device …) or a sealed file.",
         discussion: """
             Needs no home. It knows networks, tokens, connection texts, invitations, ids, certificates, revocations, \
-            requests and answers of devices, and NanoTDFs. Everything else ends with exit code 65.
+            requests and answers of devices, cards of people, and NanoTDFs. Everything else ends with exit code 65.
             """
     )
 
     /// The largest set of revocations has room.
     private static let byteLimit = 16 << 20
 
-    @Argument(help: "The file; - or nothing is standard input.")
+    @Argument(help: "The file, or a link that holds no secret; - or nothing is standard input.")
     var file = "-"
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        if Link.isOurs(file) { return try inspect(Array(file.utf8)) }
         var parts = PartReader(try InputFile(file))
         if try parts.isNanoTDF { return try inspect(&parts) }
-        let bytes = try InputText.bytes(parts.rest(limit: Self.byteLimit), of: file, limit: Self.byteLimit)
+        try inspect(InputText.bytes(parts.rest(limit: Self.byteLimit), of: file, limit: Self.byteLimit))
+    }
+
+    private func inspect(_ bytes: [UInt8]) throws {
         let report: InspectionReport
         do {
             report = try InspectionReport(bytes, at: SystemProcess.wallSeconds)

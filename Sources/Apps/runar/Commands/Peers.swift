@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import NodeService
+internal import Platform
 
 /// The command that lists peers.
 struct Peers: ReportingCommand {
@@ -20,13 +21,13 @@ struct Connect: NetworkCommand {
     static let configuration = CommandConfiguration(
         abstract: "Dial a member of a network; the running node keeps the connection.",
         discussion: """
-            Give a connection text (`runar network address` on the other device), or the peer's id, the network and, \
-            if you know it, an address. Without an address other members are asked for it, and coordinate the \
+            Give a connection text (`runar network address` on the other device), or the peer's id or label, the network \
+            if you share several, and, if you know it, an address. Without an address other members are asked for it, and coordinate the \
             connection if neither side can dial the other.
             """
     )
 
-    @Argument(help: "A connection text, a file with one or -; or PEER NETWORK [IP:PORT].")
+    @Argument(help: "A connection text, a file with one or -; or PEER [NETWORK [IP:PORT]].")
     var words: [String]
     @Flag(help: "With PEER NETWORK: begin over another member, even if a direct path works; it becomes direct later.")
     var relay = false
@@ -36,13 +37,24 @@ struct Connect: NetworkCommand {
     func validate() throws {
         guard !relay || words.count == 2 else { throw ValidationError("--relay goes with PEER NETWORK.") }
         guard (1...3).contains(words.count) else {
-            throw ValidationError("Give one connection text, or PEER NETWORK [IP:PORT].")
+            throw ValidationError("Give one connection text, or PEER [NETWORK [IP:PORT]].")
         }
     }
 
     func request() throws -> APIRequest<ConnectReport> {
-        guard words.count > 1 else { return .connectByText(try InputText.pasted(words, limit: 16 * 1024)) }
+        guard words.count > 1 else {
+            return try isPeer(words[0])
+                ? .connect(PeerName(words[0]), network: nil, address: nil, overRelay: false)
+                : .connectByText(InputText.pasted(words, limit: 16 * 1024))
+        }
         let address = words.dropFirst(2).first
         return .connect(PeerName(words[0]), network: NetworkName(words[1]), address: address, overRelay: relay)
+    }
+
+    /// Whether a single word is the name of a peer: no text, and no file has this name.
+    private func isPeer(_ word: String) throws -> Bool {
+        guard word != "-", !word.contains("{"), !word.contains("/"), !Link.isOurs(word) else { return false }
+        let kind = try SystemFileSystem().status(of: HomeOptions.absolute(word), followingLink: true)?.kind
+        return kind == nil || kind == .directory
     }
 }

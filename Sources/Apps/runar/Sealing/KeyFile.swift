@@ -7,7 +7,17 @@ enum KeyFile {
     private static let byteLimit = 16 << 10
 
     static func publicKey(_ path: String) throws -> NanoTDFPublicKey {
-        try read(path) { text throws(NanoTDFError) in try NanoTDFPublicKey(pemRepresentation: text) }
+        let files = SystemFileSystem()
+        let kind = try path == "-" ? .other : files.status(of: HomeOptions.absolute(path), followingLink: true)?.kind
+        guard kind == .file || kind == .other else {
+            throw CommandFailure(
+                "no-file",
+                .noInput,
+                "there is no key file \(Terminal.quoted(path)): name the PEM file of the recipient's public key. To seal a"
+                    + " text to a member, use `runar send PEER TEXT --sealed`"
+            )
+        }
+        return try read(path) { text throws(NanoTDFError) in try NanoTDFPublicKey(pemRepresentation: text) }
     }
 
     static func privateKey(_ path: String) throws -> NanoTDFPrivateKey {

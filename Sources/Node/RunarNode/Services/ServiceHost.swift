@@ -82,7 +82,7 @@ final class ServiceHost: Sendable {
                 throw .failure(
                     .invalidParameters,
                     message:
-                        "a service with this path is there already: remove it first, or give this one another path",
+                        "this node offers a service with this path already: end or remove that one, or choose another path",
                     context: hosted.service.path
                 )
             }
