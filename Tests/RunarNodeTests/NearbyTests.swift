@@ -129,4 +129,41 @@ internal import Transport
         #expect(try kept.newest == owner.memberSecrets(of: network.networkId)?.newest)
         #expect(try thief.memberSecrets(of: network.networkId)?.newest != kept.newest)
     }
+
+    /// An owner that was restored on a new device from its root key and the text of its network.
+    private func restore(_ network: NetworkMetadata, of owner: RunarNode) throws -> RunarNode {
+        let keys = InMemoryKeyStorage()
+        try keys.store(owner.recoveryPhrase().masterKey.secret, id: KeyId.root.rawValue)
+        let restored = try household.makeNode(keys: keys, isNear: true)
+        let text = try NetworkMetadata.fromQRString(network.qrString)
+        try restored.addNetwork(text)
+        #expect(try restored.restoreNetwork(text))
+        return restored
+    }
+
+    @Test(arguments: [false, true])
+    func `a restored owner and its members find each other by the text of the network`(
+        afterAnInvitation hasInvited: Bool
+    ) async throws {
+        let (owner, member) = (try household.makeNode(isNear: true), try household.makeNode(isNear: true))
+        let network = try owner.createNetwork(name: "Home")
+        try await admit(member, to: network, by: owner)
+        let (atOwner, atMember) = (owner.eventStream, member.eventStream)
+        try await run([owner, member]) {
+            _ = try await atOwner.first { joined($0) == member.peerId }
+            try await owner.settle(in: network.networkId)
+        }
+        let secret = try #require(try member.memberSecrets(of: network.networkId)).newest
+        let restored = try restore(network, of: owner)
+        let tablet = PeerId(publicKey: generatePeerKey().publicKey)
+        if hasInvited { _ = try restored.issueToken(for: tablet, in: network.networkId, expiration: nil) }
+        try await run([restored, member]) {
+            _ = try await atMember.first { joined($0) == restored.peerId }
+            try await restored.settle(in: network.networkId)
+        }
+        let known = try #require(try restored.memberSecrets(of: network.networkId)).newest
+        #expect(try member.memberSecrets(of: network.networkId)?.newest == known)
+        #expect((known == secret) == !hasInvited)
+        #expect(try restored.store.formerRendezvous(of: network.networkId) == nil)
+    }
 }

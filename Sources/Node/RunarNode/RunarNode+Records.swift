@@ -279,6 +279,9 @@ extension RunarNode {
         switch item {
         case .joinAllowed(let request): try self.allow(request)
         case .memberSecrets(let secrets): try self.save(secrets)
+        case .peer(let peer, let network, _):
+            try self.store.persist(item, at: self.wallSeconds)
+            try self.noteAdmission(of: peer, in: network)
         case .renewalRequested(let request): try self.decide(request)
         case .joinGranted, .revokedHere:
             try self.store.persist(item, at: self.wallSeconds)
@@ -352,6 +355,7 @@ extension RunarNode {
         if let key = try self.store.rendezvous(of: network) {
             driver.apply(.membership(.rendezvousLearnt(network, key)))
         }
+        try self.seekFormerMembers(of: network)
         driver.apply(.table(.recordsLoaded(network, try self.store.tableRecords(of: network))))
         for input in try self.mailService.stored(of: network) { driver.apply(input) }
     }

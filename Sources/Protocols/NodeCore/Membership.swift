@@ -73,6 +73,14 @@ struct KnownSecrets: Sendable {
     /// The key to which a device without a member secret encrypts its probes.
     var rendezvous: RendezvousKey?
 
+    /// The rendezvous key, unless it belongs to one of the secrets that this node has.
+    var unansweredRendezvous: RendezvousKey? {
+        guard let rendezvous, member?.all.contains(where: { $0.rendezvous.publicKey == rendezvous }) != true else {
+            return nil
+        }
+        return rendezvous
+    }
+
     /// Adds a member secret; returns whether it is the one in use from now on.
     mutating func insert(_ secret: MemberSecret) -> Bool {
         guard var secrets = self.member else {

@@ -17,6 +17,8 @@ extension NodeCore {
         let network = secret.networkId
         guard let before = self.memberships[network] else { return }
         let isInUse = self.memberships[network]?.secrets.insert(secret) ?? false
+        // A member answered the probes.
+        if source != nil { self.memberships[network]?.secrets.rendezvous = nil }
         guard let secrets = self.memberships[network]?.secrets.member, secrets != before.secrets.member else { return }
         effects.append(.membership(.persistSecrets(secrets)))
         self.announce(network, now, &effects)

@@ -40,12 +40,13 @@ extension NodeCore {
         }
     }
 
-    /// Says in a network who this node is, or requests its member secret.
+    /// Announces this node in a network, and sends rendezvous probes while a rendezvous key is unanswered.
     mutating func announce(_ network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let membership = self.memberships[network], !membership.own.isExpired else { return }
         if let secrets = membership.secrets.member {
             self.tellDiscovery(.networkAdded(membership.own.token, secrets), now, &effects)
-        } else if let key = membership.secrets.rendezvous {
+        }
+        if let key = membership.secrets.unansweredRendezvous {
             self.tellDiscovery(.networkKnown(membership.own.token, key), now, &effects)
         }
     }

@@ -1,0 +1,100 @@
+public import Essentials
+public import Identity
+internal import Node
+internal import NodeCore
+internal import Platform
+internal import Storage
+
+// Member secrets lie with the keys; what may be shown of them, the rendezvous key, with everything else.
+extension RunarNode {
+    /// The date of the secret that a network's members share, by which they recognise each other on a local network;
+    /// nil before this device was given one.
+    ///
+    /// Its owner's device makes a new one with each revocation, and the one who was revoked never gets it.
+    ///
+    /// - Throws: ``KeychainError``, ``IdentityError`` if what is stored cannot be read.
+    public func memberSecretDate(networkId: NetworkId) throws -> Date? {
+        try self.memberSecrets(of: networkId).map { UnixTime.date($0.newest.epoch) }
+    }
+
+    /// The member secrets of a network, or nil if this device has not got any yet.
+    ///
+    /// - Throws: ``KeychainError``, ``IdentityError`` if what is stored cannot be read.
+    func memberSecrets(of network: NetworkId) throws -> MemberSecrets? {
+        guard let stored = try self.config.keyStorage.retrieve(id: Self.secretsId(of: network)) else { return nil }
+        return try stored.withBytes { try MemberSecrets(binary: $0) }
+    }
+
+    /// Stores the member secrets of a network, verified before, in place of those that were known.
+    ///
+    /// - Throws: ``KeychainError``, ``StorageError``.
+    func save(_ secrets: MemberSecrets) throws {
+        try self.config.keyStorage.store(secrets.binary, id: Self.secretsId(of: secrets.networkId))
+        try self.store.setRendezvous(secrets.newest.rendezvous.publicKey, of: secrets.networkId)
+    }
+
+    /// The member secrets of a network; the owner makes the first one if there is none yet.
+    ///
+    /// An owner that has the rendezvous key of a text and no secret was restored: its members have a secret, and one of
+    /// them hands it over. A new one would replace theirs before this device knows which devices were revoked.
+    func memberSecretsOrNew(of network: NetworkId) throws -> MemberSecrets? {
+        if let secrets = try self.memberSecrets(of: network) { return secrets }
+        if try self.store.rendezvous(of: network) != nil { return nil }
+        return try self.firstMemberSecrets(of: network)
+    }
+
+    /// Makes the first member secret of a network of this device's root key, if this device has none yet; members that
+    /// listen by the key of a text are still looked for.
+    ///
+    /// - Returns: Nil if another device makes it.
+    @discardableResult
+    func firstMemberSecrets(of network: NetworkId) throws -> MemberSecrets? {
+        if let secrets = try self.memberSecrets(of: network) { return secrets }
+        // A member learns it from others, and so does a device that was given the network's key.
+        guard try self.store.network(network)?.derivationIndex != nil,
+            let key = try? self.networkKey(of: network)  // without the root key it is a member
+        else { return nil }
+        let secret = try MemberSecret.create(networkId: network, signer: key.privateKey, epoch: self.wallSeconds)
+        let secrets = MemberSecrets(secret)
+        if let former = try self.store.rendezvous(of: network) {
+            try self.store.setFormerRendezvous(FormerRendezvous(key: former, seconds: self.wallSeconds), of: network)
+        }
+        try self.save(secrets)
+        self.applyIfRunning(.membership(.secretAdded(secret)))
+        try self.seekFormerMembers(of: network)
+        return secrets
+    }
+
+    /// Makes the successor of an own network's secret, which a revoked device must not have.
+    func replaceMemberSecret(of network: NetworkId) throws {
+        guard let secrets = try self.memberSecrets(of: network) else { return }
+        let signer = try self.networkKey(of: network).privateKey
+        try self.add(secrets.successor(signer: signer, nowSeconds: self.wallSeconds), to: secrets)
+    }
+
+    /// Puts a new secret into use, here and with every member that is connected.
+    func add(_ secret: MemberSecret, to secrets: MemberSecrets) throws {
+        var secrets = secrets
+        secrets.insert(secret)
+        try self.save(secrets)
+        self.applyIfRunning(.membership(.secretAdded(secret)))
+    }
+
+    /// Takes from a text where the members of a network listen, unless this device knows better by a secret.
+    func learn(_ key: RendezvousKey, of network: NetworkId) throws {
+        guard try !self.config.keyStorage.exists(id: Self.secretsId(of: network)) else { return }
+        try self.store.setRendezvous(key, of: network)
+        self.applyIfRunning(.membership(.rendezvousLearnt(network, key)))
+    }
+
+    /// Forgets the member secrets of a network.
+    ///
+    /// - Throws: ``KeychainError``, ``StorageError``.
+    func deleteMemberSecrets(of network: NetworkId) throws {
+        try self.config.keyStorage.delete(id: Self.secretsId(of: network))
+        try self.store.setRendezvous(nil, of: network)
+        try self.store.setFormerRendezvous(nil, of: network)
+    }
+
+    static func secretsId(of network: NetworkId) -> String { "member-secrets/\(network.text)" }
+}
