@@ -55,7 +55,10 @@ internal import Testing
     @Test func `a running node goes on with the new key`() throws {
         let node = try RunningCommand(["up", "--json"], home: phone)
         _ = try node.next("ready")
-        let new = try phone.answer(["keys", "renew-device", "--yes"]).text("peerId")
+        let renewal = try phone.answer(["keys", "renew-device", "--yes"])
+        let new = try renewal.text("peerId")
+        let pools = try FileManager.default.contentsOfDirectory(atPath: phone.path + "/one-time-keys")
+        #expect(try pools == [renewal.text("peerIdText")])
         let status = try phone.answer(["status"])
         #expect(try status.text("peerId") == new && status.json["running"] as? Bool == true)
         #expect(node.end(by: SIGTERM) == 0)

@@ -268,7 +268,7 @@ internal import Transport
             let device = try Device(in: network, storage: storage, folder: folder)
             let (pool, publicKeys) = try KeyStore.generate(.p256, capacity: 4)
             let files = KeyStoreFiles(
-                directory: KeyStoreFiles<SystemFileSystem>.directory(of: device.peerId, in: folder),
+                directory: DevicePools.directory(of: device.peerId, in: folder),
                 key: KeyDerivation.deriveKeyStoreKey(peerKey: try device.node.deviceKey().privateKey),
                 fileSystem: SystemFileSystem()
             )
@@ -289,7 +289,7 @@ internal import Transport
         #expect(device.keys.relationship(with: peerId)?.sendingKeyCount == 0)
         await #expect(throws: OneTimeKeyError.noKeysAvailable) { _ = try await device.keys.seal([9], to: peerId) }
         try await device.keys.removeKeys(of: peerId)
-        let directory = KeyStoreFiles<SystemFileSystem>.directory(of: device.peerId, in: folder)
+        let directory = DevicePools.directory(of: device.peerId, in: folder)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
     }
 }

@@ -88,7 +88,7 @@ final class KeyExchangeDriver: Sendable {
         clock = node.clock
         files = node.stateDirectory.map { directory in
             KeyStoreFiles(
-                directory: KeyStoreFiles<SystemFileSystem>.directory(
+                directory: DevicePools.directory(
                     of: PeerId(publicKey: key.publicKey),
                     in: directory
                 ),

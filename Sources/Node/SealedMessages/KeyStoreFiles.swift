@@ -47,11 +47,6 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
     let key: SecretBytes
     let fileSystem: System
 
-    /// The directory for the pools of a device, which end with its key.
-    static func directory(of device: PeerId, in stateDirectory: String) -> String {
-        FilePath.joining(FilePath.joining(stateDirectory, "one-time-keys"), device.text)
-    }
-
     // MARK: Reading
 
     /// Reads everything, and removes files that an earlier process left half-written.

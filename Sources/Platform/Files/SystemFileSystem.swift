@@ -84,6 +84,11 @@ package struct SystemFileSystem: FileSystem {
         _ = try checked("make the directory", path) { unsafe mkdir(path, mode_t(mode)) }
     }
 
+    /// Removes an empty directory.
+    package func removeDirectory(_ path: String) throws(FileError) {
+        _ = try checked("remove the directory", path) { unsafe rmdir(path) }
+    }
+
     package func names(in directory: String) throws(FileError) -> [String] {
         guard let stream = unsafe opendir(directory) else {
             throw FileError(operation: "list", path: directory, code: errno)

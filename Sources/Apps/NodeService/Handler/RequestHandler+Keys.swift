@@ -63,12 +63,11 @@ extension RequestHandler {
     func renewDevice() async throws -> RenewalReport {
         let (former, wasRunning) = (node.peerId, node.isRunning)
         let before = try node.networks().filter { $0.token != nil }
-        openKeyStores()
         await endCircle()
+        await endKeyStores()
         if wasRunning { await node.stop() }
         do {
             try await node.renewDevice()
-            await endKeyStores()
             try NodeDirectory.note(node.peerId, in: home)
         } catch {
             if wasRunning { try await restartNode() }

@@ -114,21 +114,13 @@ package final class RequestHandler: Sendable {
         await former?.end()
     }
 
-    /// Deletes the one-time keys of a device whose key was replaced; the next use begins with none.
+    /// Ends the use of the one-time keys, and returns once nothing is written any longer; the next use begins it again.
     func endKeyStores() async {
         let former = keyStoreManager.withLock { manager in
             defer { manager = nil }
             return manager
         }
-        guard let former else { return }
-        for relationship in former.relationships {
-            do {
-                try await former.removeKeys(of: relationship.peer)
-            } catch {
-                node.logs[.storage].error("one-time keys of the former device were not deleted: \(error)")
-            }
-        }
-        await former.end()
+        await former?.end()
     }
 
     /// The answer to a stop of the node, and the stop itself.

@@ -49,6 +49,7 @@ extension RunarNode {
         let driver: NodeDriver
         do {
             try self.prefetchKeys()
+            try await self.finishRenewal()
             driver = try await self.makeDriver()
         } catch {
             _ = self.phases.endStart { .stopped }

@@ -1,0 +1,159 @@
+internal import Concurrency
+internal import Identity
+internal import Node
+internal import NodeCore
+internal import Platform
+internal import Storage
+
+/// A durable step of a renewal.
+///
+/// A crash after any of them leaves the rest to the next start, or to the next renewal.
+enum RenewalStep: Hashable, Sendable {
+    /// The key that is replaced is noted in the database.
+    case noted
+    /// The new key is in the vault.
+    case keyStored
+    /// The certificate and the reset secret of the former key are removed.
+    case certificateRemoved
+    /// The membership of the former key in a network of another owner is removed.
+    case membershipEnded(NetworkId)
+    /// The new key is a member of an own network.
+    case joined(NetworkId)
+    /// A former key is revoked in an own network.
+    case revoked(PeerId, NetworkId)
+    /// The one-time keys of a former key are removed.
+    case poolsRemoved(PeerId)
+}
+
+// A new key for a device, and with it a new id: how one that was revoked comes back.
+extension RunarNode {
+    /// The setting with the ids of the keys that a renewal replaces, 32 bytes each, until all of them are revoked.
+    private static let replacedDevices = "device-key.replaced"
+
+    /// Gives this device a new key, and returns the id that comes with it.
+    ///
+    /// The memberships of the old key end, and so does its certificate. The root key stays, and so do the networks that this
+    /// device signs for: it becomes a member of them by the new key and revokes the old one there. Other networks remain
+    /// known, to be joined again. The node must be stopped. After a failure or a crash the next start completes the
+    /// renewal; calling it again also gives the device another new key, and revokes every former one.
+    ///
+    /// - Throws: ``RunarError`` of kind `inUse` while the node runs; ``KeychainError``, ``StorageError``;
+    ///   `CancellationError` when cancelled before it began.
+    @discardableResult
+    public func renewDevice() async throws -> PeerId { try await self.renewDevice { _ in } }
+
+    /// Renews the key; `onStep` is called after each durable step, and what it throws ends the renewal there.
+    @discardableResult
+    func renewDevice(onStep: (RenewalStep) throws -> Void) async throws -> PeerId {
+        try await self.phases.withExclusiveAccess {
+            guard self.phases.isStopped else {
+                throw RunarError.failure(.inUse, message: "the node runs with the key of this device: stop it first")
+            }
+            try self.takeNewKey(onStep)
+            try await self.finishRenewal(onStep)
+            return self.peerId
+        }
+    }
+
+    private func takeNewKey(_ onStep: (RenewalStep) throws -> Void) throws {
+        // The vault may hold a later key than the one with which this node was made.
+        let stored = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
+        // First, so that no crash can lose the id of a key that must be revoked.
+        try self.note(replaced: self.replaced().union([self.peerId, PeerId(publicKey: stored.publicKey)]))
+        try onStep(.noted)
+        let key = generatePeerKey()
+        try self.config.keyStorage.store(key.privateKey.secret, id: KeyId.peer.rawValue)
+        try Self.store(key.publicKey, of: self.config)
+        self.device.withLock { $0 = PeerId(publicKey: key.publicKey) }
+        try onStep(.keyStored)
+    }
+
+    /// Completes a renewal: every former key is revoked in each own network, and loses its memberships, certificate and
+    /// one-time keys.
+    ///
+    /// Each step may be repeated.
+    /// The id of this node must be that of the key in the vault.
+    func finishRenewal(_ onStep: (RenewalStep) throws -> Void = { _ in }) async throws {
+        let noted = try self.replaced()
+        guard !noted.isEmpty else { return }
+        // A crash before the new key was stored leaves the present key noted.
+        let former = noted.subtracting([self.peerId]).sorted()
+        if !former.isEmpty {
+            try self.config.keyStorage.delete(id: KeyId.reset.rawValue)
+            try await self.keychain.removeCertificate()
+            try onStep(.certificateRemoved)
+            for network in try self.store.networks() {
+                if try self.signs(for: network.networkId) {
+                    try self.replace(former, in: network, onStep)
+                } else if try network.accessToken()?.peerId != self.peerId {
+                    try self.endMembership(in: network.networkId)
+                    try onStep(.membershipEnded(network.networkId))
+                }
+            }
+            for peer in former {
+                if let directory = self.stateDirectory {
+                    try DirectoryTree.remove(DevicePools.directory(of: peer, in: directory))
+                }
+                try onStep(.poolsRemoved(peer))
+            }
+            self.networksChanged()
+        }
+        try self.note(replaced: [])
+    }
+
+    /// Makes the present key a member of an own network, and revokes the former ones there.
+    private func replace(
+        _ former: [PeerId],
+        in record: NetworkRecord,
+        _ onStep: (RenewalStep) throws -> Void
+    ) throws {
+        let network = record.networkId
+        if try record.accessToken()?.peerId != self.peerId {
+            let token = try AccessToken.create(
+                peerId: self.peerId,
+                networkId: network,
+                networkPrivateKey: self.networkKey(of: network).privateKey,
+                expiration: nil
+            )
+            try self.store.addMembership(token, at: self.wallSeconds)
+            try onStep(.joined(network))
+        }
+        for peer in former {
+            if try self.store.revocationSet(of: network).contains(peer) {
+                // A crash may have come between its revocation and the new member secret.
+                try self.replaceMemberSecret(of: network)
+            } else {
+                try self.revoke(peer, in: network)
+            }
+            try onStep(.revoked(peer, network))
+        }
+    }
+
+    private func endMembership(in network: NetworkId) throws {
+        try self.store.removeToken(of: network)
+        try self.store.forgetRecords(of: network)
+        try self.store.deleteMail(of: network)
+        try self.deleteMemberSecrets(of: network)
+        self.clearCache(networkId: network)
+    }
+
+    /// Whether this device has the key of a network.
+    private func signs(for network: NetworkId) throws -> Bool {
+        do {
+            _ = try self.networkKey(of: network)
+            return true
+        } catch NodeError.notTheOwner {
+            return false
+        }
+    }
+
+    private func replaced() throws -> Set<PeerId> {
+        let bytes = try self.store.setting(Self.replacedDevices) ?? []
+        let starts = stride(from: 0, to: bytes.count - bytes.count % PeerId.byteCount, by: PeerId.byteCount)
+        return Set(try starts.map { try PeerId(rawRepresentation: Array(bytes[$0..<$0 + PeerId.byteCount])) })
+    }
+
+    private func note(replaced peers: Set<PeerId>) throws {
+        try self.store.set(Self.replacedDevices, to: peers.isEmpty ? nil : peers.sorted().flatMap(\.bytes))
+    }
+}
