@@ -129,6 +129,10 @@ package struct Console: Sendable {
                 case .network: responder.use(.network)
                 }
                 listener.withLock { $0 = channel }
+                channel.eventLoop.execute {
+                    let pipeline = channel.pipeline.syncOperations
+                    try? pipeline.addHandler(AcceptPauseHandler(), position: .first)  // it is closed
+                }
                 onReady(port)
             },
             logger: logger
