@@ -5,12 +5,14 @@ struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
     /// The longest line or report.
     private static var byteLimit: Int { 64 << 20 }
 
-    private let onUpdate: @Sendable (NodeUpdate) async -> Void
+    private let onUpdate: @Sendable (NodeUpdate) async throws -> Void
     private var status = 200
     private var isInLines = false
     private var buffer: [UInt8] = []
+    /// The number of bytes in which no end of a line was found.
+    private var searchedCount = 0
 
-    init(onUpdate: @escaping @Sendable (NodeUpdate) async -> Void) {
+    init(onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void) {
         self.onUpdate = onUpdate
     }
 
@@ -36,17 +38,19 @@ struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
         buffer += bytes
         guard buffer.count <= Self.byteLimit else { throw Self.unknown }
         guard isInLines else { return nil }
-        while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+        while let end = buffer[searchedCount...].firstIndex(of: UInt8(ascii: "\n")) {
             let line = Array(buffer[..<end])
             buffer.removeSubrange(...end)
+            searchedCount = 0
             if let answer = try await take(line: line) { return answer }
         }
+        searchedCount = buffer.count
         return nil
     }
 
     /// Takes a line; returns the answer if that is in it.
     ///
-    /// - Throws: ``CommandFailure``.
+    /// - Throws: ``CommandFailure``; the error of the receiver of updates.
     func take(line: [UInt8]) async throws -> Answer? {
         let content: AnswerLine.Content<Answer>
         do {
@@ -57,7 +61,7 @@ struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
         switch content {
         case .alive: return nil
         case .update(let update):
-            await onUpdate(update)
+            try await onUpdate(update)
             return nil
         case .result(let answer): return answer
         case .failure(let failure): throw failure.commandFailure

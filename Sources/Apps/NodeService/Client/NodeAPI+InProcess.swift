@@ -7,7 +7,7 @@ extension NodeAPI {
     /// - Throws: ``CommandFailure``.
     package func perform<Answer>(
         _ request: APIRequest<Answer>,
-        onUpdate: @escaping @Sendable (NodeUpdate) async -> Void
+        onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void
     ) async throws -> Answer {
         let path = "\(Self.prefix)/\(request.template)"
         let found = (routes + commandRoutes).first { $0.method == request.method && $0.template == path }
@@ -35,18 +35,27 @@ extension NodeAPI {
         _ reader: AnswerReader<Answer>
     ) async throws -> Answer {
         let (ends, end) = AsyncStream.makeStream(of: Result<Answer, any Error>.self)
-        await eventStream(
-            ConsoleLines { line in
-                do {
-                    if let answer = try await reader.take(line: line) { end.yield(.success(answer)) }
-                } catch {
-                    end.yield(.failure(error))
-                }
-                return true
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await eventStream(
+                    ConsoleLines { line in
+                        do {
+                            if let answer = try await reader.take(line: line) { end.yield(.success(answer)) }
+                            return true
+                        } catch {
+                            end.yield(.failure(error))
+                            return false
+                        }
+                    }
+                )
+                end.finish()
             }
-        )
-        end.finish()
-        for await end in ends { return try end.get() }
-        throw CancellationError()
+            for await end in ends {
+                // A receiver of updates that fails ends the stream, as a client does that has gone.
+                if case .failure = end { group.cancelAll() }
+                return try end.get()
+            }
+            throw CancellationError()
+        }
     }
 }

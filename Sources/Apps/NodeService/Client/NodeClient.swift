@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import Console
 internal import NIOCore
 internal import NIOHTTP1
@@ -5,11 +6,23 @@ internal import NIOPosix
 internal import Platform
 
 /// Asks the node that already runs on a home, by HTTP over the socket there.
+///
+/// A request may take as long as it needs. While no answer comes, the client checks at regular intervals whether
+/// the node answers anything.
 package struct NodeClient: Sendable {
+    /// The time between two checks, and the time that a node has for each.
+    package static let patience = Duration.seconds(5)
+    /// No route has this path: the refusal shows that the node answers.
+    private static let checkPath = "\(NodeAPI.prefix)/alive"
+
+    private let home: String
     private let path: String
+    private let patience: Duration
 
     /// Returns nil if no node of this user answers in the home.
-    package init?(home: String) {
+    package init?(home: String, patience: Duration = Self.patience) {
+        self.home = home
+        self.patience = patience
         path = FilePath.joining(home, NodeSocket.name)
         guard let descriptor = connectedSocket() else { return nil }
         Posix.close(descriptor)
@@ -17,18 +30,105 @@ package struct NodeClient: Sendable {
 
     /// Sends the request and returns what the node answers.
     ///
-    /// - Throws: ``CommandFailure`` of the node, or that it went away.
+    /// - Throws: ``CommandFailure`` of the node, or that it went away or does not answer; a ``CommandFailure`` of
+    ///   `onUpdate`.
     package func perform<Answer>(
         _ request: APIRequest<Answer>,
-        onUpdate: @escaping @Sendable (NodeUpdate) async -> Void = { _ in }
+        onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void = { _ in }
+    ) async throws -> Answer {
+        let hasBegun = Promise<Void>()
+        return try await withThrowingTaskGroup(of: Answer?.self) { group in
+            group.addTask { try await exchange(request, onUpdate) { hasBegun.fulfil(()) } }
+            group.addTask {
+                try await watch(until: hasBegun)
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let answer = try await group.next() {
+                if let answer { return answer }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// Returns once the answer begins.
+    ///
+    /// - Throws: ``CommandFailure`` when the node answers nothing; `CancellationError`.
+    private func watch(until hasBegun: Promise<Void>) async throws {
+        while try await within(patience, { try await hasBegun.wait() }) == nil {
+            let isAnswering = try await within(patience) { try await self.isAnswering() } ?? false
+            if !isAnswering, hasBegun.value == nil { throw silent }
+        }
+    }
+
+    /// Whether the node answers at all; true for a node that has ended, which the request reports itself.
+    private func isAnswering() async throws -> Bool {
+        guard let descriptor = connectedSocket() else { return true }
+        do {
+            let channel = try await Self.channel(descriptor)
+            try await channel.executeThenClose { inbound, outbound in
+                try await Self.send(.get, Self.checkPath, nil, to: outbound)
+                for try await _ in inbound { break }
+            }
+        } catch {
+            try Task.checkCancellation()
+        }
+        return true
+    }
+
+    /// Returns what `body` returns, or nil after `limit`.
+    ///
+    /// The time in which the machine sleeps does not count.
+    private func within<Success: Sendable>(
+        _ limit: Duration,
+        _ body: @escaping @Sendable () async throws -> Success
+    ) async throws -> Success? {
+        try await withThrowingTaskGroup(of: Success?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: limit, clock: .suspending)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+
+    /// The failure of a node that takes connections and answers none.
+    private var silent: CommandFailure {
+        var process: Int32?
+        do throws(DataDirectoryError) {
+            _ = try DataDirectory(at: home).lockForNode()
+        } catch {
+            if case .inUse(_, let holder) = error { process = holder }
+        }
+        guard let process else {
+            return CommandFailure(
+                "node-silent",
+                .unavailable,
+                "the running node does not answer: end its process, and start it again with `runar up`"
+            )
+        }
+        return CommandFailure(
+            "node-silent",
+            .unavailable,
+            "the running node (process \(process)) does not answer: end it with `kill \(process)`, or with"
+                + " `kill -9 \(process)` if that does not help, and start it again with `runar up`"
+        )
+    }
+
+    private func exchange<Answer>(
+        _ request: APIRequest<Answer>,
+        _ onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void,
+        whenBegun: @escaping @Sendable () -> Void
     ) async throws -> Answer {
         guard let descriptor = connectedSocket() else { throw Self.gone("has just stopped") }
         let channel = try await Self.channel(descriptor)
         let reader = AnswerReader<Answer>(onUpdate: onUpdate)
         do {
             return try await channel.executeThenClose { inbound, outbound in
-                try await Self.send(request, to: outbound)
-                return try await Self.read(inbound, reader)
+                try await Self.send(request.method, request.target, request.body, to: outbound)
+                return try await Self.read(inbound, reader, whenBegun)
             }
         } catch let failure as CommandFailure {
             throw failure
@@ -64,23 +164,21 @@ package struct NodeClient: Sendable {
             }
     }
 
-    private static func send<Answer>(
-        _ request: APIRequest<Answer>,
+    private static func send(
+        _ method: ConsoleRoute.Method,
+        _ target: String,
+        _ body: [UInt8]?,
         to outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
     ) async throws {
-        var head = HTTPRequestHead(
-            version: .http1_1,
-            method: HTTPMethod(rawValue: request.method.rawValue),
-            uri: request.target
-        )
+        var head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: target)
         head.headers.add(name: "Host", value: "localhost")
         head.headers.add(name: "Connection", value: "close")
-        if let body = request.body {
+        if let body {
             head.headers.add(name: "Content-Type", value: "application/json")
             head.headers.add(name: "Content-Length", value: "\(body.count)")
         }
         var parts: [HTTPClientRequestPart] = [.head(head)]
-        if let body = request.body { parts.append(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
+        if let body { parts.append(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
         parts.append(.end(nil))
         // At once: a node that has answered closes the connection, and a later part could not be written.
         try await outbound.write(contentsOf: parts)
@@ -88,12 +186,14 @@ package struct NodeClient: Sendable {
 
     private static func read<Answer>(
         _ inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>,
-        _ first: AnswerReader<Answer>
+        _ first: AnswerReader<Answer>,
+        _ whenBegun: @Sendable () -> Void
     ) async throws -> Answer {
         var reader = first
         for try await part in inbound {
             switch part {
             case .head(let head):
+                whenBegun()
                 reader.begin(status: Int(head.status.code), isInLines: head.headers["Content-Type"].first == lineType)
             case .body(let bytes):
                 if let answer = try await reader.take(Array(bytes.readableBytesView)) { return answer }
