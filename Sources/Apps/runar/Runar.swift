@@ -13,7 +13,7 @@ struct Runar: AsyncParsableCommand {
             `runar join`. `runar demo` shows it all with processes and homes of its own.
 
             Exit codes: 0 done, 64 usage, 65 bad data, 66 no such file or value, 69 unreachable, 70 internal, 73 cannot create, \
-            74 input or output, 75 try again, 77 not permitted, 78 configuration.
+            74 input or output, 75 try again, 77 not permitted, 78 configuration, 141 the reader of the output has gone.
             """,
         version: ProductVersion.text,
         groupedSubcommands: [
@@ -42,19 +42,25 @@ struct Runar: AsyncParsableCommand {
     )
 
     static func main() async {
+        Posix.occupyStandardDescriptors()
         Posix.keepMemoryPrivate()
         Posix.ignoreSignals([Posix.brokenPipe])
         let arguments = Array(CommandLine.arguments.dropFirst())
         let asJSON = arguments.prefix { $0 != "--" }.contains("--json")
+        Output.end(await perform(arguments, asJSON: asJSON))
+    }
+
+    /// Runs the command and returns its exit status.
+    private static func perform(_ arguments: [String], asJSON: Bool) async -> Int32 {
         if let failure = SecretArgument.failure(in: arguments) {
             Output.failure(failure, asJSON: asJSON)
-            Foundation.exit(failure.status.rawValue)
+            return Output.exitStatus(of: failure)
         }
         var command: any ParsableCommand
         do {
             command = try parseAsRoot(arguments)
         } catch {
-            end(parsing: error, arguments, asJSON: asJSON)
+            return report(parsing: error, arguments, asJSON: asJSON)
         }
         do {
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -62,25 +68,35 @@ struct Runar: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            return ExitStatus.success.rawValue
         } catch let code as ExitCode {
-            Foundation.exit(code.rawValue)
+            return code.rawValue
         } catch {
             // Requests for help and the like are the parser's; everything else is ours.
-            if exitCode(for: error) == .success { exit(withError: error) }
+            if exitCode(for: error) == .success { return show(error) }
             let failure = CommandFailure(ofCommand: error)
             Output.failure(failure, asJSON: asJSON)
-            Foundation.exit(failure.status.rawValue)
+            return Output.exitStatus(of: failure)
         }
     }
 
-    /// Ends the process with an error of the parser: a mistake on the command line, or a request for help.
-    private static func end(parsing error: any Error, _ arguments: [String], asJSON: Bool) -> Never {
+    /// Reports an error of the parser, a mistake on the command line or a request for help, and returns the exit status.
+    private static func report(parsing error: any Error, _ arguments: [String], asJSON: Bool) -> Int32 {
         let unknown = UnknownCommand.failure(in: arguments)
-        guard exitCode(for: error) != .success || arguments.first == "help" && unknown != nil else {
-            exit(withError: error)
-        }
-        guard asJSON || unknown != nil else { exit(withError: error) }
+        guard exitCode(for: error) != .success || arguments.first == "help" && unknown != nil else { return show(error) }
+        guard asJSON || unknown != nil else { return show(error) }
         Output.failure(unknown ?? CommandFailure("usage", .usage, message(for: error)), asJSON: asJSON)
-        Foundation.exit(ExitStatus.usage.rawValue)
+        return ExitStatus.usage.rawValue
+    }
+
+    /// Shows a text of the parser, such as help, and returns the exit status.
+    private static func show(_ error: any Error) -> Int32 {
+        let (text, status) = (fullMessage(for: error), exitCode(for: error))
+        if status == .success {
+            try? Output.raw(text + "\n")  // reported when the process ends
+        } else {
+            Output.note(text)
+        }
+        return status.rawValue
     }
 }

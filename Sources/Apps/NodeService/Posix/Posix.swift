@@ -63,16 +63,49 @@ package enum Posix {
         }
     }
 
-    /// Writes all bytes; returns false on an error, such as a pipe without a reader.
-    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// Writes all bytes, waiting for room; returns the error code of the write that failed, or nil.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
         while !rest.isEmpty {
             let taken = unsafe rest.withUnsafeBytes { unsafe Libc.write(descriptor, $0.baseAddress, $0.count) }
-            if taken < 0, errno == EINTR { continue }
-            guard taken > 0 else { return false }
-            rest = rest.dropFirst(taken)
+            if taken > 0 {
+                rest = rest.dropFirst(taken)
+                continue
+            }
+            guard taken < 0 else { return EIO }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                // Another process that shares the file made it non-blocking.
+                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&room, 1, -1)
+            case let code: return code
+            }
         }
-        return true
+        return nil
+    }
+
+    /// The error code of a write that no process can read.
+    package static let noReader = EPIPE
+
+    /// Waits until the reader of a pipe or socket has gone, or a terminal was closed; false for a file that has no reader.
+    package static func waitForDeparture(ofReader descriptor: Int32) -> Bool {
+        // Errors and the end are reported without being asked for.
+        var reader = pollfd(fd: descriptor, events: 0, revents: 0)
+        while unsafe poll(&reader, 1, -1) < 0 {
+            guard errno == EINTR || errno == EAGAIN else { return false }
+        }
+        return reader.revents & Int16(POLLERR | POLLHUP) != 0
+    }
+
+    /// Opens the null device in place of each standard descriptor that is closed, so that no other file gets its number.
+    ///
+    /// Reading from standard input finds the end then, and writing to standard output fails.
+    package static func occupyStandardDescriptors() {
+        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
+            // The system gives the lowest number that is free, which is this one.
+            _ = unsafe open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY)
+        }
     }
 
     /// Opens a file for reading wherever links lead, or minus one.

@@ -92,5 +92,7 @@ enum ChatTerminal {
         write("\u{1B}[?25l\u{1B}[H\(lines)\u{1B}[\(drawing.row);\(drawing.column)H\u{1B}[?25h")
     }
 
-    private static func write(_ text: String) { _ = Posix.write(Array(text.utf8), to: output) }
+    private static func write(_ text: String) {
+        try? Output.raw(text)  // a terminal that is gone ends the input as well
+    }
 }

@@ -36,7 +36,7 @@ extension Backup {
             let content = try await Session.with(home) { try await $0.send(.backup) }
             var bytes = try Hex.decode(content.rootKey)
             let root = try Ed25519PrivateKey(SecretBytes(consuming: &bytes))
-            guard let file else { return show(RecoveryPhrase(masterKey: root)) }
+            guard let file else { return try show(RecoveryPhrase(masterKey: root)) }
             let backup = InMemoryKeyStorage()
             try backup.store(root.secret, id: BackupFile.rootName)
             for (position, text) in content.networks.enumerated() {
@@ -47,7 +47,7 @@ extension Backup {
             guard try !VaultFile.exists(at: path) else { throw KeychainError.alreadyExists(path: path) }
             try VaultFile.export(backup, to: path, secret: try Backup.secret(backupPassphraseFile, isNew: true))
             let report = BackupReport(file: path, networks: content.networks.count)
-            Output.report(report, asJSON: home.output.json)
+            try Output.report(report, asJSON: home.output.json)
         }
 
         private func confirm() async throws {
@@ -64,9 +64,9 @@ extension Backup {
             }
         }
 
-        private func show(_ phrase: RecoveryPhrase) {
+        private func show(_ phrase: RecoveryPhrase) throws {
             for (position, word) in phrase.words.enumerated() {
-                Output.line("\(String(position + 1).leftPadding(to: 2))  \(word)")
+                try Output.line("\(String(position + 1).leftPadding(to: 2))  \(word)")
             }
             let hint = "Keep the texts of your networks too (`runar network show --text`): the words omit them."
             Output.note(HomeHint.repeated(in: hint))
@@ -131,7 +131,7 @@ extension Backup {
                 for text in texts { _ = try await session.send(.join(text)) }
                 return RestoreReport(restored: true, networks: texts.count)
             }
-            Output.report(report, asJSON: home.output.json)
+            try Output.report(report, asJSON: home.output.json)
         }
     }
 

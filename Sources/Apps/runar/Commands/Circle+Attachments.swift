@@ -47,7 +47,7 @@ extension Circle {
             let path = isDirectory ? FilePath.joining(place, content.storedName) : place
             try NewFile.write(content.content, to: path)
             let report = SavedThoughtReport(thoughtId: content.thoughtId, path: path, byteCount: content.byteCount)
-            Output.report(report, asJSON: home.output.json)
+            try Output.report(report, asJSON: home.output.json)
         }
     }
 }

@@ -48,9 +48,9 @@ extension Circle.Device {
 
         func request() -> APIRequest<CircleReport> { .addDevice(device.name) }
 
-        func show(_ report: CircleReport) {
-            if home.output.json { return Output.json(report) }
-            Output.line("\(device.device) is a device of yours now; it gets every thought from now on")
+        func show(_ report: CircleReport) throws {
+            if home.output.json { return try Output.json(report) }
+            try Output.line("\(device.device) is a device of yours now; it gets every thought from now on")
         }
     }
 
@@ -89,10 +89,10 @@ extension Circle.Device {
 
         func request() -> APIRequest<CircleReport> { .expectDevice(device.name) }
 
-        func show(_ report: CircleReport) {
-            if home.output.json { return Output.json(report) }
+        func show(_ report: CircleReport) throws {
+            if home.output.json { return try Output.json(report) }
             let add = HomeHint.repeated(in: "`runar circle device add` with this device")
-            Output.line("waiting ten minutes for \(device.device): run \(add) there")
+            try Output.line("waiting ten minutes for \(device.device): run \(add) there")
         }
     }
 

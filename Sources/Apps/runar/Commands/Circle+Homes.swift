@@ -28,6 +28,6 @@ extension Circle {
             peers.isEmpty && !choosesNone ? .circle : .setHomes(peers.map { PeerName($0) })
         }
 
-        func show(_ report: CircleReport) { Output.report(HomesReport(report), asJSON: home.output.json) }
+        func show(_ report: CircleReport) throws { try Output.report(HomesReport(report), asJSON: home.output.json) }
     }
 }

@@ -51,7 +51,7 @@ extension Circle {
         func run() async throws {
             let request = APIRequest.setProfile(name: name, blurb: blurb)
             let report = try await Session.with(home, node) { try await $0.send(request) }
-            Output.report(report, asJSON: home.output.json)
+            try Output.report(report, asJSON: home.output.json)
         }
     }
 
@@ -67,9 +67,9 @@ extension Circle {
 
         func request() -> APIRequest<CardReport> { .ownCard }
 
-        func show(_ report: CardReport) {
-            Output.report(report, asJSON: home.output.json)
-            if showsCode, !home.output.json { TerminalCode.showIfRoom(report.text) }
+        func show(_ report: CardReport) throws {
+            try Output.report(report, asJSON: home.output.json)
+            if showsCode, !home.output.json { try TerminalCode.showIfRoom(report.text) }
         }
     }
 
@@ -100,11 +100,11 @@ extension Circle {
             if let person, !CardText.isCard(person) {
                 let request = APIRequest.invite(PeerName(person))
                 let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
-                return Output.report(report, asJSON: asJSON)
+                return try Output.report(report, asJSON: asJSON)
             }
             let request = APIRequest.addPerson(card: try person ?? card())
             let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
-            Output.report(report, asJSON: asJSON)
+            try Output.report(report, asJSON: asJSON)
         }
 
         private func card() throws -> String {
@@ -230,7 +230,7 @@ extension Circle {
             let report = try await Session.with(conversation.home) { session in
                 try await session.thoughts(in: conversation.name, limit: limit, search: search)
             }
-            Output.report(report, asJSON: conversation.home.output.json)
+            try Output.report(report, asJSON: conversation.home.output.json)
         }
     }
 }
@@ -252,8 +252,8 @@ extension Circle {
                 try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                     try await session.send(request) { update in
                         switch update {
-                        case .circle(let report): if asJSON { Output.json(report) }
-                        case .thought(let report): Output.report(report, asJSON: asJSON)
+                        case .circle(let report): if asJSON { try Output.json(report) }
+                        case .thought(let report): try Output.report(report, asJSON: asJSON)
                         default: break
                         }
                     }

@@ -33,9 +33,9 @@ struct Completion: ParsableCommand {
     func run() throws {
         let script = Runar.completionScript(for: shell.completionShell)
         if output.json {
-            Output.json(["shell": shell.rawValue, "script": script])
+            try Output.json(["shell": shell.rawValue, "script": script])
         } else {
-            Output.raw(script + "\n")
+            try Output.raw(script + "\n")
         }
     }
 }

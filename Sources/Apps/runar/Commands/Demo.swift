@@ -36,10 +36,10 @@ struct Demo: AsyncParsableCommand {
             throw CommandFailure("cancelled", .tryAgain, "the demo was interrupted; nothing of it is left")
         }
         if output.json {
-            Output.json(report)
+            try Output.json(report)
         } else {
-            Output.line(report.ok ? "every step was confirmed by its receiver" : "the demo FAILED: see above")
-            if report.ok { for line in Self.nextSteps { Output.line(line) } }
+            try Output.line(report.ok ? "every step was confirmed by its receiver" : "the demo FAILED: see above")
+            if report.ok { for line in Self.nextSteps { try Output.line(line) } }
         }
         if !report.ok { throw ExitCode(ExitStatus.software.rawValue) }
     }

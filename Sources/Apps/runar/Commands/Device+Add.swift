@@ -62,9 +62,9 @@ extension Device {
                 admin: admin
             )
             let report = try await Session.with(home) { try await $0.send(.addDevice(terms)) }
-            guard !home.output.json else { return Output.json(report) }
-            if qr, Output.isTerminal { TerminalCode.showIfRoom(report.text) }
-            Output.report(report, asJSON: false)
+            guard !home.output.json else { return try Output.json(report) }
+            if qr, Output.isTerminal { try TerminalCode.showIfRoom(report.text) }
+            try Output.report(report, asJSON: false)
             Output.note(report.summary)
             Output.note("Give this answer to the new device, where `runar device setup` waits for it.")
             Output.note("Its screen must show this code, too:  \(report.code)")

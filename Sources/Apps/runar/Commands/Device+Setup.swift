@@ -54,7 +54,7 @@ extension Device {
                 if !yes { try await Device.confirm(answer.code, "Does the other device's screen show the code") }
                 return try await session.send(.setUpDevice(answer.text))
             }
-            if let report { Output.report(report, asJSON: home.output.json) }
+            if let report { try Output.report(report, asJSON: home.output.json) }
         }
 
         private func makeHomeIfMissing() throws {
@@ -65,9 +65,9 @@ extension Device {
         }
 
         private func display(_ report: DeviceRequestReport) throws {
-            if home.output.json { return Output.json(report) }
-            if !noQr, Output.isTerminal { TerminalCode.showIfRoom(report.link.uppercased()) }
-            Output.raw(report.link + "\n")
+            if home.output.json { return try Output.json(report) }
+            if !noQr, Output.isTerminal { try TerminalCode.showIfRoom(report.link.uppercased()) }
+            try Output.raw(report.link + "\n")
             Output.note(
                 "Scan this with the device that has your root key, or paste the link into `runar device add` there."
             )

@@ -20,7 +20,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let diagnosis = Diagnosis(DoctorFacts(node: try await nodeFacts(), askedPeer: peer))
-        Output.report(DoctorReport(diagnosis), asJSON: home.output.json)
+        try Output.report(DoctorReport(diagnosis), asJSON: home.output.json)
         guard diagnosis.isHealthy else { throw ExitCode(ExitStatus.unavailable.rawValue) }
     }
 

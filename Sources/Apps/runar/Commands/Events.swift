@@ -92,7 +92,7 @@ struct Subscribe: AsyncParsableCommand {
                         _ = try await session.send(request) { update in
                             // One that is too many may be on its way when the last one is shown.
                             guard left.withLock({ $0 != 0 }) else { return }
-                            Self.show(update, asJSON: asJSON)
+                            try Self.show(update, asJSON: asJSON)
                             guard case .published = update else { return }
                             let isLast = left.withLock { left in
                                 left = left.map { $0 - 1 }
@@ -109,15 +109,15 @@ struct Subscribe: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ update: NodeUpdate, asJSON: Bool) {
+    private static func show(_ update: NodeUpdate, asJSON: Bool) throws {
         switch update {
         case .subscribed(let report):
-            if asJSON { Output.json(report) } else { for line in report.lines { Output.note(line) } }
+            if asJSON { try Output.json(report) } else { for line in report.lines { Output.note(line) } }
         case .published(let report):
-            guard !asJSON else { return Output.json(report) }
+            guard !asJSON else { return try Output.json(report) }
             for remark in report.remarks { Output.note(remark) }
-            Output.line(report.line)
-        case .event(let report): if asJSON { Output.json(report) } else { Output.note(report.line) }
+            try Output.line(report.line)
+        case .event(let report): if asJSON { try Output.json(report) } else { Output.note(report.line) }
         default: break
         }
     }

@@ -29,7 +29,7 @@ struct Init: AsyncParsableCommand {
             )
         }
         let report = try Self.makeHome(at: place, settings: home.settings(), hasKeyFile: noPassphrase)
-        Output.report(report, asJSON: home.output.json)
+        try Output.report(report, asJSON: home.output.json)
     }
 
     /// Makes a home where there is none.

@@ -35,11 +35,11 @@ struct Inspect: ParsableCommand {
             report = InspectionReport(malformed: "\(error)")
         }
         if output.json {
-            Output.json(report)
+            try Output.json(report)
         } else if let failure = report.failure {
             Output.failure(failure, asJSON: false)
         } else {
-            for line in report.lines { Output.line(line) }
+            for line in report.lines { try Output.line(line) }
         }
         if let failure = report.failure { throw ExitCode(failure.status.rawValue) }
     }
@@ -50,7 +50,7 @@ struct Inspect: ParsableCommand {
         var check = PartsCheck(first)
         while let part = try parts.next() { check.add(part) }
         let report = NanoTDFReport(first, parts: check.count, problem: check.problem)
-        Output.report(report, asJSON: output.json)
+        try Output.report(report, asJSON: output.json)
         if report.problem != nil { throw ExitCode(ExitStatus.data.rawValue) }
     }
 }

@@ -38,7 +38,7 @@ struct Join: AsyncParsableCommand {
         try InputText.requireText(text, "paste the link that `runar network invite` shows there")
         let request = APIRequest.join(text)
         let report = try await Session.with(home, node) { try await $0.send(request) }
-        Output.report(report, asJSON: home.output.json)
+        try Output.report(report, asJSON: home.output.json)
     }
 
     private func join(by text: String) async throws {
@@ -50,7 +50,7 @@ struct Join: AsyncParsableCommand {
             return try await Session.with(home, node, onNetwork: true) { session in
                 try await session.send(request) { update in
                     guard case .joinPending(let report) = update else { return }
-                    if asJSON { Output.json(report) } else { digits.set(report.line) }
+                    if asJSON { try Output.json(report) } else { digits.set(report.line) }
                 }
             }
         }
@@ -62,7 +62,7 @@ struct Join: AsyncParsableCommand {
             )
         }
         digits.show()
-        Output.report(report, asJSON: asJSON)
+        try Output.report(report, asJSON: asJSON)
     }
 
     /// The link alone, whatever stands around it; a mail may have broken it over lines.

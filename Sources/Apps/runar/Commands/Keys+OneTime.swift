@@ -27,9 +27,9 @@ extension Keys {
 
         func request() -> APIRequest<KeyRelationshipReport> { .exchangeKeys(with: PeerName(peer)) }
 
-        func show(_ report: KeyRelationshipReport) {
-            Output.report(report, asJSON: home.output.json)
-            if showsCode, !home.output.json, let number = report.safetyNumber { TerminalCode.showIfRoom(number) }
+        func show(_ report: KeyRelationshipReport) throws {
+            try Output.report(report, asJSON: home.output.json)
+            if showsCode, !home.output.json, let number = report.safetyNumber { try TerminalCode.showIfRoom(number) }
         }
     }
 

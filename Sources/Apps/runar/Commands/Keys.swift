@@ -50,7 +50,7 @@ extension Keys {
                 chainCode: key.chainCode.withBytes { Hex.encode($0) },
                 privateKey: reveal ? key.privateKey.withBytes { Hex.encode($0) } : nil
             )
-            Output.report(report, asJSON: output.json)
+            try Output.report(report, asJSON: output.json)
         }
     }
 

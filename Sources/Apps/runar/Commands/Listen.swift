@@ -38,7 +38,7 @@ struct Listen: AsyncParsableCommand {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
                         _ = try await session.send(request) { update in
-                            await Self.show(update, asJSON: asJSON, session)
+                            try await Self.show(update, asJSON: asJSON, session)
                             if update.isArrival { continuation.yield() }
                         }
                     }
@@ -58,13 +58,13 @@ struct Listen: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ update: NodeUpdate, asJSON: Bool, _ session: Session) async {
+    private static func show(_ update: NodeUpdate, asJSON: Bool, _ session: Session) async throws {
         switch update {
         case .listening(let report):
-            if asJSON { Output.json(report) } else { Output.note(report.line) }
-        case .message(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
-        case .fileArrived(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
-        case .event(let report): if asJSON { Output.json(report) } else { Output.line(report.line) }
+            if asJSON { try Output.json(report) } else { Output.note(report.line) }
+        case .message(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
+        case .fileArrived(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
+        case .event(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
         case .fileOffered(let offer): await answer(offer, session)
         default: break
         }

@@ -62,7 +62,7 @@ extension Network {
                     "the invitation was withdrawn: no device can join with it"
                 )
             }
-            Output.report(report, asJSON: home.output.json)
+            try Output.report(report, asJSON: home.output.json)
         }
     }
 }

@@ -46,7 +46,7 @@ extension Network {
 
         func show(_ report: TokenReport) throws {
             if qr, !home.output.json { return try TerminalCode.show(report.text) }
-            Output.report(report, asJSON: home.output.json)
+            try Output.report(report, asJSON: home.output.json)
         }
 
         static func expiration(of text: String, from now: UInt64) throws -> UInt64? {

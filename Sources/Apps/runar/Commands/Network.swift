@@ -63,9 +63,9 @@ extension Network {
                         "the text of this network is not known here: ask its owner and `runar join` with it"
                     )
                 }
-                return qr ? try TerminalCode.show(text) : Output.raw(text + "\n")
+                return try qr ? TerminalCode.show(text) : Output.raw(text + "\n")
             }
-            Output.report(report, asJSON: home.output.json)
+            try Output.report(report, asJSON: home.output.json)
         }
     }
 
@@ -102,7 +102,7 @@ extension Network {
                 if !yes { try await confirm(try await session.send(.network(name))) }
                 return try await session.send(.leaveNetwork(name))
             }
-            Output.report(report, asJSON: home.output.json)
+            try Output.report(report, asJSON: home.output.json)
         }
 
         /// Asks the owner, as the console does; a member comes back with a new invitation.
@@ -150,7 +150,7 @@ extension Network {
             }
             if stun, !home.output.json { Output.note("public address \(report.address)") }
             if qr, !home.output.json { return try TerminalCode.show(report.text) }
-            Output.report(report, asJSON: home.output.json)
+            try Output.report(report, asJSON: home.output.json)
         }
     }
 }

@@ -69,7 +69,7 @@ struct Open: AsyncParsableCommand {
         guard options.json else { return remark(on: first.opened) }
         var report = NanoTDFReport(first.file, parts: parts, opened: first.opened, plaintextBytes: byteCount)
         report.path = path
-        Output.json(report)
+        try Output.json(report)
     }
 
     /// A terminal obeys some bytes, so that only text goes there, escaped.
@@ -79,7 +79,7 @@ struct Open: AsyncParsableCommand {
         else {
             throw CommandFailure("usage", .usage, "this is no text for a terminal: add --output FILE")
         }
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { Output.line(String(line)) }
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { try Output.line(String(line)) }
         remark(on: opened)
     }
 

@@ -36,23 +36,23 @@ struct OpenConsole: AsyncParsableCommand {
         if isPrinting {
             let report = try await client.perform(.consoleAddress)
             if Output.isTerminal { Output.note("for one browser, within a minute:") }
-            return Output.report(report, asJSON: home.output.json)
+            return try Output.report(report, asJSON: home.output.json)
         }
         let report = try await Self.open(client)
-        Output.report(report, asJSON: home.output.json)
+        try Output.report(report, asJSON: home.output.json)
     }
 
     /// Shows what the device needs, and waits for it.
     private static func pair(_ client: NodeClient, asJSON: Bool) async throws {
         let report = try await client.perform(.pairConsole(address: nil)) { update in
             guard case .pairing(let report) = update else { return }
-            if asJSON { return Output.json(report) }
-            TerminalCode.showIfRoom(report.link)
-            Output.line(report.link)
+            if asJSON { return try Output.json(report) }
+            try TerminalCode.showIfRoom(report.link)
+            try Output.line(report.link)
             Output.note("for one browser, within a minute. It will warn: compare the fingerprint of the certificate.")
-            Output.line("fingerprint \(report.fingerprint)")
+            try Output.line("fingerprint \(report.fingerprint)")
         }
-        Output.report(report, asJSON: asJSON)
+        try Output.report(report, asJSON: asJSON)
     }
 
     /// Starts a browser once the node says with what, and waits until it has signed in.

@@ -45,7 +45,7 @@ struct Outsider: AsyncParsableCommand {
         )
         let report = try await Self.show(token, to: peer, at: place, from: endpoint)
         await endpoint.close(code: CloseCode.shutdown.rawValue)
-        Output.report(report, asJSON: home.output.json)
+        try Output.report(report, asJSON: home.output.json)
     }
 
     private static func show(

@@ -22,10 +22,10 @@ extension QR {
 
         func run() throws {
             let readings = try ImageCodes.readings(in: file)
-            if options.json { return Output.json(ReadReport(readings)) }
+            if options.json { return try Output.json(ReadReport(readings)) }
             for reading in readings {
                 if let text = reading.text, reading.message.part == nil {
-                    if Output.isTerminal { Output.line(text) } else { Output.raw(text + "\n") }
+                    if Output.isTerminal { try Output.line(text) } else { try Output.raw(text + "\n") }
                 } else if let part = reading.message.part {
                     Output.note("this is part \(part.index + 1) of \(part.count) of a message: read it with --json")
                 } else {

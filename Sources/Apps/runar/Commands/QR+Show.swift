@@ -73,9 +73,9 @@ extension QR {
                     report.text = String(decoding: bytes, as: UTF8.self)
                 }
             } else {
-                return Output.bytes(bytes)
+                return try Output.bytes(bytes)
             }
-            Output.report(report, asJSON: options.json)
+            try Output.report(report, asJSON: options.json)
         }
 
         private static func level(named name: String) throws -> ErrorCorrectionLevel {

@@ -122,8 +122,8 @@ struct Get: AsyncParsableCommand {
             try Self.write(record.value, to: path)
             report.path = path
         }
-        if home.output.json || all || output != nil { return Output.report(report, asJSON: home.output.json) }
-        if let record = report.records.first { Self.show(record) }
+        if home.output.json || all || output != nil { return try Output.report(report, asJSON: home.output.json) }
+        if let record = report.records.first { try Self.show(record) }
     }
 
     private static func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
@@ -135,12 +135,12 @@ struct Get: AsyncParsableCommand {
     }
 
     /// A terminal obeys some bytes; other programs get all of them.
-    private static func show(_ record: RecordReport) {
-        guard Output.isTerminal else { return Output.bytes(record.value) }
+    private static func show(_ record: RecordReport) throws {
+        guard Output.isTerminal else { return try Output.bytes(record.value) }
         guard let text = record.text else {
             return Output.note("(\(record.bytes) bytes that are no text: --output PATH writes them into a file)")
         }
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { Output.line(String(line)) }
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { try Output.line(String(line)) }
     }
 }
 

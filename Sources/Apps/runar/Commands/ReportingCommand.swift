@@ -20,7 +20,7 @@ protocol ReportingCommand: AsyncParsableCommand {
 extension ReportingCommand {
     func prepare() async throws {}
 
-    func show(_ report: Answer) throws { Output.report(report, asJSON: home.output.json) }
+    func show(_ report: Answer) throws { try Output.report(report, asJSON: home.output.json) }
 
     func run() async throws { try await run(with: nil, onNetwork: false) }
 

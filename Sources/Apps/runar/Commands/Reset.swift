@@ -56,7 +56,7 @@ struct Reset: AsyncParsableCommand {
             removed.append(name)
         }
         try SystemFileSystem().synchronizeDirectory(directory.path)
-        Output.report(ResetReport(home: directory.path, removed: removed, lost: losses), asJSON: home.output.json)
+        try Output.report(ResetReport(home: directory.path, removed: removed, lost: losses), asJSON: home.output.json)
     }
 
     /// The names of the networks that the root key of this home owns, as far as the state can be read without it.

@@ -87,7 +87,7 @@ struct Seal: AsyncParsableCommand {
         guard options.json, let first else { return }
         var report = NanoTDFReport(first, parts: parts)
         report.path = path
-        Output.json(report)
+        try Output.json(report)
     }
 
     private func header() throws -> NanoTDFSealer {

@@ -49,7 +49,7 @@ struct Send: AsyncParsableCommand {
         let (peer, text) = (PeerName(words[0]), try Self.text(words[1]))
         let request = sealed ? APIRequest.sendSealed(peer, text: text) : APIRequest.send(peer, text: text)
         let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
-        Output.report(report, asJSON: home.output.json)
+        try Output.report(report, asJSON: home.output.json)
     }
 
     /// Returns the message that an argument means; `-` is standard input.
@@ -61,7 +61,7 @@ struct Send: AsyncParsableCommand {
     private func broadcast() async throws {
         let request = APIRequest.broadcast(network: network.map { NetworkName($0) }, text: try Self.text(words[0]))
         let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
-        Output.report(report, asJSON: home.output.json)
+        try Output.report(report, asJSON: home.output.json)
         guard let failure = report.error else { return }
         if !home.output.json { Output.failure(failure, asJSON: false) }
         throw ExitCode(failure.status.rawValue)
@@ -90,6 +90,6 @@ struct Send: AsyncParsableCommand {
             }
         }
         progress.finish()
-        Output.report(report, asJSON: home.output.json)
+        try Output.report(report, asJSON: home.output.json)
     }
 }

@@ -77,7 +77,7 @@ struct Serve: AsyncParsableCommand {
                 try await withThrowingDiscardingTaskGroup { group in
                     group.addTask { await runner.run(session) }
                     defer { runner.finish() }
-                    _ = try await session.send(request) { runner.take($0) }
+                    _ = try await session.send(request) { try runner.take($0) }
                 }
             }
         }
@@ -111,9 +111,9 @@ private final class CommandRunner: Sendable {
         (calls, continuation) = AsyncStream.makeStream(of: CallReport.self)
     }
 
-    func take(_ update: NodeUpdate) {
+    func take(_ update: NodeUpdate) throws {
         switch update {
-        case .serving(let report): if asJSON { Output.json(report) } else { Output.note(report.line) }
+        case .serving(let report): if asJSON { try Output.json(report) } else { Output.note(report.line) }
         case .called(let report):
             running.withLock { $0[report.number] = .some(nil) }
             continuation.yield(report)
@@ -161,7 +161,11 @@ private final class CommandRunner: Sendable {
             milliseconds: started.duration(to: .now).milliseconds,
             failure: failure
         )
-        if asJSON { Output.json(report) } else { Output.line(report.line) }
+        do {
+            if asJSON { try Output.json(report) } else { try Output.line(report.line) }
+        } catch {
+            // The failed write ends the service.
+        }
     }
 
     private func output(for call: CallReport) async -> CallAnswer {

@@ -32,7 +32,7 @@ struct Simulate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let scenario else { return Output.report(ScenarioList(Scenario.library), asJSON: output.json) }
+        guard let scenario else { return try Output.report(ScenarioList(Scenario.library), asJSON: output.json) }
         let simulation = try Simulation(Self.scenario(scenario), seed: seed, nodeCount: nodes)
         let line = output.json ? ProgressLine(isShown: false) : ProgressLine()
         let report = try await Interruption.run {
@@ -43,7 +43,7 @@ struct Simulate: AsyncParsableCommand {
             }
         }
         guard let report else { throw CommandFailure("cancelled", .tryAgain, "the simulation was interrupted") }
-        Output.report(report, asJSON: output.json)
+        try Output.report(report, asJSON: output.json)
         if !report.ok { throw ExitCode(ExitStatus.software.rawValue) }
     }
 

@@ -16,7 +16,7 @@ struct Status: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await report()
-        guard qr, !home.output.json else { return Output.report(report, asJSON: home.output.json) }
+        guard qr, !home.output.json else { return try Output.report(report, asJSON: home.output.json) }
         guard let peer = report.peerId else {
             throw CommandFailure("no-peer-id", .data, "the peer id is not known yet: start the node with `runar up`")
         }
@@ -50,11 +50,11 @@ struct Stop: AsyncParsableCommand {
         let place = try home.place()
         guard let client = NodeClient(home: place) else {
             _ = try NodeDirectory.existing(place)
-            return Output.report(StopReport(stopped: false, processId: nil), asJSON: home.output.json)
+            return try Output.report(StopReport(stopped: false, processId: nil), asJSON: home.output.json)
         }
         let report = try await client.perform(.stop)
         try await Self.waitUntilFree(place)
-        Output.report(report, asJSON: home.output.json)
+        try Output.report(report, asJSON: home.output.json)
     }
 
     /// Waits until the node has released the home, so that the next command finds it free.

@@ -43,24 +43,24 @@ struct Stun: AsyncParsableCommand {
     func run() async throws {
         guard let server else { return try await answer() }
         let report = try await STUNQuery(STUNPlace(server).addresses(), isClassifying: classify).run()
-        Output.report(report, asJSON: output.json)
+        try Output.report(report, asJSON: output.json)
     }
 
     private func answer() async throws {
         let service = try StunService(places: listen)
         let asJSON = output.json
         _ = try await Interruption.run {
-            Self.show(StunServiceReport(event: "listening", service), asJSON: asJSON)
+            try Self.show(StunServiceReport(event: "listening", service), asJSON: asJSON)
             await withTaskCancellationHandler {
                 await service.run()
             } onCancel: {
                 service.close()
             }
         }
-        Self.show(StunServiceReport(event: "ended", service), asJSON: asJSON)
+        try Self.show(StunServiceReport(event: "ended", service), asJSON: asJSON)
     }
 
-    private static func show(_ report: StunServiceReport, asJSON: Bool) {
-        if asJSON { Output.json(report) } else { Output.note(report.line) }
+    private static func show(_ report: StunServiceReport, asJSON: Bool) throws {
+        if asJSON { try Output.json(report) } else { Output.note(report.line) }
     }
 }

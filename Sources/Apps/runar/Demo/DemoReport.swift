@@ -28,14 +28,15 @@ struct DemoScreen: Sendable {
     }
 
     func headline(_ text: String) {
-        if !isSilent { Output.line(text) }
+        if !isSilent { try? Output.line(text) }  // a failure ends the demo by itself
     }
 
     func show(_ step: DemoReport.Step) {
         guard !isSilent else { return }
         let mark = step.ok ? coloured("✔", "32") : coloured("✘", "31")
         let time = "\(step.milliseconds) ms".leftPadding(to: 9)
-        Output.styled([(mark, true), (" \(step.name.padding(to: Self.nameWidth))\(time)  \(step.detail)", false)])
+        let line = " \(step.name.padding(to: Self.nameWidth))\(time)  \(step.detail)"
+        try? Output.styled([(mark, true), (line, false)])  // the same
     }
 
     private func coloured(_ text: String, _ colour: String) -> String {

@@ -50,17 +50,23 @@ struct TerminalCode {
     static func show(_ text: String) throws { try TerminalCode(QRSymbol(encoding: text)).show() }
 
     /// Shows a text of ours as a code where there is room; what stands beside it says the same.
-    static func showIfRoom(_ text: String) {
+    ///
+    /// - Throws: ``CommandFailure`` if it cannot be written.
+    static func showIfRoom(_ text: String) throws(CommandFailure) {
+        let code: TerminalCode
         do {
-            try show(text)
+            code = try TerminalCode(QRSymbol(encoding: text))
         } catch {
-            Output.note("note: \(CommandFailure(error).message)")
+            return Output.note("note: \(CommandFailure(error).message)")
         }
+        try code.show()
     }
 
     /// Shows it on standard output, and the remark beside it.
-    func show() {
-        Output.raw(text)
+    ///
+    /// - Throws: ``CommandFailure`` if it cannot be written.
+    func show() throws(CommandFailure) {
+        try Output.raw(text)
         if let remark { Output.note(remark) }
     }
 }

@@ -3,8 +3,6 @@ internal import Platform
 
 /// The result of a command, written piece by piece: a file, which appears when it is whole, or standard output.
 struct OutputFile: ~Copyable {
-    private static let standardOutput: Int32 = 1
-
     /// The absolute path of the file; nil for standard output.
     let path: String?
     private var writer: AtomicFileWriter<SystemFileSystem>?
@@ -42,16 +40,9 @@ struct OutputFile: ~Copyable {
 
     /// Appends `bytes`.
     ///
-    /// - Throws: ``FileError``, also if nothing reads standard output.
-    func write(_ bytes: [UInt8]) throws(FileError) {
-        guard writer == nil else {
-            try writer?.write(bytes)
-            return
-        }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            rest = rest.dropFirst(try SystemFileSystem().write(rest, to: Self.standardOutput, path: "standard output"))
-        }
+    /// - Throws: ``FileError``; ``CommandFailure`` if standard output cannot be written.
+    func write(_ bytes: [UInt8]) throws {
+        if writer == nil { try Output.bytes(bytes) } else { try writer?.write(bytes) }
     }
 
     /// Puts the file in its place.

@@ -28,7 +28,7 @@ enum BackgroundNode {
         guard let client = NodeClient(home: place) else {
             throw CommandFailure("node-gone", .unavailable, "the node has ended again: see \(log)")
         }
-        Output.report(try await client.perform(.status), asJSON: home.output.json)
+        try Output.report(try await client.perform(.status), asJSON: home.output.json)
     }
 
     /// The flags once more; the environment is inherited, and the file is in the home.

@@ -4,10 +4,11 @@ internal import NodeService
 
 /// The signals by which a person or the system asks a program to end.
 enum Interruption {
+    private static let numbers = [Posix.interruption, Posix.termination]
+
     /// The numbers of the signals that arrive from now on, instead of their ending the process.
     static func signals() async -> AsyncStream<Int32> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
-        let numbers = [Posix.interruption, Posix.termination]
         Posix.ignoreSignals(numbers)
         let sources = SignalSources(numbers) { continuation.yield($0) }
         continuation.onTermination = { _ in sources.cancel() }
@@ -21,25 +22,30 @@ enum Interruption {
     /// For commands that wait in calls of the system, which nothing cancels; not on the main thread, which waits for
     /// signals.
     static func ending(after tidyUp: @escaping @Sendable () -> Void) -> SignalSources {
-        let numbers = [Posix.interruption, Posix.termination]
         Posix.ignoreSignals(numbers)
         let sources = SignalSources(numbers) { _ in
             tidyUp()
             let failure = CommandFailure(CancellationError())
             Output.failure(failure, asJSON: CommandLine.arguments.contains("--json"))
-            exit(failure.status.rawValue)
+            Output.end(failure.status.rawValue)
         }
         sources.waitUntilInstalled()
         return sources
     }
 
     /// Runs `body` until it is done or a signal comes, which cancels it; returns nil then.
+    ///
+    /// - Throws: what `body` throws; ``CommandFailure`` when standard output can no longer be written, which cancels it too.
     static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result? {
         let signals = await signals()
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask { try await body() }
             group.addTask {
                 for await _ in signals { return nil }
+                return nil
+            }
+            group.addTask {
+                try await Output.waitForDeparture()
                 return nil
             }
             defer { group.cancelAll() }

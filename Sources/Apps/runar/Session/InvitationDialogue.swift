@@ -21,7 +21,7 @@ struct InvitationDialogue: Sendable {
             defer { group.cancelAll() }
             group.addTask {
                 try await session.send(request) { update in
-                    show(update, countdown)
+                    try show(update, countdown)
                     if case .joinRequested(let question) = update, !question.isPreallowed { queue.yield(question) }
                 }
             }
@@ -40,12 +40,12 @@ struct InvitationDialogue: Sendable {
         }
     }
 
-    private func show(_ update: NodeUpdate, _ countdown: Countdown) {
+    private func show(_ update: NodeUpdate, _ countdown: Countdown) throws {
         switch update {
         case .invited(let report):
-            if asJSON { return Output.json(report) }
-            if showsCode { TerminalCode.showIfRoom(report.qrString) }
-            Output.raw(report.link + "\n")
+            if asJSON { return try Output.json(report) }
+            if showsCode { try TerminalCode.showIfRoom(report.qrString) }
+            try Output.raw(report.link + "\n")
             let name = report.name ?? "the network"
             Output.note("Scan this with the device that joins \(name), or paste the link into `runar join` there.")
             let end = LocalTime(seconds: report.expiration)
@@ -56,13 +56,13 @@ struct InvitationDialogue: Sendable {
             countdown.start(until: report.expiration)
         case .joinRequested(let report):
             countdown.finish()
-            if asJSON { return Output.json(report) }
+            if asJSON { return try Output.json(report) }
             if report.isPreallowed {
                 Output.note("\(PeerId.typed(report.peerId)) came with it; its screen must show \(report.digits)")
             }
         case .event(let report):
             countdown.clear()
-            if asJSON { Output.json(report) } else { Output.note(report.line) }
+            if asJSON { try Output.json(report) } else { Output.note(report.line) }
         default: break
         }
     }

@@ -32,6 +32,14 @@ struct NodeRun: Sendable {
                 }
             }
             group.addTask {
+                do {
+                    try await Output.waitForDeparture()
+                    return nil
+                } catch {
+                    return error is CancellationError ? nil : .failure(error)
+                }
+            }
+            group.addTask {
                 for await _ in stops { break }
                 return .success(())
             }
@@ -60,9 +68,9 @@ struct NodeRun: Sendable {
             let console = try await self.startConsole(in: &group)
             try await handler.startNode()
             try await self.startSocket(in: &group)
-            self.sayReady(console: console)
+            try self.sayReady(console: console)
             if let manager { group.addTask { await manager.watch(handler.node) } }
-            for await event in events { self.tell(EventReport(event)) }
+            for await event in events { try self.tell(EventReport(event)) }
             group.cancelAll()
         }
     }
@@ -109,7 +117,7 @@ struct NodeRun: Sendable {
         }
     }
 
-    private func sayReady(console address: String?) {
+    private func sayReady(console address: String?) throws(CommandFailure) {
         let report = ReadyReport(
             processId: SystemProcess.id,
             peerId: handler.node.peerId.base64Encoded,
@@ -120,23 +128,25 @@ struct NodeRun: Sendable {
             }
         )
         if asJSON {
-            Output.json(report)
+            try Output.json(report)
         } else {
-            Output.line("ready: peer \(handler.node.peerId.text)")
-            Output.line("listens on \(report.addresses.joined(separator: ", "))")
-            if let address { Output.line(HomeHint.repeated(in: "console at \(address): open it with `runar console`")) }
-            if let lan = report.consoleLan {
-                Output.line("console for the local network at \(lan.addresses.joined(separator: ", "))")
-                let pairing = HomeHint.repeated(in: "pair with `runar console --lan`")
-                Output.line("its certificate has the fingerprint \(lan.fingerprint): \(pairing)")
+            try Output.line("ready: peer \(handler.node.peerId.text)")
+            try Output.line("listens on \(report.addresses.joined(separator: ", "))")
+            if let address {
+                try Output.line(HomeHint.repeated(in: "console at \(address): open it with `runar console`"))
             }
-            if let note = address.flatMap({ console?.note(on: $0) }) { Output.line(note) }
+            if let lan = report.consoleLan {
+                try Output.line("console for the local network at \(lan.addresses.joined(separator: ", "))")
+                let pairing = HomeHint.repeated(in: "pair with `runar console --lan`")
+                try Output.line("its certificate has the fingerprint \(lan.fingerprint): \(pairing)")
+            }
+            if let note = address.flatMap({ console?.note(on: $0) }) { try Output.line(note) }
         }
         manager?.tell(.ready, .status("peer \(handler.node.peerId.short) listens on \(handler.node.listeningPort)"))
     }
 
-    private func tell(_ report: EventReport) {
-        if asJSON { Output.json(report) } else { Output.line(report.line) }
+    private func tell(_ report: EventReport) throws(CommandFailure) {
+        if asJSON { try Output.json(report) } else { try Output.line(report.line) }
     }
 }
 

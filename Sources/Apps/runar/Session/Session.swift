@@ -77,7 +77,7 @@ struct Session: Sendable {
     /// - Throws: ``CommandFailure``.
     func send<Answer>(
         _ request: APIRequest<Answer>,
-        onUpdate: @escaping @Sendable (NodeUpdate) async -> Void = { _ in }
+        onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void = { _ in }
     ) async throws -> Answer {
         switch way {
         case .socket(let client): try await client.perform(request, onUpdate: onUpdate)
