@@ -28,7 +28,7 @@ internal import Testing
         #expect(try home.answer(["stop"]).json["stopped"] as? Bool == false)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func `a signal ends a node in order`(signal: Int32) throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func `a signal ends a node in order`(signal: Int32) throws {
         let home = try TemporaryDataDirectory()
         try home.makeNode()
         let node = try RunningCommand(["up", "--json"], home: home)

@@ -251,7 +251,7 @@ extension Outcome {
         try place.remove()
     }
 
-    @Test(.timeLimit(.minutes(15)), arguments: [SIGINT, SIGTERM])
+    @Test(.timeLimit(.minutes(15)), arguments: [SIGINT, SIGTERM, SIGHUP])
     func `a command that is interrupted leaves no temporary file`(signal: Int32) async throws {
         let place = try Workplace()
         let before = try FileManager.default.contentsOfDirectory(atPath: place.folder.path)

@@ -63,6 +63,15 @@ package enum Posix {
         }
     }
 
+    /// Waits until one of two descriptors has bytes or an end to read, and returns which have.
+    package static func waitForInput(_ first: Int32, _ second: Int32) -> (first: Bool, second: Bool) {
+        var inputs = [first, second].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while unsafe poll(&inputs, 2, -1) < 0 {
+            guard errno == EINTR || errno == EAGAIN else { return (true, true) }
+        }
+        return (inputs[0].revents != 0, inputs[1].revents != 0)
+    }
+
     /// Writes all bytes, waiting for room; returns the error code of the write that failed, or nil.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
@@ -151,7 +160,7 @@ package enum Posix {
         // What this process ignores, a new program must not.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
-        for number in [interruption, termination, brokenPipe] { unsafe sigaddset(&signals, number) }
+        for number in [interruption, termination, hangUp, brokenPipe] { unsafe sigaddset(&signals, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         unsafe posix_spawnattr_setflags(&attributes, newSessionFlags | Int16(POSIX_SPAWN_SETSIGDEF))
         let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
@@ -181,13 +190,36 @@ package enum Posix {
     /// Asks a process that was started here, and what it has started, to end, or kills them: they share a session.
     package static func end(_ process: Int32, byForce: Bool = false) { _ = kill(-process, byForce ? SIGKILL : SIGTERM) }
 
+    /// Waits until a process that was started here and its descendants have ended; kills the remaining ones after
+    /// `patience`.
+    ///
+    /// Their number is given to no other process before all of them have ended.
+    package static func waitForEnd(ofGroup process: Int32, killingAfter patience: Duration) {
+        let deadline = ContinuousClock.now + patience
+        while kill(-process, 0) == 0 {
+            guard ContinuousClock.now < deadline else { return end(process, byForce: true) }
+            _ = poll(nil, 0, groupPause)
+        }
+    }
+
+    /// The milliseconds between two looks at a group of processes, whose end the system does not report.
+    private static let groupPause: Int32 = 10
+
     /// Leaves the handling of interruptions to signal sources, and pipes without readers to error codes.
     package static func ignoreSignals(_ numbers: [Int32]) {
         for number in numbers { _ = signal(number, SIG_IGN) }
     }
 
+    /// Whether this process ignores a signal.
+    package static func isIgnored(_ number: Int32) -> Bool {
+        let former = signal(number, SIG_IGN)
+        _ = signal(number, former)
+        return unsafe unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
     package static let interruption = SIGINT
     package static let windowChange = SIGWINCH
     package static let termination = SIGTERM
+    package static let hangUp = SIGHUP
     package static let brokenPipe = SIGPIPE
 }

@@ -9,7 +9,7 @@ struct Up: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the node: connect to the members of your networks and serve other commands.",
         discussion: """
-            Ends with Control-C, SIGTERM or `runar stop`, after the work in progress with peers or ten seconds; a \
+            Ends with Control-C, SIGTERM, SIGHUP or `runar stop`, after the work in progress with peers or ten seconds; a \
             second signal ends it at once. Prints which peers connect and disconnect; with --json an object on each \
             line, the first with "event":"ready". Under systemd it reports readiness and notifies the watchdog.
             """

@@ -4,7 +4,9 @@ internal import NodeService
 
 /// The signals by which a person or the system asks a program to end.
 enum Interruption {
-    private static let numbers = [Posix.interruption, Posix.termination]
+    /// Control-C, the request of the system, and the end of the terminal; not the last one under `nohup`.
+    private static let numbers =
+        [Posix.interruption, Posix.termination] + (Posix.isIgnored(Posix.hangUp) ? [] : [Posix.hangUp])
 
     /// The numbers of the signals that arrive from now on, instead of their ending the process.
     static func signals() async -> AsyncStream<Int32> {
