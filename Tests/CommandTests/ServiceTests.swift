@@ -104,6 +104,60 @@ internal import Testing
         #expect(server.end(by: SIGTERM) == 0)
     }
 
+    /// An action that reports its beginning and its end by `pipe`.
+    private func slowAction(_ pipe: NamedPipe) -> String {
+        // The second shell is not the one that is started, but belongs to its group.
+        let command = "trap 'echo ended > \(pipe.path); exit' TERM; echo begun > \(pipe.path)"
+        return "wait=sh -c \"\(command); while :; do sleep 0.05; done\"; true"
+    }
+
+    @Test func `a service that is interrupted fails open requests at once and ends their commands`() async throws {
+        try pair.startBoth()
+        for signal in [SIGTERM, SIGHUP] {
+            let (owner, pipe) = (pair.owner, try NamedPipe(path: pair.phone.path + "-states"))
+            let server = try server(["slow", slowAction(pipe)], home: pair.phone)
+            #expect(try owner.runar(["services"]).output.contains("slow/wait"))
+            async let answer = aside { try owner.runar(["call", "slow/wait", "--timeout", "10m", "--json"]) }
+            #expect(try await pipe.nextLine() == "begun")
+            #expect(try await aside { server.end(by: signal) } == 0)
+            let failed = try await answer
+            #expect(failed.status == 75, "\(failed.output)\(failed.errors)")
+            #expect(try failed.failure["code"] as? String == "service-not-running")
+            #expect(try await pipe.nextLine() == "ended")
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGKILL])
+    func `a call that ends before its answer ends the command of the provider`(signal: Int32) async throws {
+        try pair.startBoth()
+        let pipe = try NamedPipe(path: pair.phone.path + "-states")
+        let server = try server(["slow", slowAction(pipe)], home: pair.phone)
+        #expect(try pair.owner.runar(["services"]).output.contains("slow/wait"))
+        let call = try RunningCommand(["call", "slow/wait", "--timeout", "10m"], home: pair.owner)
+        #expect(try await pipe.nextLine() == "begun")
+        #expect(call.end(by: signal) == -signal)
+        #expect(try await pipe.nextLine() == "ended")
+        #expect(try server.next("answered")["failure"] as? String == "the caller no longer waits")
+    }
+
+    @Test func `a command of a service answers with text up to 1 MiB, and with nothing else`() throws {
+        try pair.start(.owner)
+        let actions = [
+            "bytes=printf '\\377\\376'", "endless=cat /dev/zero", "much=head -c 1048576 /dev/zero | tr '\\0' x",
+            "more=head -c 1048577 /dev/zero | tr '\\0' x", "background=sleep 600 & echo $!",
+        ]
+        let server = try server(["tool"] + actions, home: pair.owner)
+        for (action, reason) in [("bytes", "UTF-8"), ("endless", "1048576"), ("more", "1048576")] {
+            let failed = try pair.owner.runar(["call", "tool/\(action)", "--json"])
+            #expect(failed.status == 70)
+            #expect(try (failed.failure["message"] as? String)?.contains(reason) == true, "\(failed.output)")
+        }
+        #expect(try pair.owner.runar(["call", "tool/much"]).output.utf8.count == (1 << 20) + 1)
+        let process = try pair.owner.answer(["call", "tool/background"]).json["result"] as? Int32
+        #expect(kill(try #require(process), SIGKILL) == 0, "it goes on")
+        #expect(server.end(by: SIGINT) == 0)
+    }
+
     @Test func `an invalid service is refused before it is offered`() throws {
         try pair.start(.owner)
         for words in [["lamp"], ["lamp", "on"], ["lamp", "=true"], ["a/b", "on=true"], ["$registry", "on=true"]] {

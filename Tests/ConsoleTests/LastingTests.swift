@@ -38,6 +38,12 @@ struct LastingTests {
                     end.yield("flood")
                 }
             },
+            ConsoleRoute(.get, "/api/v1/answer", endsWithClient: true) { [end] _ in
+                end.yield("begun")
+                try? await suspendUntilCancelled()  // that is what it waits for
+                end.yield("answer")
+                return .json(Array("{}".utf8))
+            },
             ConsoleRoute(.post, "/api/v1/body", body: .json()) { _ in .json(Array("{}".utf8)) },
         ]
     }
@@ -83,6 +89,18 @@ struct LastingTests {
                 break
             }
             withExtendedLifetime(visitor) {}
+        }
+    }
+
+    @Test func `a client that disconnects cancels an answer that ends with it`() async throws {
+        let ends = ends
+        try await withConsole(routes: routes) { port in
+            var visitor: ConsoleVisitor.Connections? = try ConsoleVisitor.Connections(port)
+            try await visitor?.hold(Self.head("GET", "/api/v1/answer", port))
+            var names = ends.makeAsyncIterator()
+            #expect(await names.next() == "begun")
+            visitor = nil
+            #expect(await names.next() == "answer")
         }
     }
 

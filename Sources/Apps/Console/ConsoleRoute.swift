@@ -29,12 +29,21 @@ package struct ConsoleRoute: Sendable {
     /// The path, with `{name}` for a segment that is passed to the handler: `/api/v1/networks/{network}`.
     package let template: String
     package let body: Body
+    /// Whether the task that answers is cancelled when the client disconnects; else it does what it was asked to.
+    package let endsWithClient: Bool
     package let answer: Answerer
 
-    package init(_ method: Method, _ template: String, body: Body = .none, answer: @escaping Answerer) {
+    package init(
+        _ method: Method,
+        _ template: String,
+        body: Body = .none,
+        endsWithClient: Bool = false,
+        answer: @escaping Answerer
+    ) {
         self.method = method
         self.template = template
         self.body = body
+        self.endsWithClient = endsWithClient
         self.answer = answer
     }
 }

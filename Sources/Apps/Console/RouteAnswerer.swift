@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
@@ -51,9 +52,13 @@ struct RouteAnswerer: Sendable {
             cleanUp()
             throw error
         }
-        let answer = await route.answer(question)
+        let answer =
+            route.endsWithClient
+            ? await Self.whileConnected(context.channel) { [question] in await route.answer(question) }
+            : await route.answer(question)
         if case .lines(let eventStream) = answer {
-            // Only what lasts is cancelled by the end of a connection; all else is done once it was asked.
+            // The end of a connection cancels streamed answers, and routes that are marked; other requests run to their
+            // end.
             let lists = [streams, configuration.sessions.streams]
             let token = request.headers[.authorization]
             let lines = OutgoingBody.lines(
@@ -67,6 +72,29 @@ struct RouteAnswerer: Sendable {
         }
         cleanUp()
         return try ConsoleResponse.answer(answer)
+    }
+
+    /// Runs `body`, which is cancelled when the client disconnects, to its end.
+    private static func whileConnected(
+        _ channel: any Channel,
+        _ body: @escaping @Sendable () async -> ConsoleAnswer
+    ) async -> ConsoleAnswer {
+        let disconnection = Promise<Void>()
+        DisconnectHandler.whenGone(from: channel) { disconnection.fulfil(()) }
+        return await withTaskGroup(of: ConsoleAnswer?.self) { group in
+            group.addTask { await body() }
+            group.addTask {
+                try? await disconnection.wait()  // cancelled: the answer exists
+                return nil
+            }
+            var answer: ConsoleAnswer?
+            while let next = await group.next() {
+                answer = answer ?? next
+                group.cancelAll()
+            }
+            guard let answer else { preconditionFailure("a route ended without an answer") }
+            return answer
+        }
     }
 
     private static func query(of request: Request) throws(ConsoleFailure) -> [String: String] {

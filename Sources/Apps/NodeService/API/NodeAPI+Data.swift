@@ -100,7 +100,13 @@ extension NodeAPI {
                     in: query.network.map { NetworkName(form: $0) }
                 )
             },
-            route(.post, "/call", .json(CallForm.self, limit: Self.contentByteLimit), needsNetwork: true) { _, form in
+            route(
+                .post,
+                "/call",
+                .json(CallForm.self, limit: Self.contentByteLimit),
+                needsNetwork: true,
+                endsWithClient: true
+            ) { _, form in
                 let order = try Self.order(form)
                 let start = ContinuousClock.now
                 let report = try await handler.call(order)

@@ -65,13 +65,15 @@ package struct NodeAPI: Sendable {
 
     /// An operation whose answer is the report that `answer` makes.
     ///
-    /// One that needs the network is refused while the node does not run; `changes` is what pages load anew after it.
+    /// One that needs the network is refused while the node does not run, and one that ends with its client is cancelled
+    /// when that disconnects; `changes` is what pages load anew after it.
     func route<Form, Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,
         _ input: RouteInput<Form>,
         status: Int = 200,
         needsNetwork: Bool = false,
+        endsWithClient: Bool = false,
         changes: [ActivityChanged.Subject] = [],
         _ answer: @escaping @Sendable (ConsoleRequest, Form) async throws -> Report
     ) -> APIOperation {
@@ -79,6 +81,7 @@ package struct NodeAPI: Sendable {
             method,
             path,
             input,
+            endsWithClient: endsWithClient,
             answers: { .report(try SchemaReader.schema(of: Report.self), status: status) },
             { request, form in
                 .json(
@@ -94,10 +97,16 @@ package struct NodeAPI: Sendable {
         _ method: ConsoleRoute.Method,
         _ path: String,
         _ input: RouteInput<Form>,
+        endsWithClient: Bool = false,
         answers: @escaping @Sendable () throws -> APIShape.Answer,
         _ answer: @escaping @Sendable (ConsoleRequest, Form) async throws -> ConsoleAnswer
     ) -> APIOperation {
-        let route = ConsoleRoute(method, Self.prefix + path, body: input.body) { request in
+        let route = ConsoleRoute(
+            method,
+            Self.prefix + path,
+            body: input.body,
+            endsWithClient: endsWithClient
+        ) { request in
             do {
                 return try await answer(request, input.form(of: request))
             } catch {

@@ -78,9 +78,10 @@ extension RequestHandler {
             description: serving.description
         )
         service.networkId = network.networkId.base64Encoded
+        let served = ServedCalls()
         for action in serving.actions {
             service.registerRawAction(action) { [calls] request in
-                try await Self.pass(request, of: action, to: continuation, calls)
+                try await Self.pass(request, of: action, to: continuation, calls, served)
             }
         }
         let path = "\(network.networkId.base64Encoded):\(serving.path)"
@@ -93,18 +94,28 @@ extension RequestHandler {
         )
         await tell(.serving(ready))
         for await update in updates { await tell(update) }
+        // The other process has gone: nothing answers any longer, neither these requests nor later ones.
+        served.end()
         try await node.removeService(path)
     }
 
     /// Tells the other process of a request and waits for its answer.
+    ///
+    /// - Throws: ``RunarError``, ``RunarErrorCode/serviceNotRunning`` once that process has gone; `CancellationError`.
     private static func pass(
         _ request: RunarRequest,
         of action: String,
         to updates: AsyncStream<NodeUpdate>.Continuation,
-        _ pendingRequests: PendingRequests<CallAnswer>
+        _ pendingRequests: PendingRequests<CallAnswer>,
+        _ served: ServedCalls
     ) async throws -> Data {
         let (answers, continuation) = AsyncStream.makeStream(of: CallAnswer.self)
         let number = pendingRequests.add { continuation.yield($0) }
+        defer {
+            served.remove(number)
+            pendingRequests.remove(number)
+        }
+        guard served.add(number, ending: { continuation.finish() }) else { throw ServedCalls.gone(request.path) }
         let report = CallReport(
             number: number,
             action: action,
@@ -113,7 +124,6 @@ extension RequestHandler {
             payload: request.payload
         )
         guard case .enqueued = updates.yield(.called(report)) else {
-            pendingRequests.remove(number)
             throw RunarError.failure(.busy, message: "too many requests wait for the program that answers them")
         }
         for await answer in answers {
@@ -122,7 +132,7 @@ extension RequestHandler {
             case .failure(let why): throw RunarError.failure(.handlerFailed, message: why, context: request.path)
             }
         }
-        pendingRequests.remove(number)
+        guard Task.isCancelled else { throw ServedCalls.gone(request.path) }
         updates.yield(.callEnded(number))
         throw CancellationError()
     }

@@ -6,5 +6,8 @@ package final class DescriptorOwner: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Writes all bytes to a pipe; a reader that has gone is no failure here.
+    package func write(_ bytes: [UInt8]) { _ = Posix.write(bytes, to: descriptor) }
+
     deinit { Posix.close(descriptor) }
 }

@@ -99,11 +99,11 @@ extension Circle {
             let asJSON = home.output.json
             if let person, !CardText.isCard(person) {
                 let request = APIRequest.invite(PeerName(person))
-                let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
+                let report = try await Session.answer(to: request, home, node, onNetwork: true)
                 return try Output.report(report, asJSON: asJSON)
             }
             let request = APIRequest.addPerson(card: try person ?? card())
-            let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
+            let report = try await Session.answer(to: request, home, node, onNetwork: true)
             try Output.report(report, asJSON: asJSON)
         }
 

@@ -83,7 +83,7 @@ struct OpenConsole: AsyncParsableCommand {
         let null = DescriptorOwner(Posix.openLog("/dev/null"))
         let opener = try ChildProcess("/usr/bin/env", [BrowserOpener.name, path], sink: .file(null.descriptor))
         // Some openers end at once and some with the browser; only a failure says something.
-        guard await opener.waitForExit() != 0 else { return }
+        guard try await opener.waitForExit() != 0 else { return }
         // The node removes it once it notices that this command is gone, which is after this command has ended.
         try? SystemFileSystem().remove(path)  // then the node does
         throw CommandFailure(

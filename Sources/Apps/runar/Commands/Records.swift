@@ -115,7 +115,7 @@ struct Get: AsyncParsableCommand {
     func run() async throws {
         let options = GetOptions(writer: writer.map { PeerName($0) }, isAll: all, isCached: !noCache)
         let request = APIRequest.get(try table.key(key), options)
-        var report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
+        var report = try await Session.answer(to: request, home, node, onNetwork: true)
         if let output, let record = report.records.first {
             let path = HomeOptions.absolute(output)
             // As any program makes a file: others may read it if the person's umask says so.

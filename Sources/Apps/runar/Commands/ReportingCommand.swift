@@ -27,7 +27,7 @@ extension ReportingCommand {
     fileprivate func run(with node: NodeOptions?, onNetwork: Bool) async throws {
         try await prepare()
         let request = try request()
-        let report = try await Session.with(home, node, onNetwork: onNetwork) { try await $0.send(request) }
+        let report = try await Session.answer(to: request, home, node, onNetwork: onNetwork)
         try show(report)
     }
 }

@@ -48,7 +48,7 @@ struct Send: AsyncParsableCommand {
         if all { return try await broadcast() }
         let (peer, text) = (PeerName(words[0]), try Self.text(words[1]))
         let request = sealed ? APIRequest.sendSealed(peer, text: text) : APIRequest.send(peer, text: text)
-        let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
+        let report = try await Session.answer(to: request, home, node, onNetwork: true)
         try Output.report(report, asJSON: home.output.json)
     }
 
@@ -60,7 +60,7 @@ struct Send: AsyncParsableCommand {
 
     private func broadcast() async throws {
         let request = APIRequest.broadcast(network: network.map { NetworkName($0) }, text: try Self.text(words[0]))
-        let report = try await Session.with(home, node, onNetwork: true) { try await $0.send(request) }
+        let report = try await Session.answer(to: request, home, node, onNetwork: true)
         try Output.report(report, asJSON: home.output.json)
         guard let failure = report.error else { return }
         if !home.output.json { Output.failure(failure, asJSON: false) }
@@ -84,10 +84,8 @@ struct Send: AsyncParsableCommand {
         let request = APIRequest.sendFile(PeerName(words[0]), path: path)
         let name = FilePath.name(of: path)
         async let _ = progress.showWhileWaiting("waiting until \(words[0]) accepts \(name)")
-        let report = try await Session.with(home, node, onNetwork: true) { session in
-            try await session.send(request) { update in
-                if case .transferred(let count, let total) = update { progress.show(name, count, of: total) }
-            }
+        let report = try await Session.answer(to: request, home, node, onNetwork: true) { update in
+            if case .transferred(let count, let total) = update { progress.show(name, count, of: total) }
         }
         progress.finish()
         try Output.report(report, asJSON: home.output.json)

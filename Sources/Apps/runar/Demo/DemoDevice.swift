@@ -75,9 +75,8 @@ final class DemoDevice: Sendable {
         let child = try start(arguments, input: input, keepsInput: false)
         var output = ""
         for await line in child.lines { output += line + "\n" }
-        let status = await child.waitForExit()
         // After an interruption the child may go on: it stays listed, so that cleaning up ends it.
-        try Task.checkCancellation()
+        let status = try await child.waitForExit()
         running.withLock { $0.removeAll { $0 === child } }
         guard status == 0 else {
             let failure = try? JSONText.decode(FailureReport.self, from: Array(output.utf8))  // the status remains

@@ -72,6 +72,28 @@ struct Session: Sendable {
     /// Whether a node answers at the socket of a home.
     static func isNodeRunning(in place: String) -> Bool { NodeClient(home: place) != nil }
 
+    /// Sends one request, and returns the answer.
+    ///
+    /// A signal stops a node that runs for this request alone in order: other devices would wait for a node that is gone.
+    ///
+    /// - Throws: ``CommandFailure``; `CancellationError` after such a signal.
+    static func answer<Answer>(
+        to request: APIRequest<Answer>,
+        _ home: HomeOptions,
+        _ node: NodeOptions? = nil,
+        onNetwork: Bool,
+        onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void = { _ in }
+    ) async throws -> Answer {
+        let body: @Sendable () async throws -> Answer = {
+            try await Session.with(home, node, onNetwork: onNetwork) { session in
+                try await session.send(request, onUpdate: onUpdate)
+            }
+        }
+        guard onNetwork, try !isNodeRunning(in: home.place()) else { return try await body() }
+        guard let answer = try await Interruption.run(body) else { throw CancellationError() }
+        return answer
+    }
+
     /// Asks, and returns the answer.
     ///
     /// - Throws: ``CommandFailure``.
