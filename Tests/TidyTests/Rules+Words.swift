@@ -48,6 +48,20 @@ extension Rules {
         BannedWord(#"\bdebugPrint\(|\bdump\("#, "libraries do not print"),
     ]
 
+    /// Not in the command outside ``writesOutput(_:)``: a write that fails must end it, with its own exit status.
+    static let bannedOutsideOutput = [
+        BannedWord(
+            #"(^|[^.\w])(print|debugPrint|dump|puts|fputs|fwrite|putchar|vprintf)\(|\bFileHandle\.standardOutput\b"#,
+            "Output alone writes standard output"
+        ),
+        BannedWord(#"\b(STDOUT_FILENO|stdout)\b"#, "Output alone writes standard output"),
+        BannedWord(#"\bPosix\.write\(|\bLibc\.write\("#, "Output alone writes standard output"),
+        BannedWord(#"\bexit\(withError|(^|[^\w])(Foundation\.|Libc\.)?_?exit\("#, "Output.end knows of a failed write"),
+    ]
+
+    /// Whether a source may write standard output and end the process.
+    static func writesOutput(_ source: SourceText) -> Bool { source.path == "Sources/Apps/runar/Output/Output.swift" }
+
     /// Not in libraries, which connect to members alone: other services have clients over TCP.
     static let bannedClients = [
         BannedWord(

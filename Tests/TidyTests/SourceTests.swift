@@ -53,6 +53,19 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `one writer has standard output of the command`() throws {
+        let sources = try SourceTree.sources(below: "Sources/Apps/runar").filter { !Rules.writesOutput($0) }
+        let findings = try Rules.wordFindings(sources, banned: Rules.bannedOutsideOutput)
+        #expect(findings.isEmpty, "\(findings.listing)")
+        for code in [
+            "print(report)", "FileHandle.standardOutput.write(data)", "fputs(text, stdout)", "exit(0)",
+            "Posix.write(bytes, to: 1)", "Runar.exit(withError: error)", "Foundation.exit(1)",
+        ] {
+            let planted = SourceText(path: "A.swift", text: code)
+            #expect(try !Rules.wordFindings([planted], banned: Rules.bannedOutsideOutput).isEmpty, "\(code)")
+        }
+    }
+
     @Test func `no library has a client for a key access service or another server`() throws {
         let folders = Self.libraries.map { "Sources/\($0)" }
         let c = try folders.flatMap { SourceTree.paths(below: $0, suffixes: [".c", ".h"]) }
