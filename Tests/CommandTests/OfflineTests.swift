@@ -1,4 +1,5 @@
 internal import Foundation
+internal import NodeService
 internal import TestSupport
 internal import Testing
 
@@ -182,3 +183,41 @@ internal import Testing
         }
     }
 }
+    @Test func `a reset leaves nothing of a node that was used for everything`() async throws {
+        let home = try TemporaryDataDirectory()
+        try home.makeNode()
+        try await aside {
+            _ = try home.answer(["network", "create", "Home"])
+            let node = try RunningCommand(["up", "--console", "0", "--console-lan", "0", "--json"], home: home)
+            _ = try node.next("ready")
+            // The link to the console stays until a browser follows it.
+            let link = try RunningCommand(["console", "--json"], home: home, environment: ["PATH": "/nonexistent"])
+            _ = try link.outcome()
+            // Killed, so that the files of a running node stay.
+            #expect(node.end(by: SIGKILL) == -SIGKILL)
+        }
+        let received = home.path + "/files"
+        try FileManager.default.createDirectory(
+            atPath: received,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        for (name, text) in [
+            ("files/photo.jpg", "x"), ("files/.photo.jpg-1.part", "x"), ("config.json", "{}"), ("node.log", "x"),
+            ("console-1.html", "x"), (".console.upload-1", "x"), ("..vault-1.writing-1", "x"),
+            ("state.sqlite-journal", ""), ("notes", "mine"),
+        ] {
+            let path = home.path + "/" + name
+            try Data(text.utf8).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        }
+        let before = Set(try FileManager.default.contentsOfDirectory(atPath: home.path))
+        #expect(before.subtracting(before.filter(HomeFile.isOwn)) == ["notes"])
+        #expect(Set(HomeFile.allCases.map(\.rawValue)).subtracting(before).isEmpty)
+        let pools = try FileManager.default.contentsOfDirectory(atPath: home.path + "/one-time-keys")
+        #expect(pools.count == 1)
+        let removed = try await aside { try home.answer(["reset", "--yes", "--root-key"]) }
+        #expect(try (removed.json["removed"] as? [String])?.contains("one-time-keys") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: home.path) == ["notes"])
+    }
+

@@ -54,7 +54,7 @@ package final class FileStore: Sendable {
     }
 
     /// The directory for files that a person accepts.
-    package static let directoryName = "files"
+    package static let directoryName = HomeFile.receivedFiles.rawValue
     /// Senders that are remembered.
     private static let senderLimit = 10_000
     /// Milliseconds between two words about the progress of a file.

@@ -3,7 +3,7 @@ internal import Platform
 
 /// `config.json` in the home: an object with any of the keys of ``Setting``.
 package enum ConfigurationFile {
-    package static let name = "config.json"
+    package static let name = HomeFile.settings.rawValue
     private static let byteLimit = 64 * 1024
 
     /// A value that a key may hold.

@@ -37,6 +37,9 @@ struct ConsoleLink: Sendable {
     /// Returns the address that signs a browser in; browsers never send what is behind `#`.
     static func address(_ address: String, _ secret: String) -> String { "\(address)#secret=\(secret)" }
 
+    /// Whether a name in a home is that of such a file.
+    static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(suffix) }
+
     func remove() {
         try? SystemFileSystem().remove(path)  // its secret is worth nothing any more
     }
@@ -45,7 +48,7 @@ struct ConsoleLink: Sendable {
     static func removeAll(in home: DataDirectory) {
         let files = SystemFileSystem()
         let names = (try? files.names(in: home.path)) ?? []  // then there is nothing to tidy up
-        for name in names where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
+        for name in names where isName(name) {
             try? files.remove(home.file(name))  // its secret is worth nothing any more
         }
     }

@@ -42,7 +42,7 @@ package struct Leftovers {
         (try? fileSystem.names(in: directory)) ?? []  // a directory that is not there has nothing left in it
     }
 
-    private static func isLeftover(_ name: String) -> Bool {
+    static func isLeftover(_ name: String) -> Bool {
         prefixes.contains(where: name.hasPrefix) || (name.hasPrefix(".") && name.contains(unfinished))
     }
 

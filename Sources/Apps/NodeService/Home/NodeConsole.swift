@@ -9,7 +9,7 @@ internal import RunarNode
 /// The console of a running node: for browsers of this machine, and for programs that have its token.
 package final class NodeConsole: Sendable {
     /// The file of the token: a process that may read the home may do what its person may.
-    package static let tokenName = "console.token"
+    package static let tokenName = HomeFile.consoleToken.rawValue
     private static let tokenByteCount = 32
     private static let tokenFileByteLimit = 256
 

@@ -7,11 +7,11 @@ internal import Storage
 
 /// The home of a node with its keys open and its lock held: what a process needs to act for it.
 package final class NodeDirectory: Sendable {
-    package static let vaultName = "vault"
-    package static let keyFileName = "vault.key"
-    package static let stateName = "state.sqlite"
-    package static let peerName = "peer.id"
-    package static let logName = "node.log"
+    package static let vaultName = HomeFile.vault.rawValue
+    package static let keyFileName = HomeFile.keyFile.rawValue
+    package static let stateName = HomeFile.state.rawValue
+    package static let peerName = HomeFile.peerId.rawValue
+    package static let logName = HomeFile.log.rawValue
 
     package let directory: DataDirectory
     package let keys: any KeyStorage

@@ -7,7 +7,7 @@ internal import Platform
 ///
 /// Only the user that runs the node is heard: the home is closed to others, and the kernel says who connects.
 package struct NodeSocket: Sendable {
-    package static let name = "control.sock"
+    package static let name = HomeFile.socket.rawValue
     /// The length of the session key, which is random here because the socket needs no tokens.
     private static let keyByteCount = 32
 

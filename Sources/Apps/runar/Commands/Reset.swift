@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Console
 internal import Foundation
 internal import Identity
 internal import NodeService
@@ -18,13 +17,6 @@ struct Reset: AsyncParsableCommand {
     var rootKey = false
     @OptionGroup var home: HomeOptions
 
-    /// The files of a home; other files in it are left alone.
-    private static let names = [
-        NodeDirectory.vaultName, NodeDirectory.keyFileName, NodeDirectory.stateName, NodeDirectory.stateName + "-wal",
-        NodeDirectory.stateName + "-shm", NodeDirectory.peerName, NodeDirectory.logName, ConfigurationFile.name,
-        NodeConsole.tokenName, ConsoleCertificate.name, NodeSocket.name, "vault.lock", "node.lock",
-    ]
-
     func run() async throws {
         let place = try home.place()
         let directory = try NodeDirectory.existing(place)
@@ -34,7 +26,8 @@ struct Reset: AsyncParsableCommand {
             "the key of this device: its memberships end, and it comes back only as a new device",
             "the root key, if it is here: without its recovery phrase or backup no device can admit or revoke members"
                 + " of the networks that it owns",
-            "the networks and peers that this node knows",
+            "the networks and peers that this node knows, the circle with its messages, and the one-time keys",
+            "the files from others in \(directory.file(HomeFile.receivedFiles.rawValue)), if any were accepted",
         ]
         let owned = try Self.ownedNetworks(in: directory)
         guard owned.isEmpty || rootKey || !yes else { throw Self.needsRootKey(owned) }
@@ -49,10 +42,9 @@ struct Reset: AsyncParsableCommand {
             }
         }
         var removed: [String] = []
-        for name in Self.names {
-            let path = directory.file(name)
-            guard try SystemFileSystem().status(of: path, followingLink: false) != nil else { continue }
-            try SystemFileSystem().remove(path)
+        // Other files in it are left alone.
+        for name in try SystemFileSystem().names(in: directory.path).sorted() where HomeFile.isOwn(name) {
+            try DirectoryTree.remove(directory.file(name))
             removed.append(name)
         }
         try SystemFileSystem().synchronizeDirectory(directory.path)
