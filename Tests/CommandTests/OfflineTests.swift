@@ -175,14 +175,6 @@ internal import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).isEmpty)
     }
 
-    @Test func `completion scripts are printed for each shell`() throws {
-        for (shell, sign) in [("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete -c")] {
-            let outcome = try runar(["completion", shell])
-            #expect(outcome.status == 0)
-            #expect(outcome.output.contains(sign), "\(shell)")
-        }
-    }
-}
     @Test func `a reset leaves nothing of a node that was used for everything`() async throws {
         let home = try TemporaryDataDirectory()
         try home.makeNode()
@@ -221,3 +213,11 @@ internal import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.path) == ["notes"])
     }
 
+    @Test func `completion scripts are printed for each shell`() throws {
+        for (shell, sign) in [("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete -c")] {
+            let outcome = try runar(["completion", shell])
+            #expect(outcome.status == 0)
+            #expect(outcome.output.contains(sign), "\(shell)")
+        }
+    }
+}
