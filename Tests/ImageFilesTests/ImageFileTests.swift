@@ -62,7 +62,7 @@ internal import Testing
 
     @Test func `a file that claims more than an image may have is refused before anything is allocated for it`() {
         let greymap = Array("P5\n999999 999999\n255\n".utf8)
-        #expect(throws: ImageFileError.image(.size(width: 999_999, height: 999_999))) {
+        #expect(throws: ImageFileError.size(width: 999_999, height: 999_999)) {
             try ImageFile.greyImage(from: greymap)
         }
         #expect(throws: ImageFileError.damaged("pixels are missing at its end")) {
@@ -71,6 +71,69 @@ internal import Testing
         #expect(throws: ImageFileError.self) {
             try ImageFile.greyImage(from: Array("P5\n99999999999999999999 1\n255\n".utf8))
         }
+    }
+
+    @Test(arguments: [
+        ("P5\n2 2\n65535\n", [0, 0, 255, 255, 128, 0, 1, 0] as [UInt8], [0, 255, 128, 1] as [UInt8]),
+        ("P5\n2 1\n1000\n", [1, 244, 3, 232], [127, 255]),
+        ("P2 # plain\n3 1\n255\n", Array("0 128\n255\n".utf8), [0, 128, 255]),
+        ("P2\n2 1\n15\n", Array("7   15".utf8), [119, 255]), ("P2\n1 1\n65535\n", Array("32896".utf8), [128]),
+    ])
+    func `a greymap of 16 bits or of decimal numbers is read`(header: String, content: [UInt8], greys: [UInt8]) throws {
+        #expect(try ImageFile.greyImage(from: Array(header.utf8) + content).pixels == greys)
+    }
+
+    @Test(arguments: [
+        "P2\n2 2\n255\n1 2 3", "P2\n1 1\n255\nx", "P2\n2 1\n255\n1 99999999", "P5\n1 1\n256\n0", "P5\n1 1\n65536\n00",
+    ])
+    func `a greymap with fewer pixels or other text is refused`(file: String) {
+        #expect(throws: ImageFileError.self) { try ImageFile.greyImage(from: Array(file.utf8)) }
+    }
+
+    @Test func `an image with longer sides is made smaller while it is read`() throws {
+        // 9000 x 2 pixels in columns of black and white, each of 10.
+        let row = (0..<9_000).map { UInt8($0 / 10 % 2 * 255) }
+        let raw = Array("P5\n9000 2\n255\n".utf8) + row + row
+        let plain = Array("P2\n9000 2\n255\n".utf8) + (row + row).flatMap { Array("\($0) ".utf8) }
+        for file in [raw, plain] {
+            let read = try ImageFile.greyImage(from: file)
+            #expect(read.width == 4_096 && read.height == 1)
+            // The mean of all pixels stays, and most of them are as black or white as before.
+            let sum = read.pixels.reduce(0) { $0 + Int($1) }
+            #expect(abs(sum / 4_096 - 127) <= 1)
+            #expect(read.pixels.count { $0 == 0 || $0 == 255 } > 2_500)
+        }
+    }
+
+    @Test func `a code in a PNG of more than 4096 pixels a side is read`() throws {
+        let text = String(repeating: "from far away ", count: 50)
+        let image = try ImageFile.greyImage(from: QRSymbol(encoding: text, level: .m).png(modulePixels: 50))
+        #expect(image.width == 4_096 && image.height == 4_096)
+        #expect(QRReader().read(image).map(\.text) == [text])
+    }
+
+    @Test func `an image of too many pixels is refused by its header`() throws {
+        let file = try QRSymbol(encoding: "pixels", level: .m).png(modulePixels: 3)
+        for sides in [[0, 0, 255, 255, 0, 0, 255, 255], [0, 1, 0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 1]] as [[UInt8]]
+        {
+            let bomb = rewritten(file) { name, content in
+                if name == "IHDR" { content.replaceSubrange(0..<8, with: sides) }
+            }
+            let error = #expect(throws: ImageFileError.self) { try ImageFile.greyImage(from: bomb) }
+            guard case .size? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test func `an image whose rows are too many bytes is refused by its header`() throws {
+        let file = try QRSymbol(encoding: "pixels", level: .m).png(modulePixels: 3)
+        // 12000 x 9000 pixels of eight bytes.
+        let bomb = rewritten(file) { name, content in
+            if name == "IHDR" { content.replaceSubrange(0..<10, with: [0, 0, 46, 224, 0, 0, 35, 40, 16, 6]) }
+        }
+        #expect(throws: ImageFileError.size(width: 12_000, height: 9_000)) { try ImageFile.greyImage(from: bomb) }
     }
 
     @Test func `what is no image says which files are read`() {
@@ -85,8 +148,8 @@ internal import Testing
     }
 
     @Test func `no bytes crash the reading of images`() {
-        let greymap = Array("P5\n3 2\n255\n".utf8) + [1, 2, 3, 4, 5, 6]
-        neverCrash(on: pictures.map { Array($0.file) } + [greymap], rounds: 20_000) {
+        let greymaps = ["P5\n3 2\n255\n123456", "P5\n3 1\n300\n123456", "P2\n3 2\n255\n1 2 3 4 5 6"]
+        neverCrash(on: pictures.map { Array($0.file) } + greymaps.map { Array($0.utf8) }, rounds: 20_000) {
             _ = try ImageFile.greyImage(from: $0)
         }
     }

@@ -3,17 +3,22 @@ public import QRCode
 /// Turns the bytes of an image file into greys.
 ///
 /// PNG and PGM are read here, everywhere alike; the platform decodes JPEG, and on Apple systems what else it knows.
-/// A file is untrusted: nothing is allocated on its word beyond what `GreyImage` allows, and nothing traps.
+/// An image with longer sides than a `GreyImage` is made smaller while it is read. A file is untrusted: memory is allocated
+/// for the result and for one row, and nothing traps.
 public enum ImageFile {
     /// The largest file that is worth opening.
     public static let longestFile = 64 << 20
+    /// The longest side of an image in a file: that of a JPEG.
+    static let longestSide = 65_535
+    /// The most pixels of an image in a file: photos of cameras have at most 108 million, and each takes time.
+    static let mostPixels = 1 << 27
 
     /// The image in a file.
     ///
     /// - Throws: `ImageFileError`, which says what is wrong with it.
     public static func greyImage(from bytes: [UInt8]) throws(ImageFileError) -> GreyImage {
         if bytes.starts(with: PNGFile.signature) { return try PNGFile.greyImage(from: bytes) }
-        if bytes.starts(with: PGMFile.signature) { return try PGMFile.greyImage(from: bytes) }
+        if let kind = PGMFile.Kind(bytes) { return try PGMFile.greyImage(from: bytes, kind) }
         return try PlatformImage.greyImage(from: bytes)
     }
 
@@ -26,10 +31,12 @@ public enum ImageFile {
         }
     }
 
-    /// Refuses sides that `GreyImage` would refuse, before anything is allocated for them.
+    /// Refuses sides and a number of pixels beyond the limits, before anything is allocated for them.
     static func check(width: Int, height: Int) throws(ImageFileError) {
-        let sides = 1...GreyImage.longestSide
-        guard sides ~= width, sides ~= height else { throw .image(.size(width: width, height: height)) }
+        let sides = 1...longestSide
+        guard sides ~= width, sides ~= height, width * height <= mostPixels else {
+            throw .size(width: width, height: height)
+        }
     }
 
     /// Returns the luminance of a colour (ITU-R BT.601), of components from 0 to 255.
@@ -42,7 +49,9 @@ public enum ImageFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case unknownKind(readable: String)
     /// It ends too early or contradicts itself; where.
     case damaged(String)
-    /// Its sides are out of bounds.
+    /// It has no pixels, or more than ``ImageFile`` reads.
+    case size(width: Int, height: Int)
+    /// Its pixels make no image.
     case image(GreyImageError)
 
     /// The failure in words, with what to do.
@@ -50,6 +59,8 @@ public enum ImageFileError: Error, Equatable, Sendable, CustomStringConvertible 
         switch self {
         case .unknownKind(let readable): "this is no picture that can be read here: give a \(readable) file"
         case .damaged(let place): "the picture is damaged: \(place)"
+        case .size(let width, let height):
+            "a picture of \(width)x\(height) pixels cannot be read: it may have \(ImageFile.mostPixels / 1_000_000) million"
         case .image(let error): error.description
         }
     }

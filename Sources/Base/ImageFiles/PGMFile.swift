@@ -1,28 +1,58 @@
 internal import QRCode
 
-/// Portable greymaps with bytes as pixels (netpbm's `P5`).
+/// Portable greymaps (netpbm's PGM), with numbers as bytes or as text.
 enum PGMFile {
-    static let signature = Array("P5".utf8)
+    /// The form of the pixels.
+    enum Kind: Sendable {
+        /// `P5`: one byte, or two for more than 255 greys, with the more significant one first.
+        case raw
+        /// `P2`: decimal numbers.
+        case plain
 
-    static func greyImage(from bytes: [UInt8]) throws(ImageFileError) -> GreyImage {
-        var position = signature.count
+        /// The kind that the first bytes of a file name; nil if it is no greymap.
+        init?(_ bytes: [UInt8]) {
+            guard bytes.count > 2, bytes[0] == UInt8(ascii: "P") else { return nil }
+            switch bytes[1] {
+            case UInt8(ascii: "2"): self = .plain
+            case UInt8(ascii: "5"): self = .raw
+            default: return nil
+            }
+        }
+    }
+
+    private static let signatureCount = 2
+
+    static func greyImage(from bytes: [UInt8], _ kind: Kind) throws(ImageFileError) -> GreyImage {
+        var position = signatureCount
         let width = try number(bytes, &position)
         let height = try number(bytes, &position)
         let brightest = try number(bytes, &position)
-        guard 1...255 ~= brightest else { throw .damaged("its brightest grey is \(brightest), not 1 to 255") }
+        guard 1...65_535 ~= brightest else { throw .damaged("its brightest grey is \(brightest), not 1 to 65535") }
         try ImageFile.check(width: width, height: height)
-        // A single white space ends the header.
+        let count = width * height
+        let pixelBytes = brightest > 255 && kind == .raw ? 2 : 1
+        // A white space ends the header; in a plain file one is between each two of the numbers.
         let start = position + 1
-        guard bytes.count - start >= width * height else { throw .damaged("pixels are missing at its end") }
-        let pixels = bytes[start..<start + width * height]
-        guard brightest < 255 else {
-            return try ImageFile.image(width: width, height: height, pixels: Array(pixels))
+        let needed = kind == .raw ? count * pixelBytes : 2 * count - 1
+        guard bytes.count - start >= needed else { throw .damaged("pixels are missing at its end") }
+        var sink = ImageSink(width: width, height: height)
+        for row in 0..<height {
+            for column in 0..<width {
+                let level: Int
+                switch kind {
+                case .plain: level = try number(bytes, &position)
+                case .raw where pixelBytes == 2:
+                    let place = start + 2 * (row * width + column)
+                    level = Int(bytes[place]) << 8 | Int(bytes[place + 1])
+                case .raw: level = Int(bytes[start + row * width + column])
+                }
+                sink.add(UInt8(min(255, level * 255 / brightest)), column: column, row: row)
+            }
         }
-        let scaled = pixels.map { UInt8(min(255, Int($0) * 255 / brightest)) }
-        return try ImageFile.image(width: width, height: height, pixels: scaled)
+        return try sink.image()
     }
 
-    /// The next number of the header; white space and comments stand before it.
+    /// The next number; white space and comments stand before it.
     private static func number(_ bytes: [UInt8], _ position: inout Int) throws(ImageFileError) -> Int {
         var isComment = false
         while position < bytes.count, isComment || !(0x30...0x39 ~= bytes[position]) {
@@ -30,7 +60,7 @@ enum PGMFile {
             case UInt8(ascii: "#"): isComment = true
             case 0x0A, 0x0D: isComment = false
             case 0x09, 0x20: break
-            default: guard isComment else { throw .damaged("its header has something else than numbers") }
+            default: guard isComment else { throw .damaged("it has something else than numbers") }
             }
             position += 1
         }
@@ -39,9 +69,9 @@ enum PGMFile {
         while position < bytes.count, 0x30...0x39 ~= bytes[position] {
             number = number * 10 + Int(bytes[position] - 0x30)
             position += 1
-            guard number <= 1_000_000 else { throw .damaged("a number of its header is too large") }
+            guard number <= 1_000_000 else { throw .damaged("a number in it is too large") }
         }
-        guard position > start else { throw .damaged("its header ends too early") }
+        guard position > start else { throw .damaged("it ends too early") }
         return number
     }
 }

@@ -10,9 +10,9 @@ extension QR {
         static let configuration = CommandConfiguration(
             abstract: "Read the QR codes in a picture and print their texts.",
             discussion: """
-                Needs no home. Reads PNG and PGM, on Apple systems also JPEG and what else they know. A text is printed \
-                as it is, with an end of line behind it; of several the highest in the picture comes first. Where a \
-                terminal shows it, what could steer the terminal is escaped.
+                Needs no home. Reads PNG, PGM and JPEG, of up to 134 million pixels, and on Apple systems what else they \
+                know. A text is printed as it is, with an end of line behind it; of several the highest in the picture \
+                comes first. Where a terminal shows it, what could steer the terminal is escaped.
                 """
         )
 

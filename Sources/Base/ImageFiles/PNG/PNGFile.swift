@@ -14,8 +14,9 @@ struct PNGFile {
         try file.readChunks(bytes)
         guard let header = file.header else { throw .damaged("it has no header") }
         guard header.color != .palette || !file.palette.isEmpty else { throw .damaged("it has no palette") }
-        let raw = try Zlib.decompress(file.packed, count: header.rawCount)
-        return try file.image(of: raw, header)
+        // Before anything is decompressed: the stream is too short for the pixels whatever it contains.
+        guard header.rawCount <= file.packed.count * Zlib.largestRatio else { throw .damaged("pixels are missing") }
+        return try file.image(header)
     }
 
     /// Takes what matters out of the chunks; each has a length, a name, its data and a sum.
@@ -48,25 +49,48 @@ struct PNGFile {
         bytes[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    private func image(of raw: [UInt8], _ header: PNGHeader) throws(ImageFileError) -> GreyImage {
-        var pixels = [UInt8](repeating: 255, count: header.width * header.height)
-        var position = 0
+    /// Reads the rows one after another, so that the memory does not depend on their number.
+    private func image(_ header: PNGHeader) throws(ImageFileError) -> GreyImage {
+        let stream = try Inflation(packed)
+        let greys = paletteGreys
+        var sink = ImageSink(width: header.width, height: header.height)
         for pass in header.passes where pass.width > 0 && pass.height > 0 {
             let rowBytes = header.rowBytes(of: pass.width)
             var above = [UInt8](repeating: 0, count: rowBytes)
+            var read = [UInt8](repeating: 0, count: 1 + rowBytes)
             for row in 0..<pass.height {
-                let filter = raw[position]
-                var line = Array(raw[position + 1..<position + 1 + rowBytes])
-                try Self.undo(filter, &line, above: above, step: header.pixelBytes)
-                position += 1 + rowBytes
-                let target = (pass.top + row * pass.down) * header.width + pass.left
+                try stream.read(into: &read)
+                var line = Array(read[1...])
+                try Self.undo(read[0], &line, above: above, step: header.pixelBytes)
+                let target = pass.top + row * pass.down
                 for column in 0..<pass.width {
-                    pixels[target + column * pass.right] = grey(line, column, header)
+                    let grey = Self.grey(line, column, header, greys)
+                    sink.add(grey, column: pass.left + column * pass.right, row: target)
                 }
                 above = line
             }
         }
-        return try ImageFile.image(width: header.width, height: header.height, pixels: pixels)
+        try stream.finish()
+        return try sink.image()
+    }
+
+    /// The colours of the palette as greys, before white where they are transparent; white beyond its end.
+    private var paletteGreys: [UInt8] {
+        var greys = [UInt8](repeating: 255, count: 256)
+        for entry in 0..<palette.count / 3 {
+            let level = ImageFile.luminance(
+                red: Int(palette[3 * entry]),
+                green: Int(palette[3 * entry + 1]),
+                blue: Int(palette[3 * entry + 2])
+            )
+            greys[entry] = Self.blended(level, entry < transparency.count ? Int(transparency[entry]) : 255)
+        }
+        return greys
+    }
+
+    /// Returns a level before white.
+    private static func blended(_ level: Int, _ alpha: Int) -> UInt8 {
+        UInt8((level * alpha + 255 * (255 - alpha)) / 255)
     }
 
     /// Adds to each byte what the filter took off: its neighbour to the left, above, or a guess from three.
@@ -98,7 +122,7 @@ struct PNGFile {
     }
 
     /// One pixel of a row as grey, before white where it is transparent.
-    private func grey(_ line: [UInt8], _ column: Int, _ header: PNGHeader) -> UInt8 {
+    private static func grey(_ line: [UInt8], _ column: Int, _ header: PNGHeader, _ palette: [UInt8]) -> UInt8 {
         func sample(_ channel: Int) -> Int {
             let index = column * header.color.channels + channel
             switch header.depth {
@@ -118,13 +142,8 @@ struct PNGFile {
         case .rgb, .rgbAlpha:
             level = ImageFile.luminance(red: sample(0), green: sample(1), blue: sample(2))
             if header.color == .rgbAlpha { alpha = sample(3) }
-        case .palette:
-            let entry = sample(0)
-            guard 3 * entry + 2 < palette.count else { return 255 }
-            let color = palette[3 * entry..<3 * entry + 3].map { Int($0) }
-            level = ImageFile.luminance(red: color[0], green: color[1], blue: color[2])
-            if entry < transparency.count { alpha = Int(transparency[entry]) }
+        case .palette: return palette[sample(0)]
         }
-        return UInt8((level * alpha + 255 * (255 - alpha)) / 255)
+        return blended(level, alpha)
     }
 }

@@ -38,6 +38,9 @@ struct PNGHeader {
         let height: Int
     }
 
+    /// The most bytes that are decompressed, which bounds the time: 108 million pixels of four bytes.
+    private static let rawByteLimit = 448 << 20
+
     let width: Int
     let height: Int
     /// Bits in a sample.
@@ -60,6 +63,7 @@ struct PNGHeader {
             throw .damaged("its compression or interlacing is unknown")
         }
         isInterlaced = bytes[12] == 1
+        guard rawCount <= Self.rawByteLimit else { throw .size(width: width, height: height) }
     }
 
     private var pixelBits: Int { depth * color.channels }
