@@ -44,6 +44,7 @@ internal import Testing
             isRunning: true,
             addresses: ["0.0.0.0:4433"],
             isDiscovering: true,
+            leftOutInterfaces: [],
             renewsTokens: true,
             networks: [
                 NodeFacts.Network(
@@ -142,6 +143,9 @@ internal import Testing
         Case("not-running", .problem, "runar up") { $0.node?.isRunning = false },
         Case("loopback-only", .problem, "no other device") { $0.node?.addresses = ["127.0.0.1:1", "[::1]:1"] },
         Case("no-discovery", .note, "is off") { $0.node?.isDiscovering = false },
+        Case("interfaces-left-out", .note, "32 interfaces, and not on br0, lan7") {
+            $0.node?.leftOutInterfaces = ["br0", "lan7"]
+        },
         Case("no-member-connected", .note, "runar connect") { $0.node?.peers = [] },
         Case("nat-unknown", .note, "a member elsewhere") { $0.node?.observed = [] },
         Case("no-nat", .ok, "no NAT") { $0.node?.observed = ["192.168.1.2:4433"] },

@@ -72,7 +72,9 @@ internal import Testing
         var tunnel = Self.wireless
         tunnel.isPointToPoint = true
         func names(_ bound: [SocketAddress], _ interfaces: [NetworkInterface], limit: Int = 8) -> [String] {
-            OwnAddresses.announcing(bound: bound, interfaces: interfaces, limit: limit).map(\.name)
+            OwnAddresses.announcing(bound: bound, interfaces: interfaces, limit: limit, ranks: { _ in [:] }).used.map(
+                \.name
+            )
         }
         let all = [Self.wireless, Self.wired, Self.loopback]
         #expect(names(Self.everywhere, all) == ["lo", "eth0", "wlan0"])

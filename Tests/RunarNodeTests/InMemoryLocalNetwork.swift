@@ -42,6 +42,7 @@ final class InMemoryLink: DiscoveryLink {
     }
 
     var interfaceNames: [String] { ["memory"] }
+    var leftOutInterfaceNames: [String] { [] }
 
     func send(_ bytes: [UInt8]) {
         guard (1...MulticastDatagram.byteLimit).contains(bytes.count) else { return }

@@ -18,6 +18,9 @@ package protocol DiscoveryLink: AnyObject, Sendable {
     /// The names of the interfaces on which it hears and speaks at the moment.
     var interfaceNames: [String] { get }
 
+    /// The names of the interfaces that are beyond its limit.
+    var leftOutInterfaceNames: [String] { get }
+
     /// Sends one datagram of at most ``MulticastDatagram/byteLimit`` bytes on every interface, without waiting.
     ///
     /// Whatever hinders it is dropped like loss.

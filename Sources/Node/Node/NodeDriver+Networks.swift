@@ -143,6 +143,11 @@ extension NodeDriver {
         self.state.withLock { $0.localNetwork.discoveryLink }?.interfaceNames ?? []
     }
 
+    /// The names of the interfaces that discovery leaves out, because there are too many.
+    package var leftOutInterfaces: [String] {
+        self.state.withLock { $0.localNetwork.discoveryLink }?.leftOutInterfaceNames ?? []
+    }
+
     // MARK: The NAT
 
     /// The mapping behaviour of this device's NAT, whether it is proven, and the addresses that peers observe.

@@ -62,4 +62,8 @@ public struct DiscoveryService: Sendable {
 
     /// The names of the network interfaces on which members are looked for at this moment.
     public var interfaces: [String] { (try? self.node.running().discoveryInterfaces) ?? [] }  // the same
+
+    /// The names of the network interfaces on which members are not looked for because there are more than 32, the least
+    /// likely ones: bridges, and pairs of containers.
+    public var leftOutInterfaces: [String] { (try? self.node.running().leftOutInterfaces) ?? [] }  // the same
 }

@@ -11,6 +11,9 @@ extension NetworkInterface {
         return Self.isWiFi(name) ? .wiFi : .other
     }
 
+    /// The facts that the name tells: `en` is Wi-Fi or a cable, the others exist in this machine only.
+    var facts: InterfaceFacts { InterfaceFacts(isPhysical: name.hasPrefix("en")) }
+
     #if os(macOS)
     /// A Mac has Wi-Fi under any name, and the system's preferences know which.
     private static func isWiFi(_ name: String) -> Bool {

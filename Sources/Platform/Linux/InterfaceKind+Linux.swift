@@ -10,5 +10,18 @@ extension NetworkInterface {
         if lines.contains("DEVTYPE=wlan") { return .wiFi }
         return lines.contains("DEVTYPE=wwan") ? .cellular : .other
     }
+
+    /// The facts that the kernel states about the interface.
+    var facts: InterfaceFacts {
+        guard FilePath.isComponent(name) else { return InterfaceFacts() }
+        let directory = "/sys/class/net/\(name)"
+        func exists(_ entry: String) -> Bool {
+            let path = "\(directory)/\(entry)"
+            return (try? SystemFileSystem().status(of: path, followingLink: false)) != nil  // it went while we looked
+        }
+        let link = (try? AtomicFile.read("\(directory)/iflink", limit: 64))  // it went while we looked
+            .flatMap { UInt32(String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)) }
+        return InterfaceFacts(isPhysical: exists("device"), isPort: exists("master"), link: link)
+    }
 }
 #endif

@@ -23,8 +23,8 @@ final class MulticastLoop: @unchecked Sendable {
     static let waitingDatagrams = 256
     /// Datagrams that wait to be sent; a node sends one per network every few seconds.
     private static let outgoingDatagrams = 64
-    /// Interfaces that are joined; more of them are bridges and pairs of containers.
-    private static let interfaceLimit = 32
+    /// Interfaces that are joined, the likeliest first (``InterfaceRank``): each has two sockets.
+    static let interfaceLimit = 32
     /// Datagrams read from one socket before others get their turn.
     private static let datagramsPerTurn = 32
     /// The pause in reading after a turn that left something over.
@@ -34,6 +34,8 @@ final class MulticastLoop: @unchecked Sendable {
 
     /// The names of the interfaces that are joined.
     let joinedNames = Locked<[String]>([])
+    /// The names of the interfaces beyond the limit.
+    let leftOutNames = Locked<[String]>([])
     private let configuration: MulticastSocket.Configuration
     private let events: NetworkEvents
     private let heard: AsyncStream<MulticastDatagram>.Continuation
@@ -163,11 +165,13 @@ final class MulticastLoop: @unchecked Sendable {
     /// In this order, because only a datagram that comes over IPv6 tells its hearer on which interface a link-local
     /// address in it is good.
     private func keys(for interfaces: [NetworkInterface]) -> [Key] {
-        let useful = OwnAddresses.announcing(
+        let (useful, leftOut) = OwnAddresses.announcing(
             bound: configuration.bound,
             interfaces: interfaces,
-            limit: Self.interfaceLimit
+            limit: Self.interfaceLimit,
+            ranks: configuration.ranks
         )
+        leftOutNames.withLock { $0 = leftOut.map(\.name) }
         return [configuration.groups.ipv6, configuration.groups.ipv4].flatMap { group -> [Key] in
             guard let group else { return [] }
             return useful.compactMap { interface in

@@ -17,6 +17,8 @@ package final class MulticastSocket: Sendable {
         package var bound: [SocketAddress]
         /// Lists the interfaces; tests put their own here.
         package var interfaces: @Sendable () -> [NetworkInterface]?
+        /// Ranks the interfaces, if there are too many.
+        var ranks: @Sendable ([NetworkInterface]) -> [UInt32: InterfaceRank] = { InterfaceRank.ranks(of: $0) }
 
         package init(
             groups: MulticastGroups,
@@ -83,6 +85,12 @@ package final class MulticastSocket: Sendable {
 
     /// The names of the interfaces on which the groups are joined at the moment.
     package var interfaceNames: [String] { loop.joinedNames.withLock { $0 } }
+
+    /// The names of the interfaces that are beyond the limit.
+    package var leftOutInterfaceNames: [String] { loop.leftOutNames.withLock { $0 } }
+
+    /// The number of interfaces on which the groups are joined at most.
+    package static let interfaceLimit = MulticastLoop.interfaceLimit
 }
 
 /// Why no multicast socket could be opened.

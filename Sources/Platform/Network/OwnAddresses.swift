@@ -38,14 +38,16 @@ package enum OwnAddresses {
         }
     }
 
-    /// Returns the interfaces on which others could discover and dial us, at most `limit` of them.
+    /// Returns the interfaces on which others could discover and dial us, at most `limit` of them, and those beyond it.
     ///
-    /// A socket that is bound to one address can be reached where this address is, an unspecified one everywhere.
+    /// A socket that is bound to one address can be reached where this address is, an unspecified one everywhere. The
+    /// system is asked for the ranks only if there are too many.
     static func announcing(
         bound: [SocketAddress],
         interfaces: [NetworkInterface],
-        limit: Int
-    ) -> [NetworkInterface] {
+        limit: Int,
+        ranks: ([NetworkInterface]) -> [UInt32: InterfaceRank]
+    ) -> (used: [NetworkInterface], leftOut: [NetworkInterface]) {
         let useful = interfaces.filter { interface in
             interface.carriesMulticast
                 && bound.contains { socket in
@@ -54,7 +56,14 @@ package enum OwnAddresses {
                     }
                 }
         }
-        return Array(useful.sorted { $0.index < $1.index }.prefix(limit))
+        .sorted { $0.index < $1.index }
+        guard useful.count > limit else { return (useful, []) }
+        let known = ranks(interfaces)
+        func rank(_ interface: NetworkInterface) -> (InterfaceRank, UInt32) {
+            (known[interface.index] ?? .virtual, interface.index)
+        }
+        let ranked = useful.sorted { rank($0) < rank($1) }
+        return (ranked.prefix(limit).sorted { $0.index < $1.index }, Array(ranked.dropFirst(limit)))
     }
 
     private static func plain(_ socket: SocketAddress) -> IPAddress { socket.unmapped.ip.withoutScope }

@@ -1,4 +1,5 @@
 internal import Identity
+internal import Platform
 
 // The node and its NAT.
 extension Diagnosis {
@@ -21,6 +22,18 @@ extension Diagnosis {
         }
         if !node.isDiscovering {
             note("no-discovery", "discovery on the local network is off", "turn on the setting discovery")
+        }
+        if !node.leftOutInterfaces.isEmpty {
+            note(
+                "interfaces-left-out",
+                "members are looked for on \(MulticastSocket.interfaceLimit) interfaces, and not on"
+                    + " \(StatusReport.Discovery.list(node.leftOutInterfaces))",
+                advice(
+                    "members there are found by address only; start the node with --listen and this device's address there",
+                    inConsole: "members there are found by address only; to use one of them, set its address under"
+                        + " “Addresses to listen at”"
+                )
+            )
         }
         // Connections and mappings from before the cable was pulled are still known, and prove nothing.
         guard !isOffline else { return }

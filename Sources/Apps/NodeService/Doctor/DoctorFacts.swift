@@ -56,6 +56,8 @@ package struct NodeFacts: Report, Hashable {
     /// The addresses on which the node listens.
     var addresses: [String]
     var isDiscovering: Bool
+    /// The interfaces on which members are not looked for, because there are too many.
+    var leftOutInterfaces: [String]
     var renewsTokens: Bool
     var networks: [Network]
     var peers: [Peer]
@@ -143,6 +145,7 @@ extension NodeFacts {
             isRunning: false,
             addresses: [],
             isDiscovering: try settings.isOn(.discovery),
+            leftOutInterfaces: [],
             renewsTokens: try settings.isOn(.renewTokens),
             networks: try RunarNode.membershipStates(statePath: state, peerId: own).map { NodeFacts.Network($0) },
             peers: [],

@@ -6,6 +6,8 @@ package struct DoctorReport: HintingReport {
     let findings: [Diagnosis.Finding]
     let interfaces: [DoctorFacts.Interface]
     let multicast: [DoctorFacts.Multicast]
+    /// The interfaces on which the node does not look for members; nil without a running node.
+    let leftOutInterfaces: [String]?
     /// The NAT's mapping behaviour; nil without a running node.
     let mapping: String?
     /// The NAT's filtering behaviour, measured with a second member.
@@ -21,6 +23,7 @@ package struct DoctorReport: HintingReport {
         interfaces = facts.interfaces
         multicast = facts.multicast
         let node = facts.node.flatMap { $0.isRunning ? $0 : nil }
+        leftOutInterfaces = node?.leftOutInterfaces
         mapping = node?.mapping
         filtering = node?.filtering
         observed = node?.observed

@@ -40,7 +40,8 @@ extension RequestHandler {
         return StatusReport.Discovery(
             running: service.isRunning,
             groups: service.isRunning ? [groups.ipv4, groups.ipv6].compactMap { $0?.description } : [],
-            interfaces: service.interfaces
+            interfaces: service.interfaces,
+            leftOutInterfaces: service.leftOutInterfaces
         )
     }
 
@@ -163,6 +164,7 @@ extension RequestHandler {
             isRunning: node.isRunning,
             addresses: node.listenAddresses.map(\.description),
             isDiscovering: node.discoveryService.isRunning,
+            leftOutInterfaces: node.discoveryService.leftOutInterfaces,
             renewsTokens: try settings.isOn(.renewTokens),
             networks: try node.membershipStates().map { NodeFacts.Network($0) },
             peers: node.connectedPeers().map {

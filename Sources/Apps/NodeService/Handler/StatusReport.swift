@@ -11,11 +11,23 @@ package struct StatusReport: HintingReport {
         let groups: [String]
         /// The interfaces on which they are joined at this moment.
         let interfaces: [String]
+        /// The interfaces that are left out because there are too many.
+        let leftOutInterfaces: [String]
+
+        /// The names that a line shows; `--json` has all.
+        private static let shownCount = 8
+
+        /// Some names, and the number of the others.
+        static func list(_ names: [String]) -> String {
+            let others = names.count - shownCount
+            return names.prefix(shownCount).joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+        }
 
         var line: String {
             guard running else { return "discovery on the local network is off" }
             let place = interfaces.isEmpty ? "no interface yet" : interfaces.joined(separator: ", ")
-            return "looking for members on \(place), in \(groups.joined(separator: ", "))"
+            let leftOut = leftOutInterfaces.isEmpty ? "" : "; left out: \(Self.list(leftOutInterfaces))"
+            return "looking for members on \(place), in \(groups.joined(separator: ", "))\(leftOut)"
         }
     }
 
