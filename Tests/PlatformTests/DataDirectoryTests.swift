@@ -60,6 +60,17 @@ internal import Testing
         }
     }
 
+    @Test(arguments: ["/", "/home/data"])
+    func `root leaves the directories of another user alone and is told to run without sudo`(path: String) {
+        let disk = SimulatedDisk(["/": []], isForeign: true, userId: 0)
+        #expect {
+            try DataDirectory(at: path, fileSystem: disk)
+        } throws: { error in
+            error as? DataDirectoryError == .foreign(path: "/", owner: 2, user: 0)
+                && "\(error)".contains("without sudo") && !"\(error)".contains("chown")
+        }
+    }
+
     @Test func `a file in place of the home directory is refused`() throws {
         try scratch.write([1], to: "a")
         #expect(throws: DataDirectoryError.notADirectory(scratch.file("a"))) {

@@ -46,8 +46,15 @@ package final class SimulatedDisk: FileSystem {
     private let fault: Fault
     private let owner: UInt32
 
-    package init(_ image: Image = [:], fault: Fault = .none, longestWrite: Int = .max, isForeign: Bool = false) {
+    package init(
+        _ image: Image = [:],
+        fault: Fault = .none,
+        longestWrite: Int = .max,
+        isForeign: Bool = false,
+        userId: UInt32 = 1
+    ) {
         owner = isForeign ? 2 : 1
+        self.userId = userId
         var state = State()
         state.longestWrite = longestWrite
         for (name, bytes) in image {
@@ -124,7 +131,7 @@ package final class SimulatedDisk: FileSystem {
         state.changes.append(change)
     }
 
-    package var userId: UInt32 { 1 }
+    package let userId: UInt32
 
     package func open(_ path: String, for use: FileUse) throws(FileError) -> Int32 {
         try call("open", path) { state throws(FileError) in

@@ -35,7 +35,7 @@ package struct DataDirectory: Sendable, Hashable {
         var trimmed = path
         while trimmed.utf8.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
         self.path = trimmed
-        try Self.translating { () throws(FileError) in try Self.make(trimmed, fileSystem: fileSystem) }
+        try Self.make(trimmed, fileSystem: fileSystem)
         let status = try Self.translating { () throws(FileError) in
             try fileSystem.status(of: trimmed, followingLink: true)
         }
@@ -64,13 +64,36 @@ package struct DataDirectory: Sendable, Hashable {
         }
     }
 
-    private static func make(_ path: String, fileSystem: some FileSystem) throws(FileError) {
+    /// Makes what is missing of `path`.
+    ///
+    /// Root makes nothing below a directory of another user: that user could not use what is made, here or in directories
+    /// that other programs share.
+    private static func make(_ path: String, fileSystem: some FileSystem) throws(DataDirectoryError) {
+        let (missing, parent, owner) = try translating { () throws(FileError) in
+            try missingDirectories(of: path, fileSystem: fileSystem)
+        }
+        if !missing.isEmpty, fileSystem.userId == DataDirectoryError.rootUser, owner != fileSystem.userId {
+            throw .foreign(path: parent, owner: owner, user: fileSystem.userId)
+        }
+        try translating { () throws(FileError) in try make(missing, fileSystem: fileSystem) }
+    }
+
+    /// The directories of `path` that are missing, the innermost first, and the one that exists with its owner.
+    private static func missingDirectories(
+        of path: String,
+        fileSystem: some FileSystem
+    ) throws(FileError) -> (missing: [String], parent: String, owner: UInt32) {
         var missing: [String] = []
         var place = path
-        while try fileSystem.status(of: place, followingLink: true) == nil {
+        while true {
+            let status = try fileSystem.status(of: place, followingLink: true)
+            if let status { return (missing, place, status.owner) }
             missing.append(place)
             place = FilePath.directory(of: place)
         }
+    }
+
+    private static func make(_ missing: [String], fileSystem: some FileSystem) throws(FileError) {
         for directory in missing.reversed() {
             do {
                 try fileSystem.makeDirectory(directory, mode: 0o700)
@@ -128,6 +151,8 @@ package enum DataDirectoryError: Error, Hashable, Sendable {
     case inUse(path: String, byProcess: Int32?)
     /// The system refused something.
     case file(FileError)
+
+    static let rootUser: UInt32 = 0
 }
 
 extension DataDirectoryError: CustomStringConvertible {
@@ -139,8 +164,10 @@ extension DataDirectoryError: CustomStringConvertible {
             return "the home directory \(Terminal.quoted(path)) is not an absolute path: begin it with a slash"
         case .notADirectory(let path):
             return "\(Terminal.quoted(path)) is not a directory: move it away or set \(DataDirectory.variable)"
+        case .foreign(let path, let owner, Self.rootUser):
+            return "\(Terminal.quoted(path)) belongs to user \(owner): run this as that user, without sudo"
         case .foreign(let path, let owner, let user):
-            let command = "chown -R \(user) \(FilePath.shellQuoted(path))"
+            let command = "sudo chown -R \(user) \(FilePath.shellQuoted(path))"
             return "\(Terminal.quoted(path)) belongs to user \(owner), not to \(user) who runs this: \(command)"
         case .exposed(let path, let mode, let isDirectory):
             let command = "chmod \(isDirectory ? "700" : "600") \(FilePath.shellQuoted(path))"
