@@ -6,6 +6,7 @@ package enum SystemErrors {
     package static let exists = EEXIST
     package static let accessDenied = EACCES
     package static let noSpace = ENOSPC
+    package static let overQuota = EDQUOT
     package static let readOnly = EROFS
     package static let isLink = ELOOP
     package static let tooLarge = EFBIG

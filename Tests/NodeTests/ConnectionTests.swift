@@ -172,7 +172,7 @@ internal import Transport
         )
         let sending = Locked<Task<Void, any Error>?>(nil)
         try await lab.run(nodes) {
-            let task = Task {
+            let task: Task<Void, any Error> = Task {
                 try await nodes[0].driver.sendFile(at: path, named: "note", to: nodes[1].peerId) { _ in }
             }
             sending.withLock { $0 = task }

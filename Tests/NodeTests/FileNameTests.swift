@@ -58,6 +58,31 @@ internal import Testing
     }
 
     @Test(arguments: [
+        (String(repeating: "x", count: 251), ".pdf"), (String(repeating: "写", count: 70), ".pdf"),
+        (String(repeating: "я", count: 125), ".jpeg"), (String(repeating: "a", count: 240), ""),
+        (String(repeating: "a.", count: 120) + String(repeating: "b", count: 200), ""),
+        (String(repeating: "👩‍👩‍👧", count: 40), ".tar.gz"), ("e" + String(repeating: "\u{301}", count: 200), ".txt"),
+    ])
+    func `a name of many bytes is shortened between characters and keeps its last extension`(
+        stem: String,
+        ending: String
+    ) throws {
+        let name = FileOffer.harmless(stem + ending)
+        let kept = ending.lastIndex(of: ".").map { String(ending[$0...]) } ?? ""
+        #expect(name.utf8.count <= 200 && name.hasSuffix(kept))
+        let mark = try #require(name.lastIndex(of: "~"))
+        #expect(name[mark...].dropFirst().dropLast(kept.count).count == 8)
+        #expect((stem + ending).hasPrefix(name[..<mark]) || name[..<mark] == "file")
+        #expect(FileOffer.harmless(name) == name)
+    }
+
+    @Test func `two long names that differ only where they are cut stay different`() {
+        let long = String(repeating: "photo ", count: 40)
+        let names = ["1.jpg", "2.jpg", "1.png"].map { FileOffer.harmless(long + $0) }
+        #expect(Set(names).count == 3 && names[0].hasSuffix(".jpg"))
+    }
+
+    @Test(arguments: [
         ("sub/\u{301}file.txt", "\u{301}file.txt"), ("\u{200D}.bashrc", "bashrc"), (".\u{301}x", "\u{301}x"),
         ("/\u{E0041}../\u{E0041}.ssh/\u{E0041}authorized_keys", "authorized_keys"), ("a:\u{301}b", "a\u{301}b"),
         ("👩\u{200D}💻.txt", "👩\u{200D}💻.txt"), ("name.\u{17B4}", "name"),

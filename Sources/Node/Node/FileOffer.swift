@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Crypto
 public import Identity
 internal import Platform
 
@@ -31,11 +32,13 @@ public struct FileProgress: Hashable, Sendable {
 }
 
 extension FileOffer {
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     static let byteLimit = 1024
     private static let nameByteLimit = 255
     /// Leaves room for a number within the 255 bytes that file systems allow.
     private static let storedNameByteLimit = 200
+    /// A longer extension, with its dot, is a part of the name.
+    private static let extensionByteLimit = 32
 
     /// The first unit of a bulk stream: version, size, SHA-256, name.
     static func encode(name: String, byteCount: UInt64, sha256: [UInt8]) -> [UInt8] {
@@ -43,7 +46,7 @@ extension FileOffer {
         writer.write(self.version)
         writer.write(byteCount)
         writer.write(sha256)
-        writer.writeVarintPrefixed(Array(name.utf8.prefix(self.nameByteLimit)))
+        writer.writeVarintPrefixed(Array((name.utf8.count <= self.nameByteLimit ? name : self.harmless(name)).utf8))
         return writer.bytes
     }
 
@@ -61,7 +64,8 @@ extension FileOffer {
 
     /// The last component of a name without anything that a file system or a terminal takes for more than a letter.
     ///
-    /// Directories, leading dots, control and bidirectional characters go; what is left has at most 200 bytes.
+    /// Directories, leading dots, control and bidirectional characters are removed. A result of more than 200 bytes is
+    /// shortened before its last extension.
     ///
     /// Invisible characters are removed first, and the rest compares Unicode scalars: a `Character` is a separator with
     /// the marks that follow it, and not equal to the separator alone.
@@ -69,11 +73,26 @@ extension FileOffer {
         let shown = PlainText.kept(of: name).unicodeScalars
         let last = shown.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? Substring.UnicodeScalarView()
         let clean = last.filter { $0 != ":" }.drop { Self.isHiding($0) }
-        var text = String(String.UnicodeScalarView(clean))
-        while text.utf8.count > Self.storedNameByteLimit { text.removeLast() }
-        var scalars = text.unicodeScalars
+        var scalars = String.UnicodeScalarView(clean)
         while let end = scalars.last, end == "." || end == " " { scalars.removeLast() }
-        return scalars.isEmpty ? "file" : String(scalars)
+        return scalars.isEmpty ? "file" : Self.shortened(String(scalars))
+    }
+
+    /// Shortens a name between characters, before its last extension.
+    ///
+    /// Eight digits of the SHA-256 of the whole name take the place of the rest, so that two names which differ there
+    /// stay different.
+    private static func shortened(_ name: String) -> String {
+        guard name.utf8.count > Self.storedNameByteLimit else { return name }
+        var stem = name[...]
+        var ending = name[name.endIndex...]
+        if let dot = name.lastIndex(of: "."), name[dot...].utf8.count <= Self.extensionByteLimit {
+            (stem, ending) = (name[..<dot], name[dot...])
+        }
+        let mark = "~" + Hex.encode(Array(SHA256.hash(data: Array(name.utf8)).prefix(4)))
+        let room = Self.storedNameByteLimit - mark.utf8.count - ending.utf8.count
+        while stem.utf8.count > room { stem.removeLast() }
+        return (stem.isEmpty ? "file" : String(stem)) + mark + ending
     }
 
     /// Whether a scalar at the beginning of a name hides the file, makes an option of it, or does not show there.

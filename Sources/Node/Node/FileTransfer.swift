@@ -9,13 +9,6 @@ internal import Transport
 /// The sender offers the file, the receiver answers with the offset to begin at, and the content follows. The receiver
 /// checks it and confirms it with a receipt.
 struct FileTransfer: Sendable {
-    /// The last message of the receiver.
-    enum Receipt: UInt8, Sendable {
-        case stored = 0
-        /// The content is not what was offered.
-        case damaged = 1
-    }
-
     private static let chunkByteCount = 256 * 1024
 
     let stream: any Stream
@@ -26,6 +19,8 @@ struct FileTransfer: Sendable {
 
     /// Sends a file and returns the receipt; nil if it is missing.
     ///
+    /// Exactly the offered number of bytes is sent, whatever happens to the file meanwhile.
+    ///
     /// - Throws: ``NodeError``, `TransportError`, ``StreamReader/Failure``; `CancellationError` when cancelled.
     func send(
         _ file: OutgoingFile,
@@ -33,7 +28,7 @@ struct FileTransfer: Sendable {
         named name: String,
         after header: [UInt8],
         progress: @Sendable (FileProgress) -> Void
-    ) async throws -> Receipt? {
+    ) async throws -> (receipt: FileReceipt?, hasGrown: Bool) {
         var writer = ByteWriter()
         writer.write(header)
         writer.writeVarintPrefixed(FileOffer.encode(name: name, byteCount: file.byteCount, sha256: file.sha256))
@@ -44,16 +39,25 @@ struct FileTransfer: Sendable {
         guard sent <= file.byteCount else { throw StreamReader.Failure.endedEarly }
         try NodeError.translating { () throws(FileError) in try file.skip(sent) }
         while sent < file.byteCount {
-            let chunk = try NodeError.translating { () throws(FileError) in
-                try file.read(count: Self.chunkByteCount)
+            let count = Int(min(file.byteCount - sent, UInt64(Self.chunkByteCount)))
+            let chunk = try NodeError.translating { () throws(FileError) in try file.read(count: count) }
+            guard !chunk.isEmpty else {
+                self.stream.reset(code: CloseCode.offerWithdrawn.rawValue)
+                throw NodeError.file("\(path) became shorter while it was sent")
             }
-            guard !chunk.isEmpty else { throw NodeError.file("\(path) became shorter while it was sent") }
             try await self.stream.write(chunk, finish: false)
             sent += UInt64(chunk.count)
             progress(FileProgress(peer: self.peer, name: name, transferred: sent, total: file.byteCount, path: nil))
         }
         try await self.stream.write([], finish: true)
-        return try await reader.readToEnd(limit: 1).first.flatMap { Receipt(rawValue: $0) }
+        let hasGrown = (try? file.read(count: 1))?.isEmpty == false  // all that was offered was read: no failure
+        let bytes = try await reader.readToEnd(limit: FileReceipt.byteLimit)
+        guard !bytes.isEmpty else { return (nil, hasGrown) }
+        do throws(BytesError) {
+            return (try FileReceipt(bytes), hasGrown)
+        } catch {
+            throw NodeError.interrupted(self.peer, "the receipt is malformed: \(error)")
+        }
     }
 
     // MARK: Receiving
@@ -63,7 +67,8 @@ struct FileTransfer: Sendable {
     /// The receiver is looked up when the offer has arrived, because the peer chooses how long that takes: a receiver
     /// that was removed meanwhile must not accept it.
     ///
-    /// - Throws: `FileError`, `TransportError`, and what is wrong with the bytes of the sender.
+    /// - Throws: `FileError`, after the receiver was notified of it; `TransportError`, and what is wrong with the bytes of
+    ///   the sender.
     func receive(
         _ reader: inout StreamReader,
         in network: NetworkId,
@@ -72,13 +77,35 @@ struct FileTransfer: Sendable {
     ) async throws {
         guard let bytes = try await reader.readPrefixed(limit: FileOffer.byteLimit) else { return }
         let offer = try FileOffer(bytes, from: self.peer, in: network)
-        guard let receiver = currentReceiver(), let directory = await self.decide(offer, by: receiver) else {
-            return self.stream.reset(code: CloseCode.declined.rawValue)
+        guard let receiver = currentReceiver() else { return self.stream.reset(code: CloseCode.declined.rawValue) }
+        let directory: String
+        switch await self.decide(offer, by: receiver) {
+        case .success(let chosen?): directory = chosen
+        case .success(nil): return self.stream.reset(code: CloseCode.declined.rawValue)
+        case .failure(let refusal): return self.stream.reset(code: refusal.closeCode.rawValue)
         }
-        guard var file = try IncomingFile(offer, directory: directory) else {
-            return self.stream.reset(code: CloseCode.declined.rawValue)  // another transfer writes it
+        do {
+            guard let file = try IncomingFile(offer, directory: directory) else {
+                // Another transfer writes it.
+                return self.stream.reset(code: FileRefusal.busy.closeCode.rawValue)
+            }
+            defer { file.close() }
+            try await self.store(&reader, in: file, receiver, metrics?.of(network))
+        } catch let error as FileError {
+            receiver.failed(FileFailure(offer: offer, refusal: FileRefusal(error), reason: "\(error)"))
+            throw error
         }
-        defer { file.close() }
+    }
+
+    /// Receives the content, and removes what is there of it when it cannot be completed.
+    private func store(
+        _ reader: inout StreamReader,
+        in incoming: IncomingFile,
+        _ receiver: FileReceiver,
+        _ metrics: NetworkMetrics?
+    ) async throws {
+        var file = incoming
+        let offer = file.offer
         func report(_ path: String?) {
             receiver.progress(
                 FileProgress(
@@ -90,39 +117,53 @@ struct FileTransfer: Sendable {
                 )
             )
         }
-        var answer = ByteWriter()
-        answer.write(file.received)
-        try await self.stream.write(answer.bytes, finish: false)
-        while true {
-            let chunk = try await reader.readSome()
-            if chunk.isEmpty { break }
-            guard file.received + UInt64(chunk.count) <= offer.byteCount else {
-                return self.stream.reset(code: CloseCode.tooLarge.rawValue)
+        do {
+            var answer = ByteWriter()
+            answer.write(file.received)
+            try await self.stream.write(answer.bytes, finish: false)
+            while true {
+                let chunk = try await reader.readSome()
+                if chunk.isEmpty { break }
+                guard file.received + UInt64(chunk.count) <= offer.byteCount else {
+                    file.discard()
+                    return self.stream.reset(code: CloseCode.tooLarge.rawValue)
+                }
+                try file.append(chunk)
+                metrics?.recordBytes(received: chunk.count)
+                report(nil)
             }
-            try file.append(chunk)
-            metrics?.of(network).recordBytes(received: chunk.count)
-            report(nil)
+            let path = try file.finish()
+            if let path { report(path) }
+            let receipt = path.map { FileReceipt.stored(name: FilePath.name(of: $0)) } ?? .damaged
+            try await self.stream.write(receipt.bytes, finish: true)
+        } catch let error as FileError {
+            file.discard()
+            throw error
+        } catch TransportError.reset(code: CloseCode.offerWithdrawn.rawValue) {
+            file.discard()
+            throw TransportError.reset(code: CloseCode.offerWithdrawn.rawValue)
         }
-        let path = try file.finish()
-        if let path { report(path) }
-        let receipt = path == nil ? Receipt.damaged : .stored
-        try await self.stream.write([receipt.rawValue], finish: true)
     }
 
-    /// The directory for a file; nil when the receiver declines it, and when the sender withdraws it before the decision.
-    private func decide(_ offer: FileOffer, by receiver: FileReceiver) async -> String? {
+    /// Returns the directory for a file; nil when the receiver declines it, and when the sender withdraws it before the
+    /// decision.
+    private func decide(_ offer: FileOffer, by receiver: FileReceiver) async -> Result<String?, FileRefusal> {
         let end = RequestEnd()
         self.stream.whenStopped { end.end(.stopped($0)) }
         defer { self.stream.whenStopped(nil) }
-        return await withTaskGroup(of: String?.self) { group in
+        return await withTaskGroup(of: Result<String?, FileRefusal>.self) { group in
             group.addTask {
                 defer { end.finish() }
-                return await receiver.decide(offer)
+                do throws(FileRefusal) {
+                    return .success(try await receiver.decide(offer))
+                } catch {
+                    return .failure(error)
+                }
             }
             let cause = await end.wait()
             if cause != nil { group.cancelAll() }
-            let directory = await group.next() ?? nil
-            return cause == nil ? directory : nil
+            let decision = await group.next() ?? .success(nil)
+            return cause == nil ? decision : .success(nil)
         }
     }
 }

@@ -5,6 +5,11 @@ internal import Platform
 
 /// A file on its way in: a hidden partial file, named after sender and content, until it is whole and checked.
 struct IncomingFile {
+    /// The room that a transfer leaves on the disk, for the state of this node: at most this, or the part of the disk
+    /// that ``reserveDivisor`` states.
+    private static let reserveLimit: UInt64 = 16 << 20
+    private static let reserveDivisor: UInt64 = 64
+
     let offer: FileOffer
     private(set) var received: UInt64 = 0
     private let directory: Int32
@@ -16,7 +21,7 @@ struct IncomingFile {
 
     /// Takes up the partial file of an earlier attempt, or begins a new one; nil while another transfer writes it.
     ///
-    /// - Throws: `FileError`.
+    /// - Throws: `FileError`, with ``SystemErrors/noSpace`` when the disk has no room for the rest of the file.
     init?(_ offer: FileOffer, directory path: String) throws(FileError) {
         self.offer = offer
         self.directoryPath = path
@@ -35,9 +40,22 @@ struct IncomingFile {
                 return nil
             }
             try self.takeUp()
+            try self.checkRoom()
         } catch {
+            self.discard()
             self.close()
             throw error
+        }
+    }
+
+    /// - Throws: `FileError` when the disk has no room for the rest of the file and the reserve.
+    private func checkRoom() throws(FileError) {
+        guard let room = self.fileSystem.room(in: self.directory) else { return }
+        let reserve = min(Self.reserveLimit, room.total / Self.reserveDivisor)
+        let missing = self.offer.byteCount - min(self.received, self.offer.byteCount)
+        guard room.available >= reserve, missing <= room.available - reserve else {
+            let path = FilePath.joining(self.directoryPath, self.offer.name)
+            throw FileError(operation: "store", path: path, code: SystemErrors.noSpace)
         }
     }
 
@@ -80,9 +98,19 @@ struct IncomingFile {
         }
         try self.fileSystem.synchronize(self.descriptor, path: self.partial.path)
         let place = try self.reservePlace()
-        try self.fileSystem.rename(self.partial, to: place)
+        do throws(FileError) {
+            try self.fileSystem.rename(self.partial, to: place)
+        } catch {
+            try? self.fileSystem.remove(place)  // the empty file that reserved the name; the first failure counts
+            throw error
+        }
         try self.fileSystem.synchronize(self.directory, path: self.directoryPath)
         return place.path
+    }
+
+    /// Removes the partial file, which nothing will complete.
+    func discard() {
+        try? self.fileSystem.remove(self.partial)  // the cause is reported; an old partial file is removed at a start
     }
 
     func close() {

@@ -79,28 +79,29 @@ extension NodeDriver {
         self.fileReceiver.withLock { $0 = receiver }
     }
 
-    /// Sends the file at `path` under `name` and returns once the peer has checked and stored it.
+    /// Sends the file at `path` under `name` and returns once the peer has checked and stored it, with the name there.
     ///
     /// An interrupted transfer is resumed by sending the same file again: the peer keeps what it has.
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
+    @discardableResult
     package func sendFile(
         at path: String,
         named name: String,
         to peer: PeerId,
         in network: NetworkId? = nil,
         progress: @Sendable (FileProgress) -> Void
-    ) async throws {
+    ) async throws -> SentFile {
         let file = try NodeError.translating { () throws(FileError) in try OutgoingFile(path: path) }
         defer { file.close() }
         try await self.reach(peer, in: network)
-        let receipt = try await self.withStream(kind: .bulk, to: peer, in: network) { stream, header in
+        let (receipt, hasGrown) = try await self.withStream(kind: .bulk, to: peer, in: network) { stream, header in
             let transfer = FileTransfer(stream: stream, peer: peer)
             return try await transfer.send(file, at: path, named: name, after: header, progress: progress)
         }
         self.measure(with: peer, in: network) { $0.of($1).recordBytes(sent: Int(clamping: file.byteCount)) }
         switch receipt {
-        case .stored: return
+        case .stored(let name): return SentFile(name: name, byteCount: file.byteCount, hasGrown: hasGrown)
         case .damaged: throw NodeError.damaged(peer)
         case nil: throw NodeError.interrupted(peer, "the receipt is missing")
         }
@@ -119,7 +120,8 @@ extension NodeDriver {
             try await transfer.receive(&reader, in: network, by: { self.fileReceiver.withLock { $0 } }, metrics)
         } catch {
             self.configuration.logs[.messages].notice("a file from peer \(peer.short) did not arrive: \(error)")
-            stream.reset(code: error is FileError ? CloseCode.declined.rawValue : CloseCode.protocolViolation.rawValue)
+            let code = (error as? FileError).map { FileRefusal($0).closeCode } ?? .protocolViolation
+            stream.reset(code: code.rawValue)
         }
     }
 

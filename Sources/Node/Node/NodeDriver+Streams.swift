@@ -257,6 +257,9 @@ extension NodeError {
         case .reset(let code), .stopped(let code), .closed(let code, _):
             switch CloseCode(rawValue: code) {
             case .declined: self = .declined(peer)
+            case .noRoom: self = .fileRefused(peer, .noRoom)
+            case .notStored: self = .fileRefused(peer, .notStored)
+            case .receiverBusy: self = .fileRefused(peer, .busy)
             case .networkNotShared, .notAdmitted:
                 self = .refusedByPeer(peer, CloseCode.networkNotShared.explanation)
             case let reason?: self = .interrupted(peer, reason.explanation)

@@ -67,17 +67,20 @@ extension RunarNode {
 
     /// Sends the file at `path` and returns once the peer has checked and stored it, under `name` or its own.
     ///
-    /// An interrupted transfer is resumed by sending the same file again.
+    /// An interrupted transfer is resumed by sending the same file again. Of a file that grows meanwhile the peer gets the
+    /// bytes that were offered, and ``SentFile/hasGrown`` is true.
     ///
-    /// - Throws: ``NodeError``; `declined` if the peer's person or program said no.
+    /// - Throws: ``NodeError``; `declined` if the peer's person or program said no, `fileRefused` if the peer cannot store
+    ///   the file.
+    @discardableResult
     public func sendFile(
         at path: String,
         named name: String? = nil,
         peerId: PeerId,
         progress: @escaping @Sendable (FileProgress) -> Void = { _ in }
-    ) async throws {
+    ) async throws -> SentFile {
         let name = name ?? FilePath.name(of: path)
-        try await self.running().sendFile(at: path, named: name, to: peerId, progress: progress)
+        return try await self.running().sendFile(at: path, named: name, to: peerId, progress: progress)
     }
 
     /// Sets who decides about files that peers offer; without a receiver they are declined.

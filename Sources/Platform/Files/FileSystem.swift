@@ -116,6 +116,7 @@ extension FileError: CustomStringConvertible {
     private var advice: String {
         switch code {
         case SystemErrors.noSpace: "; free some space on this disk"
+        case SystemErrors.overQuota: "; delete files of yours on this disk"
         case SystemErrors.accessDenied: "; check who owns the file and its directory"
         case SystemErrors.readOnly: "; the disk is mounted read-only"
         case SystemErrors.isLink: "; symbolic links are not followed here, put the file itself in this place"

@@ -48,6 +48,14 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case requestOverdue = 0x115
     /// A person disconnected the closer from the peer, which is not to dial by itself for a while.
     case manuallyDisconnected = 0x116
+    /// The receiver's disk has no room for the file.
+    case noRoom = 0x117
+    /// The receiver cannot write the file.
+    case notStored = 0x118
+    /// The receiver has too many open offers, or another transfer of the same file.
+    case receiverBusy = 0x119
+    /// The sender cannot send the offered content: the file has changed.
+    case offerWithdrawn = 0x11A
 
     /// The reason in plain words, with what the other side can do.
     package var explanation: String {
@@ -75,6 +83,10 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .requestOverdue: "the request timed out"
         case .manuallyDisconnected: "disconnected by a person: ask for the connection again, or wait ten minutes"
         case .joinUndecided: "the inviter did not decide in time: ask for a new invitation"
+        case .noRoom: "the receiver has no room for the file"
+        case .notStored: "the receiver cannot store the file"
+        case .receiverBusy: "the receiver has too many open offers, or receives the same file already"
+        case .offerWithdrawn: "the file has changed at the sender"
         }
     }
 
@@ -86,7 +98,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
             .manuallyDisconnected:
             true
         case .shutdown, .helloTimeout, .superseded, .tooManyPeers, .networkNotShared, .declined, .tooLarge, .surplus,
-            .requestCancelled, .requestOverdue:
+            .requestCancelled, .requestOverdue, .noRoom, .notStored, .receiverBusy, .offerWithdrawn:
             false
         }
     }

@@ -73,6 +73,7 @@ enum runar_error_code {
     RUNAR_ERROR_NOT_RUNNING = 3007,         /**< the node is not running */
     RUNAR_ERROR_BAD_TOKEN = 3008,           /**< an access token is not valid */
     RUNAR_ERROR_TOO_MANY_PEERS = 3009,      /**< the limit of connected peers is reached */
+    RUNAR_ERROR_NOT_STORED = 3010,          /**< the peer agreed to take a file and could not store it */
     RUNAR_ERROR_NO_SERVICE = 4001,          /**< no reachable peer offers the service */
     RUNAR_ERROR_NO_ACTION = 4002,           /**< the service has no such action */
     RUNAR_ERROR_SERVICE_NOT_RUNNING = 4003, /**< the service is paused or stopped */

@@ -107,6 +107,9 @@ extension CommandFailure {
             case .receiverBusy: ("receiver-busy", .tryAgain)
             case .tooMuchMail: ("too-much-mail", .tryAgain)
             case .declined: ("declined", .notPermitted)
+            case .fileRefused(_, .noRoom): ("no-room", .tryAgain)
+            case .fileRefused(_, .notStored): ("not-stored", .tryAgain)
+            case .fileRefused(_, .busy): ("receiver-busy", .tryAgain)
             case .damaged: ("damaged", .tryAgain)
             case .file: ("file", .inputOutput)
             case .notRunning: ("not-running", .unavailable)
@@ -125,7 +128,8 @@ extension CommandFailure {
             switch error.kind {
             case .noService, .noAddress, .unreachable, .notRunning: .unavailable
             case .noAction, .noOneTimeKeys: .noInput
-            case .serviceNotRunning, .deadline, .cancelled, .busy, .timedOut, .interrupted, .inUse, .keyExchangeFailed:
+            case .serviceNotRunning, .deadline, .cancelled, .busy, .timedOut, .interrupted, .inUse, .keyExchangeFailed,
+                .notStored:
                 .tryAgain
             case .tooLarge, .badPayload, .badToken, .damaged, .oneTimeKeyUsed, .oneTimeKeyNotFound, .notAuthentic,
                 .wrongSafetyNumber:

@@ -37,11 +37,12 @@ extension RunarError {
         case .noSharedNetwork, .notAMember: .notAMember
         case .refusedByPeer(_, CloseCode.tooManyPeers.explanation): .tooManyPeers
         case .refusedByPeer, .refused, .declined: .refused
+        case .fileRefused(_, .noRoom), .fileRefused(_, .notStored): .notStored
         case .interrupted: .interrupted
         case .timedOut: .timedOut
         case .tooLarge: .tooLarge
         case .noListener: .noService
-        case .receiverBusy, .tooMuchMail: .busy
+        case .receiverBusy, .tooMuchMail, .fileRefused(_, .busy): .busy
         case .damaged: .interrupted
         case .file: .io
         case .notRunning: .notRunning

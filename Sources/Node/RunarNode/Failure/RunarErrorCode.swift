@@ -63,6 +63,8 @@ extension RunarErrorCode {
     public static let badToken = Self(rawValue: 3008)
     /// 3009: as many peers as may be are connected.
     public static let tooManyPeers = Self(rawValue: 3009)
+    /// 3010: the peer agreed to take a file and could not store it.
+    public static let notStored = Self(rawValue: 3010)
 
     /// 4001: no reachable device offers the service.
     public static let noService = Self(rawValue: 4001)
@@ -121,6 +123,7 @@ extension RunarErrorCode {
         ("NETWORK", .network), ("NO_ADDRESS", .noAddress), ("UNREACHABLE", .unreachable),
         ("NOT_A_MEMBER", .notAMember), ("REFUSED", .refused), ("TIMED_OUT", .timedOut), ("INTERRUPTED", .interrupted),
         ("NOT_RUNNING", .notRunning), ("BAD_TOKEN", .badToken), ("TOO_MANY_PEERS", .tooManyPeers),
+        ("NOT_STORED", .notStored),
         ("NO_SERVICE", .noService), ("NO_ACTION", .noAction),
         ("SERVICE_NOT_RUNNING", .serviceNotRunning), ("DEADLINE", .deadline), ("CANCELLED", .cancelled),
         ("HANDLER_FAILED", .handlerFailed), ("BUSY", .busy), ("TOO_LARGE", .tooLarge), ("BAD_PAYLOAD", .badPayload),

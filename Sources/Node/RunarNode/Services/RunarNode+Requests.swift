@@ -14,7 +14,7 @@ extension RunarNode {
     /// after the other of the connected members that offer it. A service on this device with the same types gets the
     /// payload as it is, without bytes between.
     ///
-    /// - Throws: ``RunarError``: 4001 to 4009 for the service, 3000 to 3009 for the way there; `CancellationError` when
+    /// - Throws: ``RunarError``: 4001 to 4009 for the service, 3000 to 3010 for the way there; `CancellationError` when
     ///   cancelled, which is passed on to the handler, wherever it runs.
     public func request<Input: Encodable & Sendable, Output: Decodable & Sendable>(
         _ path: String,
