@@ -88,6 +88,18 @@ struct ActivityFileArrived: ActivityContent {
     let offeredName: String
 }
 
+/// An accepted file could not be stored.
+struct ActivityFileFailed: ActivityContent {
+    static let kind = "fileFailed"
+    let peerId: String
+    let label: String?
+    let name: String
+    let total: UInt64
+    /// The code that the sender receives.
+    let code: String
+    let reason: String
+}
+
 /// A change of data that pages show: they load it anew.
 struct ActivityChanged: ActivityContent {
     static let kind = "changed"
@@ -183,8 +195,8 @@ struct ActivityTableOperation: ActivityContent {
 extension Activity {
     private static let contents: [any ActivityContent.Type] = [
         ActivityEvent.self, ActivityMessage.self, ActivityFileOffered.self, ActivityOfferEnded.self,
-        ActivityFileProgress.self, ActivityFileArrived.self, ActivityTableOperation.self, ActivitySample.self,
-        ActivityChanged.self,
+        ActivityFileProgress.self, ActivityFileArrived.self, ActivityFileFailed.self, ActivityTableOperation.self,
+        ActivitySample.self, ActivityChanged.self,
     ]
 
     /// - Throws: ``SchemaReader/Failure``.

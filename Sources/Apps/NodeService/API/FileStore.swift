@@ -45,12 +45,23 @@ package final class FileStore: Sendable {
         let offers: [Offer]
     }
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var offers: [Offer] = []
         /// The senders of the files, by path.
         var senders: [String: (peerId: String, label: String?)] = [:]
         /// The times of the last progress reports in milliseconds since 1970, by peer and file name.
         var told: [String: UInt64] = [:]
+
+        /// Whether a report about a file is due, which is noted.
+        ///
+        /// A time that lies more than `pause` back says nothing, so the files that never arrived are removed by it.
+        mutating func noteProgress(of key: String, at now: UInt64, pause: UInt64, limit: Int) -> Bool {
+            if let last = told[key], now < last + pause { return false }
+            if told.count >= limit { told = told.filter { now < $0.value + pause } }
+            if told.count >= limit { told = [:] }
+            told[key] = now
+            return true
+        }
     }
 
     /// The directory for files that a person accepts.
@@ -59,6 +70,8 @@ package final class FileStore: Sendable {
     private static let senderLimit = 10_000
     /// Milliseconds between two words about the progress of a file.
     private static let progressPause: UInt64 = 100
+    /// Files in progress whose last report is remembered; more of them are reported more often.
+    private static let toldLimit = 256
 
     let directory: String
     /// The directory for files that a standing order accepts; nil for none.
@@ -81,7 +94,8 @@ package final class FileStore: Sendable {
             ask: { self.note($0) },
             isPresent: { self.activity.isWatched },
             settled: { self.forget($0) },
-            progress: { self.note($0) }
+            progress: { self.note($0) },
+            failed: { self.note($0) }
         )
     }
 
@@ -152,9 +166,7 @@ package final class FileStore: Sendable {
         guard let path = progress.path else {
             let now = Activity.now
             let isDue = state.withLock { state in
-                guard now >= (state.told[key] ?? 0) + Self.progressPause else { return false }
-                state.told[key] = now
-                return true
+                state.noteProgress(of: key, at: now, pause: Self.progressPause, limit: Self.toldLimit)
             }
             guard isDue else { return }
             let step = ActivityFileProgress(
@@ -172,6 +184,19 @@ package final class FileStore: Sendable {
             state.senders[path] = (peer, name)
         }
         if let file = file(at: path) { activity.tell(ActivityFileArrived(file: file, offeredName: progress.name)) }
+    }
+
+    private func note(_ failure: FileFailure) {
+        let report = FileFailedReport(failure)
+        let line = ActivityFileFailed(
+            peerId: report.peerId,
+            label: label(failure.offer.peer),
+            name: report.name,
+            total: report.bytes,
+            code: report.code,
+            reason: report.reason
+        )
+        activity.tell(line)
     }
 
     private func file(at path: String) -> File? {

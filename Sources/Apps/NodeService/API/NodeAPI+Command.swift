@@ -26,7 +26,7 @@ extension NodeAPI {
                 .post,
                 "/listen",
                 .json(ListenForm.self),
-                updates: [.listening, .message, .fileOffered, .fileArrived, .event],
+                updates: [.listening, .message, .fileOffered, .fileArrived, .fileFailed, .event],
                 needsNetwork: true
             ) { _, form in
                 { tell in

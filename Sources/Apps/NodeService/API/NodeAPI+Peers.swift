@@ -75,7 +75,7 @@ extension NodeAPI {
                     throw ConsoleFailure(400, "no-file", "send the file as the body of the request")
                 }
                 return { tell in
-                    FileSentView(try await handler.sendFile(file.path, named: name, to: peer, tell), name: name)
+                    FileSentView(try await handler.sendFile(file.path, named: name, to: peer, tell))
                 }
             },
             route(.get, "/offers") { _ in FileStore.Waiting(offers: try watch.files.offers) },
@@ -118,14 +118,18 @@ extension NodeAPI {
 /// A file that a peer has, without the place where it lay meanwhile.
 struct FileSentView: Codable {
     let peerId: String
+    /// The name of the file at the peer.
     let name: String
     let bytes: UInt64
+    /// Whether the file has grown since it was offered.
+    let hasGrown: Bool
     let milliseconds: Int
 
-    init(_ report: FileSentReport, name: String) {
-        self.name = name
+    init(_ report: FileSentReport) {
+        name = report.name
         peerId = report.peerId
         bytes = report.bytes
+        hasGrown = report.hasGrown
         milliseconds = report.milliseconds
     }
 }

@@ -5,6 +5,7 @@ package enum NodeUpdate: Hashable, Sendable {
     case message(MessageReport)
     case fileOffered(FileOfferReport)
     case fileArrived(FileArrivedReport)
+    case fileFailed(FileFailedReport)
     case transferred(count: UInt64, total: UInt64)
     case event(EventReport)
     /// A subscription is there: nothing is missed from now on.
@@ -37,6 +38,7 @@ enum UpdateKind: String, CaseIterable, Sendable {
     case message
     case fileOffered
     case fileArrived = "file"
+    case fileFailed
     case transferred
     case subscribed
     case published
@@ -95,6 +97,7 @@ enum AnswerLine {
         case .message(let report): JSONText.bytes(report)
         case .fileOffered(let report): JSONText.bytes(report)
         case .fileArrived(let report): JSONText.bytes(report)
+        case .fileFailed(let report): JSONText.bytes(report)
         case .transferred(let count, let total): JSONText.bytes(Transferred(count: count, total: total))
         case .event(let report): JSONText.bytes(report)
         case .subscribed(let report): JSONText.bytes(report)
@@ -141,6 +144,7 @@ enum AnswerLine {
         case .message: return .update(.message(try report()))
         case .fileOffered: return .update(.fileOffered(try report()))
         case .fileArrived: return .update(.fileArrived(try report()))
+        case .fileFailed: return .update(.fileFailed(try report()))
         case .transferred:
             let progress: Transferred = try report()
             return .update(.transferred(count: progress.count, total: progress.total))
@@ -189,6 +193,7 @@ extension AnswerLine {
             case .message: MessageReport.self
             case .fileOffered: FileOfferReport.self
             case .fileArrived: FileArrivedReport.self
+            case .fileFailed: FileFailedReport.self
             case .transferred: Transferred.self
             case .subscribed: SubscribedReport.self
             case .published: TopicEventReport.self

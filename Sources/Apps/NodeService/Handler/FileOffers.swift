@@ -1,12 +1,17 @@
 internal import Concurrency
 internal import Identity
 internal import Node
+internal import Platform
 internal import RunarNode
 
 /// The registry of files that peers offer: a standing order decides first, then a listener.
 final class FileOffers: Sendable {
     /// The time that a person has to decide about a file.
     private static let patience = Duration.seconds(120)
+    /// Offers of one member that wait for the person: more than a person would answer one by one.
+    static let offersOfOneMember = 16
+    /// Offers of all members that wait for the person: as many as a page can show.
+    static let offersOfAllMembers = 64
 
     /// A listener that can take files.
     struct Listener: Sendable {
@@ -19,11 +24,14 @@ final class FileOffers: Sendable {
         /// Called when an offer has ended: answered, timed out or cancelled.
         var settled: @Sendable (Int) -> Void = { _ in }
         let progress: @Sendable (FileProgress) -> Void
+        /// Called when an accepted file could not be stored.
+        var failed: @Sendable (FileFailure) -> Void = { _ in }
     }
 
     /// An offer that a listener has not answered.
     private struct PendingOffer: Sendable {
         let listener: Int
+        let peer: PeerId
         let answer: Promise<String?>
     }
 
@@ -34,12 +42,19 @@ final class FileOffers: Sendable {
     }
 
     private let state = Locked(State())
+    private let directories: ReceivingDirectories
+
+    init(directories: ReceivingDirectories) {
+        self.directories = directories
+    }
 
     /// Returns the receiver that the node calls; with a `directory`, it accepts every file without a listener.
     func receiver(standing directory: String?) -> FileReceiver {
         FileReceiver(
-            decide: { [weak self] offer in await self?.decide(offer, standing: directory) ?? nil },
-            progress: { [weak self] progress in self?.tell(progress) }
+            decide: { [weak self] offer throws(FileRefusal) in try await self?.decide(offer, standing: directory) ?? nil
+            },
+            progress: { [weak self] progress in self?.tell(progress) },
+            failed: { [weak self] failure in self?.tell(failure) }
         )
     }
 
@@ -77,17 +92,31 @@ final class FileOffers: Sendable {
         for (_, listener) in state.withLock({ $0.listeners }) { listener.progress(progress) }
     }
 
-    private func decide(_ offer: FileOffer, standing directory: String?) async -> String? {
+    private func tell(_ failure: FileFailure) {
+        for (_, listener) in state.withLock({ $0.listeners }) { listener.failed(failure) }
+    }
+
+    /// Returns the directory for a file, which a later start will look into; nil to decline.
+    func decide(_ offer: FileOffer, standing directory: String?) async throws(FileRefusal) -> String? {
+        guard let chosen = try await choose(offer, standing: directory) else { return nil }
+        do throws(FileError) {
+            try directories.add(chosen)
+        } catch {
+            let refusal = FileRefusal(error)
+            tell(FileFailure(offer: offer, refusal: refusal, reason: "\(error)"))
+            throw refusal
+        }
+        return chosen
+    }
+
+    private func choose(_ offer: FileOffer, standing directory: String?) async throws(FileRefusal) -> String? {
         if let directory { return directory }
         let listeners = state.withLock { $0.listeners }
         if let directory = listeners.reversed().lazy.compactMap(\.listener.directory).first { return directory }
         guard let asked = listeners.last(where: { $0.listener.ask != nil && $0.listener.isPresent() }),
             let ask = asked.listener.ask
         else { return nil }
-        let number = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
+        guard let (number, answer) = open(offer, for: asked.number) else { throw .busy }
         let report = FileOfferReport(
             number: number,
             peerId: offer.peer.base64Encoded,
@@ -97,7 +126,7 @@ final class FileOffers: Sendable {
         )
         defer { asked.listener.settled(number) }
         return await withTaskGroup(of: String?.self) { group in
-            group.addTask { await self.wait(for: number, of: asked.number, asking: { ask(report) }) }
+            group.addTask { await self.wait(for: number, answer, of: asked.number, asking: { ask(report) }) }
             group.addTask {
                 try? await Task.sleep(for: Self.patience)  // cancelled when the person has answered
                 return nil
@@ -108,15 +137,30 @@ final class FileOffers: Sendable {
         }
     }
 
-    private func wait(for number: Int, of listener: Int, asking ask: @Sendable () -> Void) async -> String? {
-        let answer = Promise<String?>()
-        let isPresent = state.withLock { state in
-            state.pendingOffers[number] = PendingOffer(listener: listener, answer: answer)
-            return state.listeners.contains { $0.number == listener }
+    /// Registers an offer for the person; nil when too many wait.
+    private func open(_ offer: FileOffer, for listener: Int) -> (number: Int, answer: Promise<String?>)? {
+        state.withLock { state in
+            let waiting = state.pendingOffers.values
+            guard waiting.count < Self.offersOfAllMembers,
+                waiting.count(where: { $0.peer == offer.peer }) < Self.offersOfOneMember
+            else { return nil }
+            state.next += 1
+            let answer = Promise<String?>()
+            state.pendingOffers[state.next] = PendingOffer(listener: listener, peer: offer.peer, answer: answer)
+            return (state.next, answer)
         }
-        ask()
+    }
+
+    private func wait(
+        for number: Int,
+        _ answer: Promise<String?>,
+        of listener: Int,
+        asking ask: @Sendable () -> Void
+    ) async -> String? {
         defer { state.withLock { _ = $0.pendingOffers.removeValue(forKey: number) } }
-        guard isPresent else { return nil }
+        // A listener that was removed before the offer was registered would never answer.
+        guard state.withLock({ $0.listeners.contains { $0.number == listener } }) else { return nil }
+        ask()
         return (try? await answer.wait()) ?? nil  // cancelled: no answer
     }
 }

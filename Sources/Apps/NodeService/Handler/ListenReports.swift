@@ -70,6 +70,30 @@ package struct FileArrivedReport: Codable, Hashable, Sendable {
     }
 }
 
+/// An accepted file that could not be stored here.
+package struct FileFailedReport: Codable, Hashable, Sendable {
+    var event = "fileFailed"
+    let peerId: String
+    let name: String
+    let bytes: UInt64
+    /// The code that the sender receives.
+    let code: String
+    let reason: String
+
+    init(_ failure: FileFailure) {
+        peerId = failure.offer.peer.base64Encoded
+        name = failure.offer.name
+        bytes = failure.offer.byteCount
+        code = CommandFailure(NodeError.fileRefused(failure.offer.peer, failure.refusal)).code
+        reason = failure.reason
+    }
+
+    package var line: String {
+        let size = ByteCountText.text(of: Double(bytes))
+        return "! \(PeerId.typed(peerId)): \(name), \(size), was not stored: \(reason)"
+    }
+}
+
 /// Something that happened to the node.
 package struct EventReport: Codable, Hashable, Sendable {
     let event: String

@@ -220,14 +220,20 @@ package struct BroadcastReport: Report {
 package struct FileSentReport: Report {
     let peerId: String
     let path: String
+    /// The name of the file at the peer.
+    let name: String
     let bytes: UInt64
+    /// Whether the file has grown since it was offered: the peer has its first `bytes` bytes.
+    let hasGrown: Bool
     package let milliseconds: Int
 
     package var lines: [String] {
         let speed = Double(bytes) / (Double(max(milliseconds, 1)) / 1000)
-        return [
-            "delivered \(ByteCountText.text(of: Double(bytes))) in \(milliseconds) ms (\(ByteCountText.text(of: speed))/s)"
-        ]
+        let size = ByteCountText.text(of: Double(bytes))
+        var lines = ["delivered \(size) in \(milliseconds) ms (\(ByteCountText.text(of: speed))/s)"]
+        if name != FilePath.name(of: path) { lines.append("it is stored there as \(name)") }
+        if hasGrown { lines.append("the file has grown meanwhile: the peer has its first \(bytes) bytes") }
+        return lines
     }
 }
 

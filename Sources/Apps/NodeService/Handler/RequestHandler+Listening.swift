@@ -252,7 +252,8 @@ extension RequestHandler {
             FileOffers.Listener(
                 directory: listening.acceptFiles,
                 ask: listening.asksAboutFiles ? ask : nil,
-                progress: note
+                progress: note,
+                failed: { _ = continuation.yield(.fileFailed(FileFailedReport($0))) }
             )
         )
         defer { files.remove(number) }

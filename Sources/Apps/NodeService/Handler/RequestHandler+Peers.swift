@@ -207,25 +207,23 @@ extension RequestHandler {
         // The time until the person there accepts is not the speed of the line.
         let began = Locked<ContinuousClock.Instant?>(nil)
         let (steps, continuation) = AsyncStream.makeStream(of: FileProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let total = Locked<UInt64>(0)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { continuation.finish() }
-                try await self.node.sendFile(at: path, named: name, peerId: peer) { progress in
-                    total.withLock { $0 = progress.total }
-                    if progress.transferred > 0 { began.withLock { $0 = $0 ?? .now } }
-                    continuation.yield(progress)
-                }
+        async let sending: SentFile = {
+            defer { continuation.finish() }
+            return try await node.sendFile(at: path, named: name, peerId: peer) { progress in
+                if progress.transferred > 0 { began.withLock { $0 = $0 ?? .now } }
+                continuation.yield(progress)
             }
-            for await step in steps {
-                await tell(.transferred(count: step.transferred, total: step.total))
-            }
-            try await group.waitForAll()
+        }()
+        for await step in steps {
+            await tell(.transferred(count: step.transferred, total: step.total))
         }
+        let sent = try await sending
         return FileSentReport(
             peerId: peer.base64Encoded,
             path: path,
-            bytes: total.withLock { $0 },
+            name: sent.name,
+            bytes: sent.byteCount,
+            hasGrown: sent.hasGrown,
             milliseconds: began.withLock { $0 }?.duration(to: .now).milliseconds ?? 0
         )
     }

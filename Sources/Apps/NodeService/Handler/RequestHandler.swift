@@ -21,7 +21,7 @@ package final class RequestHandler: Sendable {
     let settings: Settings
     /// The web console, if this node has one.
     let console: NodeConsole?
-    let files = FileOffers()
+    let files: FileOffers
     let joins = PendingRequests<JoinAnswer>(asker: "the joiner")
     let calls = PendingRequests<CallAnswer>(asker: "the caller")
     /// The one-time keys, once something needed them.
@@ -50,6 +50,7 @@ package final class RequestHandler: Sendable {
         self.watch = watch
         self.keys = keys
         self.home = home
+        files = FileOffers(directories: ReceivingDirectories(home: home))
         self.settings = settings
         self.console = console
         self.stop = stop

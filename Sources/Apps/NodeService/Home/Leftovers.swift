@@ -20,22 +20,36 @@ package struct Leftovers {
         self.now = now
     }
 
-    /// Removes what is left in a home whose lock this process holds, and old partial files in `directories`.
+    /// Removes what is left in a home whose lock this process holds, and old partial files where files arrive: in the
+    /// directory for files of the console, in `standing`, and in every other directory that ever received a file.
     ///
     /// A file that cannot be removed costs room only, and is tried again at the next start.
-    package func remove(from home: DataDirectory, receiving directories: [String]) {
+    package func remove(from home: DataDirectory, accepting standing: String?) {
         for name in names(in: home.path) where Self.isLeftover(name) {
             try? fileSystem.remove(home.file(name))  // see above
         }
-        for directory in directories {
-            for name in names(in: directory) where Self.isPartial(name) {
-                let path = FilePath.joining(directory, name)
-                guard let status = try? fileSystem.status(of: path, followingLink: false),  // see above
-                    status.kind == .file, status.modifiedSeconds + Self.partialSeconds < now
-                else { continue }
-                try? fileSystem.remove(path)  // see above
+        let always = [home.file(FileStore.directoryName), standing].compactMap(\.self)
+        for directory in always { _ = removePartials(in: directory) }
+        ReceivingDirectories(home: home).keep { always.contains($0) || removePartials(in: $0) }
+    }
+
+    /// Removes old partial files; true when younger ones remain, or the directory cannot be listed now.
+    private func removePartials(in directory: String) -> Bool {
+        guard let names = try? fileSystem.names(in: directory) else { return true }  // its disk may be absent
+        var isUsed = false
+        for name in names where Self.isPartial(name) {
+            let path = FilePath.joining(directory, name)
+            guard let status = try? fileSystem.status(of: path, followingLink: false),  // see above
+                status.kind == .file
+            else { continue }
+            guard status.modifiedSeconds + Self.partialSeconds < now,
+                (try? fileSystem.remove(path)) != nil  // see above
+            else {
+                isUsed = true
+                continue
             }
         }
+        return isUsed
     }
 
     private func names(in directory: String) -> [String] {

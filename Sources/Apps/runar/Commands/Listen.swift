@@ -64,6 +64,7 @@ struct Listen: AsyncParsableCommand {
             if asJSON { try Output.json(report) } else { Output.note(report.line) }
         case .message(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
         case .fileArrived(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
+        case .fileFailed(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
         case .event(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
         case .fileOffered(let offer): await answer(offer, session)
         default: break

@@ -30,8 +30,7 @@ struct Up: AsyncParsableCommand {
         // The lock of a running node is not waited for: it may run for weeks.
         let isRunning = Session.isNodeRunning(in: place)
         let nodeDirectory = try await NodeDirectory.open(place, settings: settings, waiting: !isRunning)
-        let received = [nodeDirectory.directory.file(FileStore.directoryName), settings.text(.acceptFiles)]
-        Leftovers().remove(from: nodeDirectory.directory, receiving: received.compactMap(\.self))
+        Leftovers().remove(from: nodeDirectory.directory, accepting: settings.text(.acceptFiles))
         let console = try NodeConsole(settings: settings, home: nodeDirectory.directory)
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
         if let logs = console?.logs { LoggingSystem.bootstrap { RingLogHandler(label: $0, ring: logs) } }

@@ -41,6 +41,7 @@ struct Session: Sendable {
         let session = Session(way: .api(NodeAPI(handler)))
         guard onNetwork else { return try await body(session) }
         Output.note("no node runs in \(place): starting one for this command")
+        Leftovers().remove(from: nodeDirectory.directory, accepting: settings.text(.acceptFiles))
         try await handler.startNode()
         do {
             let socket = isServing ? try NodeSocket(handler) : nil

@@ -6,6 +6,7 @@ import { get, post, del, lasting, blob, part } from "../lib/api.js";
 import { onActivity, onResume } from "../lib/activity.js";
 import { toast } from "../lib/dialog.js";
 import { base64url } from "../lib/format.js";
+import { clean, nameOf } from "./peers-store.js";
 import { t } from "../texts.js";
 
 export const messages = signal([]);
@@ -39,6 +40,7 @@ export function watchMessages() {
     onActivity(["offerEnded"], line => offers.update(list => list.filter(one => one.number !== line.number)));
     onActivity(["fileProgress"], arriving);
     onActivity(["fileArrived"], arrived);
+    onActivity(["fileFailed"], notStored);
     onActivity(["changed"], line => { if (line.what?.some(one => one === "messages" || one === "files")) load(); });
     onActivity(["message", "fileOffered", "offerEnded", "fileArrived"], () => arrivals++);
     onResume(load);
@@ -101,13 +103,13 @@ export async function sendFile(peerId, file) {
   transfers.update(list => [...list, { id, peerId, direction: "out", name: file.name, total: file.size, count: 0,
     state: "preparing", at: Date.now(), file, cancel: () => stop.abort() }]);
   try {
-    let isDone = false;
+    let result = null;
     await lasting(`/peers/${base64url(peerId)}/files?name=${part(file.name)}`, file, line => {
       if (line.event === "transferred") change(id, { state: "moving", count: line.count, total: line.total });
-      if (line.event === "done") isDone = true;
+      if (line.event === "done") result = line.result;
     }, stop.signal, { waits: true });
-    if (!isDone) throw new Error(t.conversation.broken);
-    change(id, { state: "done", count: file.size });
+    if (!result) throw new Error(t.conversation.broken);
+    change(id, { state: "done", count: file.size, name: result.name });
   } catch (error) {
     const isStopped = error.name === "AbortError";
     change(id, { state: isStopped ? "stopped" : "failed", failure: isStopped ? null : error.message });
@@ -135,6 +137,16 @@ function arrived({ file, offeredName }) {
   forgetTransfer(id);
   files.update(list => [file, ...list.filter(one => one.id !== file.id)]);
   if (file.peerId) tell(file.peerId, { file });
+}
+
+/// Shows an accepted file that this device could not store, with the reason.
+function notStored({ peerId, label, name, total, reason, at }) {
+  const id = `in-${peerId}-${name}`;
+  clearTimeout(transfers.peek().find(one => one.id === id)?.timer);
+  forgetTransfer(id);
+  transfers.update(list => [...list, { id, peerId, direction: "in", name, at, count: 0, total, state: "failed",
+    failure: reason }]);
+  toast(t.news.notStored(nameOf(peerId, label), clean(name, 60), reason), { kind: "bad" });
 }
 
 export async function removeFile(file) {
