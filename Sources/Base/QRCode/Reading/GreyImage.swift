@@ -1,6 +1,8 @@
 /// An image in shades of grey: one byte a pixel, row by row from the top, 0 for black and 255 for white.
 public struct GreyImage: Sendable, Equatable {
-    /// The longest side: more than any camera's frame needs. Larger images in files are made smaller while they are read.
+    /// The longest side: more than any camera's frame needs.
+    ///
+    /// Larger images in files are made smaller while they are read.
     public static let longestSide = 4_096
 
     /// Pixels in a row.
