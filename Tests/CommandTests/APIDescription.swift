@@ -27,7 +27,14 @@ enum APIDescription {
             _ body: ConsoleRoute.Body = .none,
             _ input: ObjectSchema = ObjectSchema(fields: [])
         ) -> APIShape {
-            APIShape(method: method, template: path, body: body, input: input, answer: answer)
+            APIShape(
+                method: method,
+                template: path,
+                access: .overTheNetwork,
+                body: body,
+                input: input,
+                answer: answer
+            )
         }
         return [
             shape(.post, NodeAPI.prefix + "/session", session, .json(), secret),
@@ -96,6 +103,7 @@ enum APIDescription {
             String(status): ["description": "Done.", "content": content],
             "default": ["$ref": "#/components/responses/Failure"],
         ])
+        if shape.access != .overTheNetwork { operation["x-runar-access"] = .string(shape.access.rawValue) }
         // The one request without a token.
         if shape.template == NodeAPI.prefix + "/session" { operation["security"] = [] }
         return .object(operation)
@@ -124,6 +132,27 @@ enum APIDescription {
         var parameter: [String: RunarValue] = ["name": .string(name), "in": .string(place), "schema": schema]
         if isRequired { parameter["required"] = true }
         return .object(parameter)
+    }
+
+    // MARK: Access
+
+    /// The table of access for the console's pages: `lib/access.js`.
+    static func accessPage(of operations: [APIOperation]) -> String {
+        let lines = operations.filter { $0.access != .overTheNetwork }
+            .map { "  \"\($0.route.method.rawValue) \(path(of: $0))\": \"\($0.access.rawValue)\",\n" }
+        return """
+            // The operations that the API does not perform for every signed-in screen; `make api-description` writes this file.
+
+            /// "device": on the device itself alone. "vault": there, for a person who has the secret of its vault.
+            export const access = {
+            \(lines.sorted().joined())};
+
+            """
+    }
+
+    /// The path below the prefix of the API.
+    static func path(of operation: APIOperation) -> String {
+        String(operation.route.template.dropFirst(NodeAPI.prefix.count))
     }
 
     // MARK: Text

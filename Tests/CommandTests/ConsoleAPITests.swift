@@ -33,9 +33,14 @@ internal import Testing
         let words = try JSONText.decode(RunarValue.self, from: Array(page.bytes))
         let document = try APIDescription.document(of: shapes, words: words)
         let text = APIDescription.text(of: document)
+        let access = APIDescription.accessPage(of: api.operations)
         if let path = ProcessInfo.processInfo.environment["RUNAR_API_DESCRIPTION"] {
-            try Data(text.utf8).write(to: URL(filePath: path))
+            let url = URL(filePath: path)
+            try Data(text.utf8).write(to: url)
+            try Data(access.utf8).write(to: url.deletingLastPathComponent().appending(path: "lib/access.js"))
         } else {
+            let listed = try #require(PageTable()["/lib/access.js"])
+            #expect(access == String(decoding: listed.bytes, as: UTF8.self), "write it anew: make api-description")
             #expect(text == String(decoding: page.bytes, as: UTF8.self), "write it anew: make api-description")
         }
         for (path, methods) in try #require(document["paths"]?.objectValue) {

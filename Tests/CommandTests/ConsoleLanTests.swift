@@ -1,5 +1,6 @@
 internal import Console
 internal import Foundation
+internal import Identity
 internal import TestSupport
 internal import Testing
 
@@ -90,7 +91,7 @@ struct ConsoleLanTests {
         let view = try await Self.fetch(visitor, "GET", "/lan", token: running.token).object
         #expect(view["on"] as? Bool == true && view["here"] as? Bool == false)
         for (method, path, body) in [
-            ("POST", "/recovery-phrase", #"{"passphrase":"show"}"#), ("PUT", "/lan", #"{"on":false}"#),
+            ("POST", "/recovery-phrase", #"{"confirmation":"show"}"#), ("PUT", "/lan", #"{"on":false}"#),
             ("POST", "/recovery-phrase/restore", #"{"words":"x"}"#), ("POST", "/lan/pairing", "{}"),
         ] {
             let answer = try await Self.fetch(visitor, method, path, token: running.token, body: body)
@@ -119,14 +120,14 @@ struct ConsoleLanTests {
         let asked = try await aside {
             try TemporaryDataDirectory().answer(["device", "setup", "--show", "--no-passphrase"]).text("link")
         }
-        let phrase = try await running.fetch("POST", "/recovery-phrase", body: #"{"passphrase":"\#(Self.passphrase)"}"#)
-            .1
+        let confirmed = #"{"confirmation":"\#(Self.passphrase)"}"#
+        let phrase = try await running.fetch("POST", "/recovery-phrase", body: confirmed).1
         let words = try #require(phrase["words"] as? [String]).joined(separator: " ")
         let requests = [
             ("/keys/export", #"{"key":"peer","passphrase":"eight or more""#),
             ("/backup", #"{"passphrase":"eight or more""#),
             ("/recovery-phrase/restore", #"{"words":"\#(words)""#),
-            ("/device/add", #"{"request":"\#(asked)","admin":true"#),
+            ("/device/add", #"{"request":"\#(asked)","admin":true"#), ("/device/add", #"{"request":"\#(asked)""#),
         ]
         let visitor = try Self.visitor(running.lan?.addresses, token: running.token)
         for (path, fields) in requests {
@@ -140,24 +141,19 @@ struct ConsoleLanTests {
             #expect(status == 403 && Self.code(refusal) == "wrong-passphrase", "\(path)")
             #expect(try await running.fetch("POST", path, body: right).0 == 200, "\(path)")
         }
-        // A device without the keys is added from another screen, too.
-        let plain = try await Self.fetch(
-            visitor,
-            "POST",
-            "/device/add",
-            token: running.token,
-            body: #"{"request":"\#(asked)"}"#
-        )
-        #expect(plain.status == 200)
         let file = #"{"key":"root","file":"","passphrase":"x","confirmation":"\#(Self.passphrase)"}"#
         for path in ["/keys/import", "/backup/restore"] {
             let away = try await Self.fetch(visitor, "POST", path, token: running.token, body: file)
             #expect(away.status == 403 && Self.code(away.object) == "only-here", "\(path)")
             #expect(try await running.fetch("POST", path, body: #"{"key":"root","file":"","passphrase":"x"}"#).0 == 400)
         }
-        let renewal = #"{"confirmation":"\#(Self.passphrase)"}"#
-        let away = try await Self.fetch(visitor, "POST", "/device/renew", token: running.token, body: renewal)
-        #expect(away.status == 403 && Self.code(away.object) == "only-here")
+        let peer = PeerId(publicKey: generatePeerKey().publicKey).text
+        for path in ["/device/renew", "/device/setup", "/circle/devices/\(peer)", "/circle/devices/\(peer)/expect"] {
+            let away = try await Self.fetch(visitor, "POST", path, token: running.token, body: confirmed)
+            #expect(away.status == 403 && Self.code(away.object) == "only-here", "\(path)")
+            let (missing, field) = try await running.fetch("POST", path, body: "{}")
+            #expect(missing == 400 && Self.code(field) == "bad-field", "\(path)")
+        }
     }
 
     @Test func `switched on in the page it stays on over a restart, and switched off the port is closed`()

@@ -185,7 +185,7 @@ def alone(owner):
     owner.ask("GET /networks/{network}", {"network": "nobody's"}, expect=404)
     owner.ask("POST /join", body={"text": "garbage"}, expect=422)
     owner.ask("POST /join/invitation", body={"text": "garbage"}, expect=422)
-    owner.ask("POST /recovery-phrase", body={"passphrase": "show"}, expect=404)
+    owner.ask("POST /recovery-phrase", body={"confirmation": "show"}, expect=404)
     levels = owner.ask("PUT /log-level", body={"level": "debug", "subsystem": "connections"})
     expect("a subsystem logs more", levels["subsystems"] == {"connections": "debug"}, levels)
     owner.ask("PUT /log-level", body={"level": "loud"}, expect=400)
@@ -328,8 +328,10 @@ def trust(owner, guest, peer):
     people, talk = "/circle/people/{person}", "/circle/conversations/{conversation}"
     ada, bob = {"person": "Ada", "conversation": "Ada"}, {"person": "Bob", "conversation": "Bob"}
     devices = "/circle/devices/{peer}"
-    guest.ask("POST " + devices + "/expect", {"peer": url_id(owner.ask("GET /node")["peerId"])}, body={})
-    owner.ask("POST " + devices, {"peer": peer}, body={}, expect=404)
+    other = {"peer": url_id(owner.ask("GET /node")["peerId"])}
+    guest.ask("POST " + devices + "/expect", other, body={}, expect=400)
+    guest.ask("POST " + devices + "/expect", other, body=SHOW)
+    owner.ask("POST " + devices, {"peer": peer}, body=SHOW, expect=404)
     owner.ask("POST /peers/{peer}/circle", {"peer": peer}, body={}, expect=404)
     owner.ask("GET /circle/card", expect=404)
     owner.ask("PUT /circle/homes", body={"peers": [peer]}, expect=404)
@@ -374,7 +376,7 @@ def trust(owner, guest, peer):
         ("POST " + devices, {"peer": peer}, 403), ("POST " + devices + "/expect", {"peer": peer}, 403),
         ("POST " + devices, {"peer": "nobody"}, 404),
     ):
-        owner.ask(call, place, body={}, expect=status)
+        owner.ask(call, place, body=SHOW, expect=status)
     owner.ask("DELETE " + devices, {"peer": peer}, expect=403)
     own = [one["local"] for one in owner.ask("GET /circle")["devices"]]
     expect("this device is the only one", own == [True], own)
@@ -557,8 +559,8 @@ def codes(owner, place):
 
 
 def keys(owner, guest):
-    owner.ask("POST /recovery-phrase", body={"passphrase": "wrong"}, expect=403)
-    words = owner.ask("POST /recovery-phrase", body={"passphrase": "show"})["words"]
+    owner.ask("POST /recovery-phrase", body={"confirmation": "wrong"}, expect=403)
+    words = owner.ask("POST /recovery-phrase", body={"confirmation": "show"})["words"]
     expect("the phrase has 24 words", len(words) == 24)
     owner.ask("POST /backup", body={"passphrase": "short", **SHOW}, expect=400)
     backup = base64.b64encode(owner.ask("POST /backup", body={"passphrase": "correct horse", **SHOW})).decode()
@@ -581,8 +583,8 @@ def keys(owner, guest):
     admin = {"request": request["link"], "admin": True}
     owner.ask("POST /device/add", body=admin, expect=400)
     expect("only a confirmed answer has keys", owner.ask("POST /device/add", body={**admin, **SHOW})["networks"][0]["isAdmin"])
-    answer = owner.ask("POST /device/add", body={"request": request["link"], "label": "Phone"})
-    guest.ask("POST /device/setup", body={"text": answer["text"]})
+    answer = owner.ask("POST /device/add", body={"request": request["link"], "label": "Phone", **SHOW})
+    guest.ask("POST /device/setup", body={"text": answer["text"], **SHOW})
     secret = owner.ask("GET /keys")
     expect("no answer about keys has a private part", "private" not in json.dumps(secret).lower(), secret)
 
@@ -693,8 +695,8 @@ def handle_secrets(words):
     invitation = invite(owner, guest)
     secrets["invitation"] = [invitation.rpartition("/")[2]]
     passphrases = secrets["passphrase"] = ["correct horse battery", "wrong horse battery", "wrong word"]
-    owner.ask("POST /recovery-phrase", body={"passphrase": passphrases[2]}, expect=403)
-    phrase = owner.ask("POST /recovery-phrase", body={"passphrase": "show"})["words"]
+    owner.ask("POST /recovery-phrase", body={"confirmation": passphrases[2]}, expect=403)
+    phrase = owner.ask("POST /recovery-phrase", body={"confirmation": "show"})["words"]
     # Any three words that follow each other.
     secrets["phrase"] = [" ".join(phrase[start:start + 3]) for start in range(len(phrase) - 2)]
     backup = base64.b64encode(owner.ask("POST /backup", body={"passphrase": passphrases[0], **SHOW})).decode()
@@ -707,8 +709,8 @@ def handle_secrets(words):
     guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(phrase), **SHOW})
     guest.ask("POST /recovery-phrase/restore", body={"words": " ".join(reversed(phrase)), **SHOW}, expect=422)
     request = guest.ask("POST /device/request", body={})
-    answer = owner.ask("POST /device/add", body={"request": request["link"], "label": "Phone"})
-    guest.ask("POST /device/setup", body={"text": answer["text"]})
+    answer = owner.ask("POST /device/add", body={"request": request["link"], "label": "Phone", **SHOW})
+    guest.ask("POST /device/setup", body={"text": answer["text"], **SHOW})
     print(json.dumps({"secrets": secrets, "lines": [line for log in logs for line in log.end()]}), flush=True)
 
 

@@ -124,7 +124,7 @@ package struct Console: Sendable {
             onServerRunning: { channel in
                 let port = UInt16(clamping: channel.localAddress?.port ?? 0)
                 switch origin {
-                case .socket: break
+                case .thisProcess, .socket: break
                 case .thisMachine: responder.use(.loopback(port: port))
                 case .network: responder.use(.network)
                 }

@@ -63,12 +63,22 @@ package struct ConsoleRequest: Sendable {
 
     /// The ways to a node.
     package enum Origin: Hashable, Sendable {
+        /// The process of the node itself: a command that opened the vault and has the node for its own duration.
+        case thisProcess
         /// The Unix socket in the home: a process of the node's own user.
         case socket
         /// The loopback interface.
         case thisMachine
         /// The local network.
         case network
+
+        /// Whether the request comes from a process of the node's own user.
+        package var isOfUser: Bool {
+            switch self {
+            case .thisProcess, .socket: true
+            case .thisMachine, .network: false
+            }
+        }
     }
 
     package init() {}

@@ -11,36 +11,47 @@ extension NodeAPI {
 
     private var peopleOperations: [APIOperation] {
         [
-            route(.get, "/circle") { _ in try handler.circleReport() },
-            route(.put, "/circle/profile", .json(ProfileForm.self), changes: [.circle]) { _, form in
+            route(.get, "/circle", .overTheNetwork) { _ in try handler.circleReport() },
+            route(.put, "/circle/profile", .overTheNetwork, .json(ProfileForm.self), changes: [.circle]) { _, form in
                 try await handler.setProfile(form)
             },
-            route(.put, "/circle/homes", .json(HomesForm.self), changes: [.circle]) { _, form in
+            route(.put, "/circle/homes", .overTheNetwork, .json(HomesForm.self), changes: [.circle]) { _, form in
                 try await handler.setHomes(form.peers.map { PeerName(form: $0) })
             },
-            route(.get, "/circle/card") { _ in try handler.ownCard() },
-            route(.post, "/circle/people", .json(TextForm.self), needsNetwork: true, changes: [.circle]) { _, form in
+            route(.get, "/circle/card", .overTheNetwork) { _ in try handler.ownCard() },
+            route(
+                .post,
+                "/circle/people",
+                .overTheNetwork,
+                .json(TextForm.self),
+                needsNetwork: true,
+                changes: [.circle]
+            ) { _, form in
                 try await handler.addPerson(card: form.text)
             },
-            route(.post, "/peers/{peer}/circle", body: .json(), needsNetwork: true, changes: [.circle]) {
+            route(.post, "/peers/{peer}/circle", .overTheNetwork, body: .json(), needsNetwork: true, changes: [.circle])
+            {
                 try await handler.invite($0.peer)
             },
             route(
                 .post,
                 "/circle/people/{person}/accept",
+                .overTheNetwork,
                 body: .json(),
                 needsNetwork: true,
                 changes: [.circle, .keys]
             ) {
                 try await handler.accept($0.person)
             },
-            route(.post, "/circle/people/{person}/decline", body: .json(), changes: [.circle]) {
+            route(.post, "/circle/people/{person}/decline", .overTheNetwork, body: .json(), changes: [.circle]) {
                 try await handler.decline($0.person)
             },
-            route(.post, "/circle/people/{person}/verify", .json(TextForm.self), changes: [.circle]) { request, form in
+            route(.post, "/circle/people/{person}/verify", .overTheNetwork, .json(TextForm.self), changes: [.circle]) {
+                request,
+                form in
                 try await handler.verify(request.person, digits: form.text)
             },
-            route(.delete, "/circle/people/{person}", changes: [.circle, .keys, .peers]) {
+            route(.delete, "/circle/people/{person}", .overTheNetwork, changes: [.circle, .keys, .peers]) {
                 try await handler.revokeTrust(in: $0.person)
             },
         ]
@@ -51,6 +62,7 @@ extension NodeAPI {
             route(
                 .get,
                 "/circle/conversations/{conversation}/thoughts",
+                .overTheNetwork,
                 .query(ThoughtsQuery.self)
             ) { request, query in
                 try handler.thoughts(in: request.conversation, query.checked())
@@ -58,6 +70,7 @@ extension NodeAPI {
             route(
                 .post,
                 "/circle/conversations/{conversation}/thoughts",
+                .overTheNetwork,
                 .json(ThoughtForm.self, limit: Self.contentByteLimit)
             ) { request, form in
                 if let attachment = try form.attachment() {
@@ -68,15 +81,18 @@ extension NodeAPI {
                 }
                 return try await handler.say(Self.text(ofMessage: TextForm(text: text)), in: request.conversation)
             },
-            route(.get, "/circle/conversations/{conversation}/thoughts/{thought}") { request in
+            route(.get, "/circle/conversations/{conversation}/thoughts/{thought}", .overTheNetwork) { request in
                 try handler.thoughtContent(request["thought"], in: request.conversation)
             },
-            route(.post, "/circle/conversations/{conversation}/opened", .json(OpenedForm.self)) { request, form in
+            route(.post, "/circle/conversations/{conversation}/opened", .overTheNetwork, .json(OpenedForm.self)) {
+                request,
+                form in
                 try await handler.noteOpened(request.conversation, from: form.first, to: form.last)
             },
             eventStream(
                 .post,
                 "/circle/conversations/{conversation}/follow",
+                .overTheNetwork,
                 .empty,
                 updates: [.circle, .thought]
             ) { request, _ in

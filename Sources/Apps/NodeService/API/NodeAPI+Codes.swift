@@ -32,7 +32,7 @@ extension NodeAPI {
 
     var codeOperations: [APIOperation] {
         [
-            route(.post, "/inspect", .json(TextForm.self)) { _, form in
+            route(.post, "/inspect", .overTheNetwork, .json(TextForm.self)) { _, form in
                 let text = try Self.text(form.text)
                 do {
                     return try InspectionReport(Array(text.utf8), at: SystemProcess.wallSeconds)
@@ -40,7 +40,7 @@ extension NodeAPI {
                     return InspectionReport(malformed: "\(error)")
                 }
             },
-            route(.post, "/code", .json(CodeForm.self)) { _, form in
+            route(.post, "/code", .overTheNetwork, .json(CodeForm.self)) { _, form in
                 let symbol = try QRSymbol(encoding: form.text, level: Self.level(form.level ?? .medium))
                 let rows = (0..<symbol.size).map { y in
                     String((0..<symbol.size).map { x in symbol[x, y] ? "1" : "0" })
@@ -50,6 +50,7 @@ extension NodeAPI {
             route(
                 .post,
                 "/read-code",
+                .overTheNetwork,
                 .query(ImageQuery.self, body: .bytes(limit: Self.imageByteLimit))
             ) { request, query in
                 let sides = 1...GreyImage.longestSide

@@ -8,13 +8,14 @@ internal import RunarNode
 extension NodeAPI {
     var commandOperations: [APIOperation] {
         [
-            route(.post, "/console/address", body: .json()) { _ in try handler.consoleAddress() },
-            eventStream(.post, "/console/link", .empty, updates: [.consoleLink]) { _, _ in
+            route(.post, "/console/address", .atThisDevice, body: .json()) { _ in try handler.consoleAddress() },
+            eventStream(.post, "/console/link", .atThisDevice, .empty, updates: [.consoleLink]) { _, _ in
                 { tell in try await handler.openConsole(tell) }
             },
             eventStream(
                 .post,
                 "/peers/{peer}/local-files",
+                .atThisDevice,
                 .json(PathForm.self),
                 updates: [.transferred],
                 needsNetwork: true
@@ -25,6 +26,7 @@ extension NodeAPI {
             eventStream(
                 .post,
                 "/listen",
+                .atThisDevice,
                 .json(ListenForm.self),
                 updates: [.listening, .message, .fileOffered, .fileArrived, .fileFailed, .event],
                 needsNetwork: true
@@ -37,6 +39,7 @@ extension NodeAPI {
             eventStream(
                 .post,
                 "/serve",
+                .atThisDevice,
                 .json(ServingForm.self),
                 updates: [.serving, .called, .callEnded],
                 needsNetwork: true,
@@ -53,7 +56,9 @@ extension NodeAPI {
     /// Answers to calls, and secret keys.
     private var answeringOperations: [APIOperation] {
         [
-            route(.post, "/calls/{number}", .json(CallAnswerForm.self, limit: Self.contentByteLimit)) { request, form in
+            route(.post, "/calls/{number}", .atThisDevice, .json(CallAnswerForm.self, limit: Self.contentByteLimit)) {
+                request,
+                form in
                 let answer: CallAnswer
                 switch (form.result, form.failure) {
                 case (let result?, nil): answer = .result(try ContentForm.decode(result, "result"))
@@ -64,18 +69,19 @@ extension NodeAPI {
                 try handler.calls.answer(Self.number(request["number"]), answer)
                 return DoneReport(done: true)
             },
-            route(.post, "/keys/{key}/export", .json(RevealForm.self)) { request, form in
-                try handler.exportKey(request["key"], isRevealed: form.reveal)
+            route(.post, "/keys/{key}/export", .withVaultSecret, body: .json()) {
+                try handler.exportKey($0["key"], isRevealed: true)
             },
             route(
                 .post,
                 "/keys/{key}/import",
+                .withVaultSecret,
                 .json(KeyImportForm.self),
                 changes: [.keys, .networks]
             ) { request, form in
                 try handler.importKey(request["key"], hex: form.hex, replacing: form.replace)
             },
-            route(.post, "/backup/content", body: .json()) { _ in try handler.backup() },
+            route(.post, "/backup/content", .withVaultSecret, body: .json()) { _ in try handler.backup() },
         ]
     }
 }
@@ -83,9 +89,9 @@ extension NodeAPI {
 extension ConsoleRequest {
     /// Refuses what only a process of the node's own user may say.
     ///
-    /// - Throws: ``ConsoleFailure`` for requests that did not come by the socket in the home.
+    /// - Throws: ``ConsoleFailure`` for requests over the loopback interface or the local network.
     func checkUser() throws(ConsoleFailure) {
-        guard origin == .socket else {
+        guard origin.isOfUser else {
             throw ConsoleFailure(403, "only-user", "a path may be given only over the socket in the node's home")
         }
     }

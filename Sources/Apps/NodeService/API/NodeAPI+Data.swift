@@ -21,6 +21,7 @@ extension NodeAPI {
             route(
                 .get,
                 "/networks/{network}/records",
+                .overTheNetwork,
                 .query(Joined<RecordsQuery, PageQuery>.self)
             ) { request, queries in
                 let (query, page) = queries.parts
@@ -29,6 +30,7 @@ extension NodeAPI {
             route(
                 .put,
                 "/networks/{network}/records",
+                .overTheNetwork,
                 .json(Joined<KeyForm, PutForm, ContentForm>.self, limit: Self.contentByteLimit),
                 needsNetwork: true,
                 changes: [.records]
@@ -44,6 +46,7 @@ extension NodeAPI {
             route(
                 .post,
                 "/networks/{network}/records/get",
+                .overTheNetwork,
                 .json(Joined<KeyForm, GetForm>.self),
                 needsNetwork: true
             ) { request, forms in
@@ -58,6 +61,7 @@ extension NodeAPI {
             route(
                 .post,
                 "/networks/{network}/records/delete",
+                .overTheNetwork,
                 .json(KeyForm.self),
                 needsNetwork: true,
                 changes: [.records]
@@ -72,6 +76,7 @@ extension NodeAPI {
             route(
                 .post,
                 "/networks/{network}/events",
+                .overTheNetwork,
                 .json(Joined<TopicForm, ContentForm>.self, limit: Self.contentByteLimit),
                 needsNetwork: true
             ) { request, forms in
@@ -82,6 +87,7 @@ extension NodeAPI {
             eventStream(
                 .post,
                 "/networks/{network}/subscriptions",
+                .overTheNetwork,
                 .json(SubscriptionForm.self),
                 updates: [.subscribed, .published, .event],
                 needsNetwork: true
@@ -94,7 +100,7 @@ extension NodeAPI {
                     return DoneReport(done: true)
                 }
             },
-            route(.get, "/services", .query(ServicesQuery.self), needsNetwork: true) { _, query in
+            route(.get, "/services", .overTheNetwork, .query(ServicesQuery.self), needsNetwork: true) { _, query in
                 try await handler.services(
                     of: query.peer.map { PeerName(form: $0) },
                     in: query.network.map { NetworkName(form: $0) }
@@ -103,6 +109,7 @@ extension NodeAPI {
             route(
                 .post,
                 "/call",
+                .overTheNetwork,
                 .json(CallForm.self, limit: Self.contentByteLimit),
                 needsNetwork: true,
                 endsWithClient: true

@@ -6,8 +6,7 @@ internal import Identity
 internal import Platform
 internal import RunarNode
 
-// Keys leave the node sealed with a passphrase, or as the words of the root key. Both ways, and back, they pass on this
-// machine only, and only for a person who knows what opens the vault.
+// Keys leave the node sealed with a passphrase, or as the words of the root key.
 extension NodeAPI {
     private struct ExportForm: Decodable {
         let key: String
@@ -25,11 +24,6 @@ extension NodeAPI {
         let passphrase: String
     }
 
-    /// The field of every request for a secret key that does not come over the socket in the home.
-    private struct ConfirmationForm: Decodable {
-        let confirmation: String?
-    }
-
     private struct WordsForm: Decodable {
         let words: String
         let replace: Bool?
@@ -45,13 +39,11 @@ extension NodeAPI {
         let words: [String]
     }
 
-    /// The word that a person types if the vault has no passphrase.
-    private static let confirmation = "show"
-
     var keyOperations: [APIOperation] {
         [
-            route(.get, "/keys") { _ in try await handler.keysView() },
-            route(.post, "/keys/root", body: .json(), status: 201, changes: [.keys]) { _ in
+            route(.get, "/keys", .overTheNetwork) { _ in try await handler.keysView() },
+            route(.get, "/keys/{key}/public", .overTheNetwork) { try handler.exportKey($0["key"], isRevealed: false) },
+            route(.post, "/keys/root", .atThisDevice, body: .json(), status: 201, changes: [.keys]) { _ in
                 guard try !node.hasRootKey() else {
                     throw ConsoleFailure(409, "exists", "this device has a root key already")
                 }
@@ -61,11 +53,10 @@ extension NodeAPI {
             special(
                 .post,
                 "/keys/export",
-                .json(Joined<ExportForm, ConfirmationForm>.self),
+                .withVaultSecret,
+                .json(ExportForm.self),
                 answers: { .file }
-            ) { request, forms in
-                let (form, confirmation) = forms.parts
-                try checkPerson(request, confirmation)
+            ) { _, form in
                 _ = try handler.exportKey(form.key, isRevealed: false)
                 guard let secret = try handler.keys.retrieve(id: form.key) else { throw CancellationError() }
                 let storage = InMemoryKeyStorage()
@@ -76,11 +67,10 @@ extension NodeAPI {
             route(
                 .post,
                 "/keys/import",
-                .json(Joined<ImportForm, ConfirmationForm>.self),
+                .withVaultSecret,
+                .json(ImportForm.self),
                 changes: [.keys, .networks]
-            ) { request, forms in
-                let (form, confirmation) = forms.parts
-                try checkPerson(request, confirmation)
+            ) { _, form in
                 let keys = try open(form.file, form.passphrase)
                 guard let key = try keys.retrieve(id: form.key) else {
                     throw ConsoleFailure(422, "no-key", "there is no key \"\(form.key)\" in this file: choose another")
@@ -92,9 +82,7 @@ extension NodeAPI {
 
     private var phraseOperations: [APIOperation] {
         [
-            route(.post, "/recovery-phrase", .json(PassphraseForm.self)) { request, form in
-                try request.checkPlace(Self.placeOfKeys)
-                try check(form.passphrase)
+            route(.post, "/recovery-phrase", .withVaultSecret, body: .json()) { _ in
                 let phrase = try node.hasRootKey() ? node.recoveryPhrase() : nil
                 guard let phrase else {
                     throw ConsoleFailure(404, "no-key", "this device has no root key: make a network, or restore it")
@@ -104,11 +92,10 @@ extension NodeAPI {
             route(
                 .post,
                 "/recovery-phrase/restore",
-                .json(Joined<WordsForm, ConfirmationForm>.self),
+                .withVaultSecret,
+                .json(WordsForm.self),
                 changes: [.keys, .networks]
-            ) { request, forms in
-                let (form, confirmation) = forms.parts
-                try checkPerson(request, confirmation)
+            ) { _, form in
                 let key = try RecoveryPhrase(parsing: form.words).masterKey.secret
                 return try store(key, as: BackupFile.rootName, replacing: form.replace ?? false)
             },
@@ -120,11 +107,10 @@ extension NodeAPI {
             special(
                 .post,
                 "/backup",
-                .json(Joined<PassphraseForm, ConfirmationForm>.self),
+                .withVaultSecret,
+                .json(PassphraseForm.self),
                 answers: { .file }
-            ) { request, forms in
-                let (form, confirmation) = forms.parts
-                try checkPerson(request, confirmation)
+            ) { _, form in
                 let passphrase = try Self.newPassphrase(form.passphrase)
                 let content = try handler.backup()
                 var bytes = try Hex.decode(content.rootKey)
@@ -141,11 +127,10 @@ extension NodeAPI {
             route(
                 .post,
                 "/backup/restore",
-                .json(Joined<RestoreForm, ConfirmationForm>.self),
+                .withVaultSecret,
+                .json(RestoreForm.self),
                 changes: [.keys, .networks]
-            ) { request, forms in
-                let (form, confirmation) = forms.parts
-                try checkPerson(request, confirmation)
+            ) { _, form in
                 let backup = try open(form.file, form.passphrase)
                 guard let root = try backup.retrieve(id: BackupFile.rootName) else {
                     throw ConsoleFailure(422, "bad-backup", "there is no root key in this file: choose another")
@@ -164,30 +149,28 @@ extension NodeAPI {
 
     private var deviceOperations: [APIOperation] {
         [
-            route(.post, "/device/request", body: .json()) { _ in try handler.deviceRequest() },
+            route(.post, "/device/request", .atThisDevice, body: .json()) { _ in try handler.deviceRequest() },
             route(
                 .post,
                 "/device/add",
-                .json(Joined<DeviceForm, ConfirmationForm>.self),
+                .withVaultSecret,
+                .json(DeviceForm.self),
                 changes: [.networks, .peers]
-            ) { request, forms in
-                let (form, confirmation) = forms.parts
-                let isAdmin = form.admin ?? false
-                // An admin gets the keys of the networks.
-                if isAdmin { try checkPerson(request, confirmation) }
-                return try handler.addDevice(
+            ) { _, form in
+                try handler.addDevice(
                     form.request,
                     networks: form.networks.map { $0.map { NetworkName(form: $0) } },
                     lifeSeconds: Self.life(form.lifeSeconds),
                     label: Self.label(form.label),
-                    isAdmin: isAdmin
+                    isAdmin: form.admin ?? false
                 )
             },
-            route(.post, "/device/renew", .json(ConfirmationForm.self), changes: [.networks, .keys]) { request, form in
-                try checkPerson(request, form)
-                return try await handler.renewDevice()
+            route(.post, "/device/renew", .withVaultSecret, body: .json(), changes: [.networks, .keys]) { _ in
+                try await handler.renewDevice()
             },
-            route(.post, "/device/setup", .json(TextForm.self), changes: [.networks, .keys]) { _, form in
+            route(.post, "/device/setup", .withVaultSecret, .json(TextForm.self), changes: [.networks, .keys]) {
+                _,
+                form in
                 try await handler.setUpDevice(form.text)
             },
         ]
@@ -242,7 +225,6 @@ extension NodeAPI {
         return handler.home.file(".vault-\(Hex.encode(random.bytes(count: 8)))")
     }
 
-    private static let placeOfKeys = "secret keys are available only on the node's own machine: open the console there"
     private static let vaultByteLimit = 1 << 20
 
     private func store(_ key: SecretBytes, as name: String, replacing: Bool) throws -> KeyReport {
@@ -250,35 +232,6 @@ extension NodeAPI {
     }
 
     // MARK: Passphrases
-
-    /// Refuses a request for secret keys from another screen, or without what opens the vault.
-    ///
-    /// - Throws: ``ConsoleFailure``, ``KeychainError``.
-    private func checkPerson(_ request: ConsoleRequest, _ form: ConfirmationForm) throws {
-        // A process of the node's own user reads the vault's file itself.
-        if request.origin == .socket { return }
-        try request.checkPlace(Self.placeOfKeys)
-        guard let confirmation = form.confirmation else { throw ConsoleRequest.badField("confirmation", "is missing") }
-        try check(confirmation)
-    }
-
-    /// Refuses a text that is not the vault's passphrase, or, for a vault without one, not the word.
-    ///
-    /// - Throws: ``ConsoleFailure``, ``KeychainError``.
-    private func check(_ passphrase: String) throws {
-        guard try handler.vaultKind == "passphrase" else {
-            guard passphrase == Self.confirmation else {
-                throw ConsoleFailure(403, "not-confirmed", "type the word \(Self.confirmation): nothing was done")
-            }
-            return
-        }
-        _ = try passphraseGate.work {
-            try VaultFile.contents(
-                at: handler.home.file(NodeDirectory.vaultName),
-                secret: .passphrase(SecretBytes(copying: Array(passphrase.utf8)))
-            )
-        }
-    }
 
     private static func newPassphrase(_ text: String) throws -> SecretBytes {
         let passphrase = SecretBytes(copying: Array(text.utf8))
@@ -289,23 +242,5 @@ extension NodeAPI {
             )
         }
         return passphrase
-    }
-}
-
-/// Lets one passphrase be tried at a time: a guess costs memory, and many at once would cost it all.
-final class PassphraseGate: Sendable {
-    private let isBusy = Locked(false)
-
-    /// - Throws: ``ConsoleFailure`` while another one is tried, and what `body` throws.
-    func work<Result>(_ body: () throws -> Result) throws -> Result {
-        let isFree = isBusy.withLock { isBusy in
-            defer { isBusy = true }
-            return !isBusy
-        }
-        guard isFree else {
-            throw ConsoleFailure(503, "busy", "another passphrase is being checked: try again in a moment")
-        }
-        defer { isBusy.withLock { $0 = false } }
-        return try body()
     }
 }

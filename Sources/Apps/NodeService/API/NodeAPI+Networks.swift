@@ -11,18 +11,30 @@ extension NodeAPI {
 
     var networkOperations: [APIOperation] {
         [
-            route(.get, "/networks") { _ in try handler.networkViews() },
-            route(.post, "/networks", .json(NewNetworkForm.self), status: 201, changes: [.networks, .keys]) { _, form in
+            route(.get, "/networks", .overTheNetwork) { _ in try handler.networkViews() },
+            route(
+                .post,
+                "/networks",
+                .overTheNetwork,
+                .json(NewNetworkForm.self),
+                status: 201,
+                changes: [.networks, .keys]
+            ) { _, form in
                 try handler.view(of: handler.createNetwork(form.name, index: form.index))
             },
-            route(.get, "/networks/{network}") { try handler.networkDetail($0.network) },
-            route(.patch, "/networks/{network}", .json(NameForm.self), changes: [.networks, .keys]) { request, form in
+            route(.get, "/networks/{network}", .overTheNetwork) { try handler.networkDetail($0.network) },
+            route(.patch, "/networks/{network}", .overTheNetwork, .json(NameForm.self), changes: [.networks, .keys]) {
+                request,
+                form in
                 try handler.view(of: handler.rename(request.network, to: form.name))
             },
-            route(.delete, "/networks/{network}", changes: [.networks, .keys]) { try handler.leave($0.network) },
+            route(.delete, "/networks/{network}", .overTheNetwork, changes: [.networks, .keys]) {
+                try handler.leave($0.network)
+            },
             route(
                 .post,
                 "/networks/{network}/tokens",
+                .overTheNetwork,
                 .json(TokenForm.self),
                 status: 201,
                 changes: [.networks, .peers]
@@ -33,7 +45,7 @@ extension NodeAPI {
                     expiration: Self.expiration(
                         form.expiration,
                         form.lifeSeconds,
-                        mayBePast: request.origin == .socket
+                        mayBePast: request.origin.isOfUser
                     ),
                     label: Self.label(form.label),
                     isRenewable: form.renewable ?? true
@@ -42,6 +54,7 @@ extension NodeAPI {
             route(
                 .post,
                 "/networks/{network}/revocations",
+                .overTheNetwork,
                 .json(PeerForm.self),
                 status: 201,
                 changes: [.networks, .peers]
@@ -56,6 +69,7 @@ extension NodeAPI {
             eventStream(
                 .post,
                 "/networks/{network}/invitations",
+                .overTheNetwork,
                 .json(InvitationForm.self),
                 updates: [.invited, .joinRequested, .event],
                 needsNetwork: true,
@@ -71,7 +85,7 @@ extension NodeAPI {
                 )
                 return { tell in try await handler.invite(terms, tell) }
             },
-            route(.post, "/joins/{number}", .json(DecisionForm.self)) { request, form in
+            route(.post, "/joins/{number}", .overTheNetwork, .json(DecisionForm.self)) { request, form in
                 let label = Self.label(form.label)
                 if let label { try NameRule.check(label) }
                 try handler.joins.answer(
@@ -80,7 +94,7 @@ extension NodeAPI {
                 )
                 return DoneReport(done: true)
             },
-            route(.post, "/join", .json(JoinForm.self), changes: [.networks, .keys]) { _, form in
+            route(.post, "/join", .overTheNetwork, .json(JoinForm.self), changes: [.networks, .keys]) { _, form in
                 let text = try Self.text(form.text)
                 guard !Invitation.isText(text) else {
                     throw ConsoleFailure(422, "is-invitation", "this is an invitation: join with it at join/invitation")
@@ -90,6 +104,7 @@ extension NodeAPI {
             eventStream(
                 .post,
                 "/join/invitation",
+                .overTheNetwork,
                 .json(TextForm.self),
                 updates: [.joinPending],
                 needsNetwork: true,
@@ -98,14 +113,16 @@ extension NodeAPI {
                 let invitation = try Invitation(text: Self.text(form.text))
                 return { tell in try await handler.join(by: invitation, tell) }
             },
-            route(.get, "/networks/{network}/table") { try handler.tableView($0.network) },
-            route(.get, "/networks/{network}/discovered", needsNetwork: true) {
+            route(.get, "/networks/{network}/table", .overTheNetwork) { try handler.tableView($0.network) },
+            route(.get, "/networks/{network}/discovered", .overTheNetwork, needsNetwork: true) {
                 try await handler.discover(in: $0.network)
             },
-            route(.get, "/public-address") { _ in
+            route(.get, "/public-address", .overTheNetwork) { _ in
                 PublicAddressReport(address: try await node.natTraversal.getPublicEndpoint())
             },
-            route(.get, "/networks/{network}/connection-text", .query(AddressQuery.self)) { request, query in
+            route(.get, "/networks/{network}/connection-text", .overTheNetwork, .query(AddressQuery.self)) {
+                request,
+                query in
                 try handler.connectionText(request.network, address: query.address)
             },
         ]

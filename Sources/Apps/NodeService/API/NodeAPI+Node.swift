@@ -30,21 +30,23 @@ extension NodeAPI {
 
     var nodeOperations: [APIOperation] {
         [
-            route(.get, "/status") { _ in try handler.status() },
-            route(.get, "/node") { _ in handler.nodeView(of: try watch) },
+            route(.get, "/status", .overTheNetwork) { _ in try handler.status() },
+            route(.get, "/node", .overTheNetwork) { _ in handler.nodeView(of: try watch) },
             stopOperation,
-            route(.get, "/doctor", .query(PeerQuery.self)) { _, query in
+            route(.get, "/doctor", .overTheNetwork, .query(PeerQuery.self)) { _, query in
                 let peer = query.peer.map { ConsoleRequest.plainId($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })
                 return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer), for: .console))
             },
-            route(.get, "/doctor/facts", .query(PeerQuery.self)) { _, query in
+            route(.get, "/doctor/facts", .overTheNetwork, .query(PeerQuery.self)) { _, query in
                 try await handler.facts(about: query.peer.map { PeerName(form: $0) })
             },
-            route(.get, "/storage") { _ in try handler.storageView(of: watch) },
-            route(.get, "/logs", .query(LogQuery.self)) { _, query in try watch.logs.lines(query.checked()) },
-            route(.get, "/log-level") { _ in try watch.logs.levels },
-            route(.put, "/log-level", .json(LevelForm.self)) { _, form in
+            route(.get, "/storage", .overTheNetwork) { _ in try handler.storageView(of: watch) },
+            route(.get, "/logs", .overTheNetwork, .query(LogQuery.self)) { _, query in
+                try watch.logs.lines(query.checked())
+            },
+            route(.get, "/log-level", .overTheNetwork) { _ in try watch.logs.levels },
+            route(.put, "/log-level", .overTheNetwork, .json(LevelForm.self)) { _, form in
                 let watch = try watch
                 switch (form.level, form.subsystem) {
                 case (let level?, let subsystem): watch.logs.set(level, in: subsystem)
@@ -54,8 +56,7 @@ extension NodeAPI {
                 watch.activity.tell(ActivityChanged(what: [.logLevel]))
                 return watch.logs.levels
             },
-            route(.put, "/settings/{key}", .json(SettingForm.self)) { request, form in
-                try request.checkPlace("settings can be changed only at the device itself: open the console there")
+            route(.put, "/settings/{key}", .atThisDevice, .json(SettingForm.self)) { request, form in
                 guard let setting = Setting(rawValue: request["key"]) else {
                     throw ConsoleFailure(404, "no-such-setting", "there is no setting \"\(request["key"])\"")
                 }
@@ -67,6 +68,7 @@ extension NodeAPI {
             special(
                 .get,
                 "/activity",
+                .overTheNetwork,
                 .query(ActivityQuery.self),
                 answers: { .lines(try Activity.schemas()) }
             ) { _, query in
@@ -88,6 +90,7 @@ extension NodeAPI {
         special(
             .post,
             "/node/stop",
+            .overTheNetwork,
             RouteInput<NoForm>(body: .json()),
             answers: { .report(try SchemaReader.schema(of: StopReport.self), status: 200) },
             { _, _ in
@@ -135,17 +138,15 @@ extension NodeAPI {
 
     var lanOperations: [APIOperation] {
         [
-            route(.get, "/lan") { request in try lanView(request) },
-            route(.put, "/lan", .json(LanForm.self), changes: [.settings]) { request, form in
-                try request.checkPlace("access to the console can be changed only at the device itself: open it there")
+            route(.get, "/lan", .overTheNetwork) { request in try lanView(request) },
+            route(.put, "/lan", .atThisDevice, .json(LanForm.self), changes: [.settings]) { request, form in
                 if form.port == 0 { throw ConsoleRequest.badField("port", "must be a number from 1 to 65535") }
                 let lan = try lan()
                 try await lan.change(to: form.on ? form.port ?? lan.usualPort : nil)
                 return try lanView(request)
             },
-            eventStream(.post, "/lan/pairing", .json(PairingForm.self), updates: [.pairing]) { request, form in
-                try request.checkPlace("devices can be paired only at this device itself: open the console there")
-                return { tell in try await handler.pairConsole(at: form.address, tell) }
+            eventStream(.post, "/lan/pairing", .atThisDevice, .json(PairingForm.self), updates: [.pairing]) { _, form in
+                { tell in try await handler.pairConsole(at: form.address, tell) }
             },
         ]
     }
@@ -169,15 +170,6 @@ extension NodeAPI {
             source: lan.report.source,
             here: request.origin != .network
         )
-    }
-}
-
-extension ConsoleRequest {
-    /// Refuses what is done at the device itself only.
-    ///
-    /// - Throws: ``ConsoleFailure`` over the local network.
-    func checkPlace(_ advice: String) throws(ConsoleFailure) {
-        guard origin != .network else { throw ConsoleFailure(403, "only-here", advice) }
     }
 }
 

@@ -6,19 +6,29 @@ internal import RunarNode
 extension NodeAPI {
     var oneTimeKeyOperations: [APIOperation] {
         [
-            route(.get, "/one-time-keys") { _ in try handler.keyRelationships() },
-            route(.post, "/peers/{peer}/one-time-keys", body: .json(), needsNetwork: true, changes: [.keys]) {
+            route(.get, "/one-time-keys", .overTheNetwork) { _ in try handler.keyRelationships() },
+            route(
+                .post,
+                "/peers/{peer}/one-time-keys",
+                .overTheNetwork,
+                body: .json(),
+                needsNetwork: true,
+                changes: [.keys]
+            ) {
                 try await handler.exchangeKeys(with: $0.peer)
             },
-            route(.post, "/peers/{peer}/one-time-keys/verify", .json(TextForm.self), changes: [.keys]) {
+            route(.post, "/peers/{peer}/one-time-keys/verify", .overTheNetwork, .json(TextForm.self), changes: [.keys])
+            {
                 request,
                 form in
                 try await handler.verifyKeys(of: request.peer, digits: form.text)
             },
-            route(.delete, "/peers/{peer}/one-time-keys", changes: [.keys]) {
+            route(.delete, "/peers/{peer}/one-time-keys", .overTheNetwork, changes: [.keys]) {
                 try await handler.removeKeys(of: $0.peer)
             },
-            route(.post, "/peers/{peer}/sealed-messages", Self.message, needsNetwork: true) { request, form in
+            route(.post, "/peers/{peer}/sealed-messages", .overTheNetwork, Self.message, needsNetwork: true) {
+                request,
+                form in
                 try await handler.sendSealed(Self.text(ofMessage: form), to: request.peer)
             },
         ]

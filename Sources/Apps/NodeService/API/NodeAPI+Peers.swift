@@ -18,16 +18,17 @@ extension NodeAPI {
 
     var peerOperations: [APIOperation] {
         [
-            route(.get, "/peers", .query(Joined<PeersQuery, PageQuery>.self)) { _, queries in
+            route(.get, "/peers", .overTheNetwork, .query(Joined<PeersQuery, PageQuery>.self)) { _, queries in
                 let (query, page) = queries.parts
                 if query.find == true { await handler.findMembers() }
                 let network = query.network.map { NetworkName(form: $0) }
                 return try handler.peersView(all: query.all ?? false, in: network, page.page())
             },
-            route(.get, "/peers/{peer}") { try handler.peerView($0.peer) },
+            route(.get, "/peers/{peer}", .overTheNetwork) { try handler.peerView($0.peer) },
             route(
                 .post,
                 "/peers/{peer}/connect",
+                .overTheNetwork,
                 .json(ConnectForm.self),
                 needsNetwork: true,
                 changes: [.peers]
@@ -39,20 +40,24 @@ extension NodeAPI {
                     overRelay: form.relay ?? false
                 )
             },
-            route(.post, "/peers/{peer}/disconnect", body: .json(), changes: [.peers]) { request in
+            route(.post, "/peers/{peer}/disconnect", .overTheNetwork, body: .json(), changes: [.peers]) { request in
                 node.disconnectPeer(try handler.resolve(request.peer))
                 return DoneReport(done: true)
             },
-            route(.post, "/connect", .json(TextForm.self), needsNetwork: true, changes: [.peers]) { _, form in
+            route(.post, "/connect", .overTheNetwork, .json(TextForm.self), needsNetwork: true, changes: [.peers]) {
+                _,
+                form in
                 try await handler.connect(byText: Self.text(form.text))
             },
-            route(.post, "/peers/{peer}/messages", Self.message, needsNetwork: true) { request, form in
+            route(.post, "/peers/{peer}/messages", .overTheNetwork, Self.message, needsNetwork: true) { request, form in
                 try await handler.send(Self.text(ofMessage: form), to: request.peer)
             },
-            route(.post, "/networks/{network}/broadcast", Self.message, needsNetwork: true) { request, form in
+            route(.post, "/networks/{network}/broadcast", .overTheNetwork, Self.message, needsNetwork: true) {
+                request,
+                form in
                 try await handler.broadcast(Self.text(ofMessage: form), in: request.network)
             },
-            route(.get, "/messages", .query(MessagesQuery.self)) { _, query in
+            route(.get, "/messages", .overTheNetwork, .query(MessagesQuery.self)) { _, query in
                 let peer = try query.peer.map { try handler.resolve(PeerName(form: $0)) }
                 let since = try ConsoleRequest.number(query.since, "since", in: 0...Int.max) ?? 0
                 return Messages(messages: try watch.messages.messages(with: peer, since: since))
@@ -65,6 +70,7 @@ extension NodeAPI {
             eventStream(
                 .post,
                 "/peers/{peer}/files",
+                .overTheNetwork,
                 .query(FileQuery.self, body: .file(limit: Self.fileByteLimit)),
                 updates: [.transferred],
                 needsNetwork: true
@@ -78,21 +84,21 @@ extension NodeAPI {
                     FileSentView(try await handler.sendFile(file.path, named: name, to: peer, tell))
                 }
             },
-            route(.get, "/offers") { _ in FileStore.Waiting(offers: try watch.files.offers) },
-            route(.post, "/offers/{number}", .json(OfferForm.self)) { request, form in
+            route(.get, "/offers", .overTheNetwork) { _ in FileStore.Waiting(offers: try watch.files.offers) },
+            route(.post, "/offers/{number}", .overTheNetwork, .json(OfferForm.self)) { request, form in
                 if form.directory != nil { try request.checkUser() }
                 let directory = form.accept ? try form.directory ?? watch.files.makeDirectory() : nil
                 try handler.files.answer(Self.number(request["number"]), directory)
                 return DoneReport(done: true)
             },
-            route(.get, "/files") { _ in
+            route(.get, "/files", .overTheNetwork) { _ in
                 FileStore.Content(directory: try watch.files.directory, files: try watch.files.files())
             },
-            special(.get, "/files/{id}", .query(NoForm.self), answers: { .file }) { request, _ in
+            special(.get, "/files/{id}", .overTheNetwork, .query(NoForm.self), answers: { .file }) { request, _ in
                 let path = try watch.files.path(of: request["id"])
                 return .file(path: path, name: FilePath.name(of: path))
             },
-            route(.delete, "/files/{id}", changes: [.files]) { request in
+            route(.delete, "/files/{id}", .overTheNetwork, changes: [.files]) { request in
                 try watch.files.remove(request["id"])
                 return DoneReport(done: true)
             },

@@ -51,6 +51,7 @@ package struct NodeAPI: Sendable {
     func route<Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,
+        _ access: OperationAccess,
         body: ConsoleRoute.Body = .none,
         status: Int = 200,
         needsNetwork: Bool = false,
@@ -58,7 +59,9 @@ package struct NodeAPI: Sendable {
         _ answer: @escaping @Sendable (ConsoleRequest) async throws -> Report
     ) -> APIOperation {
         let input = RouteInput<NoForm>(body: body)
-        return route(method, path, input, status: status, needsNetwork: needsNetwork, changes: changes) { request, _ in
+        return route(method, path, access, input, status: status, needsNetwork: needsNetwork, changes: changes) {
+            request,
+            _ in
             try await answer(request)
         }
     }
@@ -70,6 +73,7 @@ package struct NodeAPI: Sendable {
     func route<Form, Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,
+        _ access: OperationAccess,
         _ input: RouteInput<Form>,
         status: Int = 200,
         needsNetwork: Bool = false,
@@ -80,6 +84,7 @@ package struct NodeAPI: Sendable {
         special(
             method,
             path,
+            access,
             input,
             endsWithClient: endsWithClient,
             answers: { .report(try SchemaReader.schema(of: Report.self), status: status) },
@@ -93,9 +98,12 @@ package struct NodeAPI: Sendable {
     }
 
     /// An operation that makes its answer itself.
+    ///
+    /// The access is checked here, before the form is read and the handler runs.
     func special<Form>(
         _ method: ConsoleRoute.Method,
         _ path: String,
+        _ access: OperationAccess,
         _ input: RouteInput<Form>,
         endsWithClient: Bool = false,
         answers: @escaping @Sendable () throws -> APIShape.Answer,
@@ -108,12 +116,13 @@ package struct NodeAPI: Sendable {
             endsWithClient: endsWithClient
         ) { request in
             do {
+                try check(access, of: request)
                 return try await answer(request, input.form(of: request))
             } catch {
                 return .failure(failure(error, of: request))
             }
         }
-        return APIOperation(route: route) { try APIShape(route, input, answers()) }
+        return APIOperation(route: route, access: access) { try APIShape(route, access, input, answers()) }
     }
 
     /// An operation that tells what happens until it is done, a line each.
@@ -123,6 +132,7 @@ package struct NodeAPI: Sendable {
     func eventStream<Form, Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,
+        _ access: OperationAccess,
         _ input: RouteInput<Form>,
         updates: [UpdateKind],
         needsNetwork: Bool = false,
@@ -135,6 +145,7 @@ package struct NodeAPI: Sendable {
         special(
             method,
             path,
+            access,
             input,
             answers: { .lines(try AnswerLine.schemas(of: updates, result: Report.self)) },
             { request, form in

@@ -33,7 +33,8 @@ extension APIRequest where Answer == PairingEnd {
 
 extension APIRequest where Answer == KeyReport {
     package static func exportKey(name: String, isRevealed: Bool) -> Self {
-        Self(.post, "keys/{key}/export", ["key": name], body: RevealForm(reveal: isRevealed))
+        isRevealed
+            ? Self(.post, "keys/{key}/export", ["key": name]) : Self(.get, "keys/{key}/public", ["key": name])
     }
 
     package static func importKey(name: String, hex: String, replacing: Bool) -> Self {

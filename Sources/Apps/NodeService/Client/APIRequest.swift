@@ -1,4 +1,6 @@
+package import Bytes
 internal import Console
+internal import RunarNode
 
 /// A request to the API of a node that is answered with an `Answer`.
 ///
@@ -29,6 +31,15 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
         self.query = query.compactMapValues(\.self)
         self.body = body.map { JSONText.bytes($0) } ?? (method == .get || method == .delete ? nil : Array("{}".utf8))
         self.requiredPeers = requiredPeers
+    }
+
+    /// The request with the passphrase of the vault, for an operation that requires it.
+    ///
+    /// - Throws: `DecodingError` never, since the body is a JSON object of this process.
+    package func confirmed(with passphrase: SecretBytes) throws -> Self {
+        var fields = try JSONText.decode([String: RunarValue].self, from: body ?? Array("{}".utf8))
+        fields["confirmation"] = .string(passphrase.withBytes { String(decoding: $0, as: UTF8.self) })
+        return Self(method, template, parameters, query: query, body: fields, requiredPeers: requiredPeers)
     }
 
     /// The path and the query of the request line.

@@ -233,10 +233,6 @@ package struct ListenForm: Codable, Sendable {
     }
 }
 
-struct RevealForm: Codable, Sendable {
-    let reveal: Bool
-}
-
 struct KeyImportForm: Codable, Sendable {
     let hex: String
     let replace: Bool

@@ -13,7 +13,7 @@ extension NodeAPI {
         let found = (routes + commandRoutes).first { $0.method == request.method && $0.template == path }
         guard let route = found else { preconditionFailure("there is no route \(request.method.rawValue) \(path)") }
         var input = ConsoleRequest()
-        input.origin = .socket
+        input.origin = .thisProcess
         input.parameters = request.parameters
         input.query = request.query
         input.body = request.body ?? []

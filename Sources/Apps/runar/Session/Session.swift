@@ -6,7 +6,7 @@ internal import RunarNode
 /// The way of a command to the node of a home: over the socket there, or in this very process.
 struct Session: Sendable {
     private enum Way: Sendable {
-        case socket(NodeClient)
+        case socket(NodeClient, PassphraseSource)
         case api(NodeAPI)
     }
 
@@ -26,7 +26,8 @@ struct Session: Sendable {
         if let client = NodeClient(home: place) {
             let ignored = (node?.flagsOfNode ?? []).map(\.flag).sorted().joined(separator: ", ")
             if !ignored.isEmpty { Output.note("note: the running node keeps its own settings, not \(ignored)") }
-            return try await body(Session(way: .socket(client)))
+            let passphrase = PassphraseSource(place: place, settings: try home.settings(node))
+            return try await body(Session(way: .socket(client, passphrase)))
         }
         let settings = try home.settings(node)
         let nodeDirectory = try await NodeDirectory.open(place, settings: settings)
@@ -97,14 +98,23 @@ struct Session: Sendable {
 
     /// Asks, and returns the answer.
     ///
+    /// A running node refuses an operation that requires the passphrase of its vault before it does anything; then the
+    /// request is sent again with the passphrase.
+    ///
     /// - Throws: ``CommandFailure``.
     func send<Answer>(
         _ request: APIRequest<Answer>,
         onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void = { _ in }
     ) async throws -> Answer {
         switch way {
-        case .socket(let client): try await client.perform(request, onUpdate: onUpdate)
-        case .api(let api): try await api.perform(request, onUpdate: onUpdate)
+        case .api(let api): return try await api.perform(request, onUpdate: onUpdate)
+        case .socket(let client, let passphrase):
+            do {
+                return try await client.perform(request, onUpdate: onUpdate)
+            } catch let failure as CommandFailure where failure.code == CommandFailure.passphraseNeeded {
+                let confirmed = try request.confirmed(with: passphrase.read())
+                return try await client.perform(confirmed, onUpdate: onUpdate)
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 // `ApiError` whose `message` says what to do. `stream(path, body, onLine, signal)` reads an answer line by line (NDJSON)
 // until it ends or the signal aborts; without a body it is a GET. `lasting` does so with one that lasts.
 
+import { access } from "./access.js";
 import { signal } from "./dom.js";
 import { inPlace } from "./turns.js";
 import { clean } from "./format.js";
@@ -12,6 +13,9 @@ import { t } from "../texts.js";
 const base = "/api/v1";
 /// Whether this browser is on the device itself: over the local network the console is there with TLS only.
 export const isHere = location.protocol === "http:";
+
+/// Whether this screen may perform an operation, such as "POST /backup": some belong to the device itself.
+export const isAllowed = operation => isHere || !(operation in access);
 
 const metricsPath = "/metrics";
 const key = "runar.session";

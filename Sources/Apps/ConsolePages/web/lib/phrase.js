@@ -4,7 +4,7 @@
 // only while the dialog is open, and hidden when the person leaves it.
 
 import { h, signal, onEnd } from "./dom.js";
-import { get, isHere, post } from "./api.js";
+import { get, isAllowed, post } from "./api.js";
 import { asTyped, button, checkbox, field, form, note } from "./parts.js";
 import { openDialog, toast } from "./dialog.js";
 import { onLeaving, secretField } from "./secret.js";
@@ -17,7 +17,7 @@ const confirmation = "show";
 
 /// `vault` is what opens the keys, as `/keys` says it; it is asked for if it is not given.
 export async function showRecoveryPhrase(vault) {
-  if (!isHere) return elsewhere(w.title);
+  if (!isAllowed("POST /recovery-phrase")) return elsewhere(w.title);
   const kind = vault ?? (await get("/keys")).vault;
   const { closed } = openDialog({ title: w.title, isWide: true }, close => {
     const step = signal("ask");
@@ -35,9 +35,9 @@ export async function showRecoveryPhrase(vault) {
   return isWritten;
 }
 
-/// On another screen keys are neither shown nor taken.
-export async function elsewhere(title) {
-  await openDialog({ title }, close => [note("info", h("p", null, w.onlyThere)),
+/// Explains on another screen that an operation belongs to the device itself: by default because it shows or takes keys.
+export async function elsewhere(title, text = w.onlyThere) {
+  await openDialog({ title }, close => [note("info", h("p", null, text)),
     h("div", { class: "buttons end" }, button(t.app.close, { onPress: () => close() }))]).closed;
   return false;
 }
@@ -54,11 +54,33 @@ export function confirmed(kind, data, error) {
   error.set(isSecret ? t.keys.missing : w.wrongWord);
 }
 
+/// Calls `act(confirmation)` after the person has typed the passphrase of the vault, if it has one; false when cancelled.
+export async function withConfirmation({ title, action }, act) {
+  const kind = (await get("/keys")).vault;
+  if (kind !== "passphrase") {
+    await act(confirmation);
+    return true;
+  }
+  const { closed } = openDialog({ title }, close => {
+    const error = signal("");
+    return form({ error, vaultError: error, onSubmit: async data => {
+      const given = confirmed(kind, data, error);
+      if (!given) return;
+      await act(given);
+      close(true);
+    } },
+    h("p", null, w.confirmLead), vaultField(kind, error, true),
+    h("div", { class: "buttons end" }, button(t.app.cancel, { onPress: () => close(false) }),
+      button(action, { kind: "primary", type: "submit" })));
+  });
+  return Boolean(await closed);
+}
+
 function askStep(kind, done, close) {
   const error = signal("");
   return form({ error, onSubmit: async data => {
-    const passphrase = confirmed(kind, data, error);
-    if (passphrase) done((await post("/recovery-phrase", { passphrase })).words);
+    const given = confirmed(kind, data, error);
+    if (given) done((await post("/recovery-phrase", { confirmation: given })).words);
   } },
   h("p", null, w.lead),
   h("ul", { class: "plain-list" }, w.rules.map(one => h("li", null, one))),
@@ -114,7 +136,7 @@ function pick(count, wanted) {
 
 /// The root key from its words; true when it is back. `hasOther` says that another one would be lost.
 export async function restoreFromWords(hasOther, vault) {
-  if (!isHere) return elsewhere(w.restoreTitle);
+  if (!isAllowed("POST /recovery-phrase/restore")) return elsewhere(w.restoreTitle);
   const { closed } = openDialog({ title: w.restoreTitle }, close => {
     const error = signal(""), vaultError = signal(""), count = signal(0), isCovered = signal(false);
     let area;

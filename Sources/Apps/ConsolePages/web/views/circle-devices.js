@@ -1,9 +1,10 @@
 // The devices of this device's person: their list, setting up one from another, and removing one.
 
 import { h, effect, signal } from "../lib/dom.js";
-import { post, del, part } from "../lib/api.js";
+import { post, del, isAllowed, part } from "../lib/api.js";
 import { badge, bdi, button, field, findings, form, note, section, select } from "../lib/parts.js";
 import { confirm, openDialog, toast } from "../lib/dialog.js";
+import { elsewhere, withConfirmation } from "../lib/phrase.js";
 import { base64url, within } from "../lib/format.js";
 import { peers, nameOf } from "./peers-store.js";
 import { t } from "../texts.js";
@@ -50,6 +51,7 @@ const device = one => [
 ];
 
 export const expectButton = value => button(w.expect, { icon: "renew", onPress: () => {
+  if (!isAllowed("POST /circle/devices/{peer}/expect")) return elsewhere(w.expect);
   const expected = signal(null);
   openDialog({ title: w.expect }, close => {
     effect(() => {
@@ -62,26 +64,32 @@ export const expectButton = value => button(w.expect, { icon: "renew", onPress: 
         h("div", { class: "buttons end" }, button(t.app.close, { onPress: () => close() }))]
       : [h("p", null, w.expectText), chooseDevice({ label: w.expect, none: w.none, action: w.expectAction,
         onChosen: async (peer, name) => {
-          await post(`${path(peer)}/expect`);
-          expected.set(name);
+          await withConfirmation({ title: w.expect, action: w.expectAction }, async confirmation => {
+            await post(`${path(peer)}/expect`, { confirmation });
+            expected.set(name);
+          });
         } })]);
   });
 } });
 
 function add({ people, devices }) {
+  if (!isAllowed("POST /circle/devices/{peer}")) return elsewhere(w.add);
   const taken = new Set([devices, ...people.map(one => one.devices)].flat().map(one => one.peerId));
   openDialog({ title: w.add }, close => [
     w.addText.map(one => h("p", null, one)),
     chooseDevice({ label: w.add, none: w.none, action: w.addAction, shows: one => one.connected && !taken.has(one.peerId),
       onChosen: async (peer, name) => {
-        await post(path(peer));
-        close();
-        toast(w.added(within(name)));
+        await withConfirmation({ title: w.add, action: w.addAction }, async confirmation => {
+          await post(path(peer), { confirmation });
+          close();
+          toast(w.added(within(name)));
+        });
       } }),
   ]);
 }
 
 async function remove(one) {
+  if (!isAllowed("DELETE /circle/devices/{peer}")) return elsewhere(w.remove, t.failures["only-here"]);
   const name = within(label(one));
   if (!await confirm({ title: w.removeTitle(name), text: w.removeText, action: w.remove, isDangerous: true })) return;
   await del(path(base64url(one.peerId)));

@@ -1,7 +1,7 @@
 // A person's devices: one that has the master key sets up another, by two codes and no connection between them.
 
 import { h, signal } from "../lib/dom.js";
-import { isHere, post } from "../lib/api.js";
+import { isAllowed, post } from "../lib/api.js";
 import { resource } from "../lib/store.js";
 import { section, card, button, note, form, checkbox, bdi, loaded } from "../lib/parts.js";
 import { confirm } from "../lib/dialog.js";
@@ -9,7 +9,7 @@ import { codeView } from "../lib/code.js";
 import { scanner, looksLikeOurs } from "../lib/scan.js";
 import { day } from "../lib/format.js";
 import { tokenFields } from "./member.js";
-import { confirmed, vaultField } from "../lib/phrase.js";
+import { confirmed, elsewhere, vaultField, withConfirmation } from "../lib/phrase.js";
 import { settingsPage, titleOf } from "./settings-page.js";
 import { t } from "../texts.js";
 
@@ -29,10 +29,13 @@ const choose = (keys, step) => h("div", { class: "pair" },
   h("div", { class: "card deed" }, h("h2", null, w.addTitle),
     h("p", { class: "quiet" }, keys.keys.some(one => one.key === "root") ? w.addText : w.addNoRoot),
     h("div", { class: "buttons" }, button(w.add, { kind: "primary", icon: "scan",
-      disabled: !keys.keys.some(one => one.key === "root"), onPress: () => step.set({ name: "read", vault: keys.vault }) }))),
+      disabled: !keys.keys.some(one => one.key === "root"), onPress: () => (isAllowed("POST /device/add") ? step.set({ name: "read", vault: keys.vault }) : elsewhere(w.addTitle)) }))),
   h("div", { class: "card deed" }, h("h2", null, w.getTitle), h("p", { class: "quiet" }, w.getText),
     h("div", { class: "buttons" }, button(w.get, { icon: "code",
-      onPress: async () => step.set({ name: "show", request: await post("/device/request", {}) }) }))));
+      onPress: async () => {
+        if (!isAllowed("POST /device/request")) return elsewhere(w.getTitle);
+        step.set({ name: "show", request: await post("/device/request", {}) });
+      } }))));
 
 const again = step => button(t.app.cancel, { onPress: () => step.set({ name: "choose" }) });
 
@@ -44,10 +47,15 @@ async function inspect(text, kind) {
   throw new Error(isDamaged ? t.join.notForJoining.ours : w.wanted[kind]);
 }
 
+/// The result of the answer's text; undefined when the person does not confirm it.
 async function setUp(text) {
-  try { return await post("/device/setup", { text }); } catch (error) {
-    throw error.code === "bad-data" ? new Error(w.notTheAnswer) : error;
-  }
+  let result;
+  await withConfirmation({ title: w.getTitle, action: w.takeAction }, async confirmation => {
+    try { result = await post("/device/setup", { text, confirmation }); } catch (error) {
+      throw error.code === "bad-data" ? new Error(w.notTheAnswer) : error;
+    }
+  });
+  return result;
 }
 
 async function compare(code, text) {
@@ -66,13 +74,13 @@ const steps = {
     return section({ title: w.termsTitle }, card(form({ vaultError, onSubmit: async data => {
       const label = data.get("label").trim(), life = data.get("life"), admin = isAdmin();
       const confirmation = confirmed(vault, data, vaultError);
-      if (admin && !confirmation) return;
-      step.set({ name: "answer", answer: await post("/device/add", { request: text, admin,
-        ...(admin && { confirmation }), ...(label && { label }), ...(life && { lifeSeconds: Number(life) }) }) });
+      if (!confirmation) return;
+      step.set({ name: "answer", answer: await post("/device/add", { request: text, admin, confirmation,
+        ...(label && { label }), ...(life && { lifeSeconds: Number(life) }) }) });
     } },
     tokenFields("", { withRenewal: false }),
-    isHere && h("div", null, checkbox(w.admin, { onChange: isAdmin.set, hint: w.adminHint })),
-    () => isAdmin() && vault === "passphrase" && vaultField(vault, vaultError),
+    h("div", null, checkbox(w.admin, { onChange: isAdmin.set, hint: w.adminHint })),
+    vault === "passphrase" && vaultField(vault, vaultError),
     h("div", { class: "buttons" }, button(w.answer, { kind: "primary", type: "submit" }), again(step)))));
   },
 
@@ -87,7 +95,8 @@ const steps = {
     section({ title: w.takeTitle }, card(h("p", null, w.takeText),
       scanner({ pasteLabel: w.pasteAnswer, pasteHint: w.pasteAnswerHint, onText: async text => {
         await compare(await inspect(text, "device-answer"), w.sameAnswerText);
-        step.set({ name: "ready", result: await setUp(text) });
+        const result = await setUp(text);
+        if (result) step.set({ name: "ready", result });
       } })), h("div", { class: "buttons" }, again(step))),
   ],
 

@@ -1,7 +1,7 @@
 // The keys of this device. Only their public parts are ever here; secret parts leave the node in encrypted files only.
 
 import { h, signal } from "../lib/dom.js";
-import { blob, isHere, post } from "../lib/api.js";
+import { blob, isAllowed, post } from "../lib/api.js";
 import { resource } from "../lib/store.js";
 import { section, button, facts, copyable, empty, loaded, row, bdi, field, form, checkbox, save }
   from "../lib/parts.js";
@@ -53,7 +53,7 @@ const networkKey = one => h("li", null, row({ icon: "key", title: one.name ? bdi
 
 const noRoot = (keys, value) => section({ title: w.rootTitle }, empty({ icon: "key", title: w.noRoot,
   text: w.noRootText, actions: [
-    button(w.makeRoot, { kind: "primary", icon: "plus", onPress: async () => {
+    isAllowed("POST /keys/root") && button(w.makeRoot, { kind: "primary", icon: "plus", onPress: async () => {
       await post("/keys/root");
       keys.reload();
       toast(w.made, { action: w.phrase, onAction: () => showRecoveryPhrase(value.vault) });
@@ -62,13 +62,13 @@ const noRoot = (keys, value) => section({ title: w.rootTitle }, empty({ icon: "k
   ] }));
 
 function exportKey(key, vault) {
-  openSecretFile({ vault, title: w.exportTitle(names[key]), text: w.exportText[key], action: w.exportAction, done: w.exported,
+  openSecretFile({ operation: "POST /keys/export", vault, title: w.exportTitle(names[key]), text: w.exportText[key], action: w.exportAction, done: w.exported,
     fetch: body => blob("/keys/export", { key, ...body }), name: `runar-${key}-key.vault` });
 }
 
 /// Gives this device a new key; what is shown changes by itself.
 function renewKey(vault) {
-  if (!isHere) return elsewhere(w.renewTitle);
+  if (!isAllowed("POST /device/renew")) return elsewhere(w.renewTitle);
   openDialog({ title: w.renewTitle }, close => {
     const error = signal("");
     return form({ error, onSubmit: async data => {
@@ -86,8 +86,8 @@ function renewKey(vault) {
 }
 
 /// Asks twice for a new passphrase, once for the vault's, and saves what the node encrypts.
-export function openSecretFile({ title: heading, text, action, done, fetch, name, vault }) {
-  if (!isHere) return elsewhere(heading);
+export function openSecretFile({ operation, title: heading, text, action, done, fetch, name, vault }) {
+  if (!isAllowed(operation)) return elsewhere(heading);
   openDialog({ title: heading }, close => {
     const error = signal(""), againError = signal(""), vaultError = signal("");
     return form({ error, vaultError, onSubmit: async data => {
@@ -112,8 +112,8 @@ export function openSecretFile({ title: heading, text, action, done, fetch, name
 
 /// Asks for a file and its passphrase; `send({file, passphrase, replace, confirmation})` is the request, and its answer
 /// the notice.
-export async function openFile({ title: heading, text, action, hasOther, vault, send }) {
-  if (!isHere) return elsewhere(heading);
+export async function openFile({ operation, title: heading, text, action, hasOther, vault, send }) {
+  if (!isAllowed(operation)) return elsewhere(heading);
   const { closed } = openDialog({ title: heading }, close => {
     const error = signal(""), fileError = signal(""), vaultError = signal("");
     return form({ vaultError, onSubmit: async (data, node) => {
@@ -149,7 +149,7 @@ export async function openFile({ title: heading, text, action, hasOther, vault, 
 
 /// The key of a device stays with it: a running node cannot become another device.
 async function importKey(keys, hasOther, vault) {
-  const isDone = await openFile({ title: w.importTitle, text: w.importLead, action: w.importAction, hasOther, vault,
+  const isDone = await openFile({ operation: "POST /keys/import", title: w.importTitle, text: w.importLead, action: w.importAction, hasOther, vault,
     send: async body => { await post("/keys/import", { key: "root", ...body }); return w.imported; } });
   if (isDone) keys.reload();
 }

@@ -1,7 +1,7 @@
 // This device: who it is, how its node is set up, who may open this console, and the end of the node.
 
 import { h, untracked } from "../lib/dom.js";
-import { post, put, del, closeSession, isHere } from "../lib/api.js";
+import { post, put, del, closeSession, isAllowed } from "../lib/api.js";
 import { resource, peerKinds } from "../lib/store.js";
 import { section, button, iconButton, facts, field, form, copyable, loaded, loadedOnce } from "../lib/parts.js";
 import { confirm, openDialog, toast } from "../lib/dialog.js";
@@ -59,7 +59,7 @@ h("table", { class: "set-up" },
           isEditable(now()) && iconButton("edit", w.change(w.names[key] ?? key), () => edit(now()))]));
   }))));
 
-const isEditable = ({ key, source }) => isHere && ["default", "file"].includes(source)
+const isEditable = ({ key, source }) => isAllowed("PUT /settings/{key}") && ["default", "file"].includes(source)
   && !["console", "consoleLan", "passphraseFile", "keyFile"].includes(key);
 
 const edit = ({ key, values }) => openDialog({ title: w.names[key] ?? key }, close => form({ onSubmit: async data => {

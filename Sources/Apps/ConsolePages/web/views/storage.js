@@ -47,11 +47,11 @@ function backup(keys, value) {
 
 function saveBackup(vault) {
   const day = new Date().toISOString().slice(0, 10);
-  openSecretFile({ vault, title: w.saveTitle, text: w.saveText, action: t.keys.exportAction, done: w.saved,
+  openSecretFile({ operation: "POST /backup", vault, title: w.saveTitle, text: w.saveText, action: t.keys.exportAction, done: w.saved,
     fetch: body => blob("/backup", body), name: `runar-backup-${day}.vault` });
 }
 
-const restore = (hasRoot, vault) => openFile({ vault, title: w.restoreTitle, text: w.restoreText, action: t.phrase.restore,
+const restore = (hasRoot, vault) => openFile({ operation: "POST /backup/restore", vault, title: w.restoreTitle, text: w.restoreText, action: t.phrase.restore,
   hasOther: hasRoot, send: async body => t.phrase.restored((await post("/backup/restore", body)).networks) });
 
 /// Files by what they are for, the largest first.

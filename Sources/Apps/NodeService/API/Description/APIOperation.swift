@@ -3,6 +3,7 @@ internal import Console
 /// A route of the API with its shape.
 struct APIOperation: Sendable {
     let route: ConsoleRoute
+    let access: OperationAccess
     /// Throws ``SchemaReader/Failure``.
     let shape: @Sendable () throws -> APIShape
 }
@@ -22,6 +23,7 @@ struct APIShape: Sendable {
     let method: ConsoleRoute.Method
     /// The path, with `{name}` for a segment.
     let template: String
+    let access: OperationAccess
     let body: ConsoleRoute.Body
     /// The members of the JSON body; without one, of the query.
     let input: ObjectSchema
@@ -30,12 +32,23 @@ struct APIShape: Sendable {
 
 extension APIShape {
     /// - Throws: ``SchemaReader/Failure``.
-    init<Form>(_ route: ConsoleRoute, _ input: RouteInput<Form>, _ answer: Answer) throws {
+    init<Form>(
+        _ route: ConsoleRoute,
+        _ access: OperationAccess,
+        _ input: RouteInput<Form>,
+        _ answer: Answer
+    ) throws {
+        let form: ObjectSchema =
+            switch access {
+            case .overTheNetwork, .atThisDevice: try SchemaReader.object(of: Form.self)
+            case .withVaultSecret: try SchemaReader.object(of: Joined<Form, ConfirmationForm>.self)
+            }
         self.init(
             method: route.method,
             template: route.template,
+            access: access,
             body: route.body,
-            input: try SchemaReader.object(of: Form.self),
+            input: form,
             answer: answer
         )
     }
