@@ -131,6 +131,39 @@ internal import Testing
         #expect(try new.answer(["network", "create", "Four"]).json["index"] as? Int == 3)
     }
 
+    @Test func `a restored owner knows its members, revocations and settings, and revokes the device that is lost`()
+        throws
+    {
+        let (old, new) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
+        let former = try old.makeNode()
+        let (phone, thief) = (try TemporaryDataDirectory().makeNode(), try TemporaryDataDirectory().makeNode())
+        _ = try old.answer(["network", "create", "Home"])
+        _ = try old.answer(["network", "issue", phone, "--label", "phone", "--expires", "12h"])
+        _ = try old.answer(["network", "issue", thief, "--label", "thief"])
+        _ = try old.answer(["network", "revoke", "thief", "--yes"])
+        let config = old.path + "/config.json"
+        try Data(#"{"requestTimeout":"7s","listen":["127.0.0.1:0"]}"#.utf8).write(to: URL(filePath: config))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: config)
+        let backup = old.path + "-backup"
+        defer { try? FileManager.default.removeItem(atPath: backup) }  // temporary anyway
+        let opening = ["--file", backup, "--backup-passphrase-file", try old.file("passphrase", "for the backup")]
+        _ = try old.answer(["backup", "create"] + opening)
+        try new.makeNode()
+        let restored = try new.answer(["backup", "restore"] + opening)
+        #expect(try restored.json["members"] as? Int == 1 && restored.json["revocations"] as? Int == 1)
+        #expect(try restored.text("formerPeerId") == former)
+        #expect(try (restored.json["formerNetworks"] as? [String])?.count == 1)
+        let shown = try new.runar(["peers", "--all"]).output
+        #expect(shown.contains("phone") && shown.contains("former device") && !shown.contains("thief"))
+        let refused = try new.runar(["network", "issue", thief, "--json"])
+        #expect(refused.status != 0)
+        #expect(try new.answer(["network", "revoke", "former device", "--yes"]).text("peerId") == former)
+        let settings = try String(contentsOfFile: new.path + "/config.json", encoding: .utf8)
+        #expect(settings.contains("7s") && !settings.contains("listen"))
+        let again = try new.answer(["backup", "restore"] + opening)
+        #expect(try (again.json["formerNetworks"] as? [String])?.isEmpty == true)
+    }
+
     @Test func `an exported key goes into another vault only where it replaces nothing`() throws {
         let (one, other) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         let peer = try one.makeNode()

@@ -20,7 +20,7 @@ internal import Testing
     ]
     /// The operations that also need the secret of the vault.
     private static let withVaultSecret: Set = [
-        "POST /backup", "POST /backup/content", "POST /backup/restore",
+        "POST /backup", "POST /backup/content", "POST /backup/content/restore", "POST /backup/restore",
         "POST /circle/devices/{peer}",
         "POST /circle/devices/{peer}/expect", "POST /device/add", "POST /device/renew", "POST /device/setup",
         "POST /keys/export", "POST /keys/import", "POST /keys/{key}/export", "POST /keys/{key}/import",

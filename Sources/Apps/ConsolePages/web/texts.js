@@ -891,6 +891,9 @@ export const t = {
   },
 
   storage: {
+    lostTitle: "Is your former device lost?", lostAction: "Remove it",
+    lostText: id => `The device ${id} made this backup. It stays a member of your networks until you remove it, which is final.`,
+    lostDone: "The former device was removed from your networks.",
     used: "On this device", total: "In all", free: "Free on this disk",
     values: "Shared values in memory", what: "What", size: "Size", folder: "Folder",
     received: "Files from others go to",

@@ -82,6 +82,15 @@ extension NodeAPI {
                 try handler.importKey(request["key"], hex: form.hex, replacing: form.replace)
             },
             route(.post, "/backup/content", .withVaultSecret, body: .json()) { _ in try handler.backup() },
+            route(
+                .post,
+                "/backup/content/restore",
+                .withVaultSecret,
+                .json(RestoreContentForm.self, limit: Self.contentByteLimit),
+                changes: [.keys, .networks, .peers]
+            ) { _, form in
+                try await handler.restore(form.content, replacing: form.replace)
+            },
         ]
     }
 }

@@ -112,16 +112,7 @@ extension NodeAPI {
                 answers: { .file }
             ) { _, form in
                 let passphrase = try Self.newPassphrase(form.passphrase)
-                let content = try handler.backup()
-                var bytes = try Hex.decode(content.rootKey)
-                let storage = InMemoryKeyStorage()
-                try storage.store(SecretBytes(consuming: &bytes), id: BackupFile.rootName)
-                for (position, text) in content.networks.enumerated() {
-                    try storage.store(
-                        SecretBytes(copying: Array(text.utf8)),
-                        id: "\(BackupFile.networkPrefix)\(position)"
-                    )
-                }
+                let storage = try BackupFile.storage(of: handler.backup())
                 return .download(try seal(storage, passphrase), name: "runar-backup.vault")
             },
             route(
@@ -129,20 +120,12 @@ extension NodeAPI {
                 "/backup/restore",
                 .withVaultSecret,
                 .json(RestoreForm.self),
-                changes: [.keys, .networks]
+                changes: [.keys, .networks, .peers]
             ) { _, form in
-                let backup = try open(form.file, form.passphrase)
-                guard let root = try backup.retrieve(id: BackupFile.rootName) else {
+                guard let content = try BackupFile.content(of: open(form.file, form.passphrase)) else {
                     throw ConsoleFailure(422, "bad-backup", "there is no root key in this file: choose another")
                 }
-                _ = try store(root, as: BackupFile.rootName, replacing: form.replace ?? false)
-                var count = 0
-                for id in try backup.list() where id.hasPrefix(BackupFile.networkPrefix) {
-                    guard let text = try backup.retrieve(id: id) else { continue }
-                    _ = try await handler.join(text.withBytes { String(decoding: $0, as: UTF8.self) })
-                    count += 1
-                }
-                return RestoreReport(restored: true, networks: count)
+                return try await handler.restore(content, replacing: form.replace ?? false)
             },
         ]
     }

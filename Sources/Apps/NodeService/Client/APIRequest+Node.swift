@@ -51,6 +51,13 @@ extension APIRequest where Answer == BackupContent {
     package static var backup: Self { Self(.post, "backup/content") }
 }
 
+extension APIRequest where Answer == RestoreReport {
+    /// Makes this device the owner of the networks of a backup.
+    package static func restore(_ content: BackupContent, replacing: Bool) -> Self {
+        Self(.post, "backup/content/restore", body: RestoreContentForm(content: content, replace: replacing))
+    }
+}
+
 extension APIRequest where Answer == DeviceRequestReport {
     /// The request that a new device shows.
     package static var deviceRequest: Self { Self(.post, "device/request") }

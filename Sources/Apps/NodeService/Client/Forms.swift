@@ -233,6 +233,11 @@ package struct ListenForm: Codable, Sendable {
     }
 }
 
+struct RestoreContentForm: Codable, Sendable {
+    let content: BackupContent
+    let replace: Bool
+}
+
 struct KeyImportForm: Codable, Sendable {
     let hex: String
     let replace: Bool

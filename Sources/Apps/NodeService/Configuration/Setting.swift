@@ -54,6 +54,16 @@ package enum Setting: String, CaseIterable, Codable, Sendable {
     /// Whether it is about the keys, and not about how the node runs.
     package var isOfKeys: Bool { self == .passphraseFile || self == .keyFile }
 
+    /// Whether it goes to another machine with a backup: it names no path and no address of this one.
+    var isPortable: Bool {
+        switch self {
+        case .listen, .acceptFiles, .console, .consoleLan, .passphraseFile, .keyFile: false
+        case .logLevel, .requestTimeout, .messageLimit, .listenerCapacity, .discovery, .discoveryGroup,
+            .discoveryInterval, .stunServers, .hashTable, .dhtTimeout, .cacheAge, .renewTokens, .grantRenewals:
+            true
+        }
+    }
+
     private var words: [String] {
         var words = [""]
         for character in rawValue {

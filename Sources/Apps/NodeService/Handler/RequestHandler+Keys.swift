@@ -89,19 +89,6 @@ extension RequestHandler {
         openKeyStores()
         openCircle()
     }
-
-    /// Returns the content of a backup: the root key, and the texts of the networks that it owns.
-    func backup() throws -> BackupContent {
-        guard let secret = try keys.retrieve(id: "root") else {
-            throw CommandFailure(
-                "no-key",
-                .data,
-                "this device has no root key, so there is nothing to back up: `runar network create` makes it"
-            )
-        }
-        let owned = try networkReports().filter { $0.role == "owner" }.compactMap(\.text)
-        return BackupContent(rootKey: secret.withBytes { Hex.encode($0) }, networks: owned)
-    }
 }
 
 /// A key as it is shown.
@@ -144,14 +131,6 @@ package struct RenewalReport: Report {
         let memberships = ended.isEmpty ? "no membership ended" : "\(ended.count) memberships ended: join again"
         return ["this device is \(peerIdText) now", "\(kept.count) networks of its own kept, \(memberships)"]
     }
-}
-
-/// The content of a backup on its way from the handler to the command; never printed.
-package struct BackupContent: Report {
-    package let rootKey: String
-    package let networks: [String]
-
-    package var lines: [String] { [] }
 }
 
 // A person's devices: one sets up another.

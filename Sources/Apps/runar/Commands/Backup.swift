@@ -34,14 +34,11 @@ extension Backup {
         func run() async throws {
             if file == nil { try await confirm() }
             let content = try await Session.with(home) { try await $0.send(.backup) }
-            var bytes = try Hex.decode(content.rootKey)
-            let root = try Ed25519PrivateKey(SecretBytes(consuming: &bytes))
-            guard let file else { return try show(RecoveryPhrase(masterKey: root)) }
-            let backup = InMemoryKeyStorage()
-            try backup.store(root.secret, id: BackupFile.rootName)
-            for (position, text) in content.networks.enumerated() {
-                try backup.store(SecretBytes(copying: Array(text.utf8)), id: "\(BackupFile.networkPrefix)\(position)")
+            guard let file else {
+                var bytes = try Hex.decode(content.rootKey)
+                return try show(RecoveryPhrase(masterKey: try Ed25519PrivateKey(SecretBytes(consuming: &bytes))))
             }
+            let backup = try BackupFile.storage(of: content)
             let path = HomeOptions.absolute(file)
             // Checked before the person is asked for a passphrase.
             guard try !VaultFile.exists(at: path) else { throw KeychainError.alreadyExists(path: path) }
@@ -91,8 +88,6 @@ extension Backup {
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            var texts: [String] = []
-            let root: SecretBytes
             if let file {
                 let path = HomeOptions.absolute(file)
                 guard try VaultFile.exists(at: path) else {
@@ -100,38 +95,48 @@ extension Backup {
                 }
                 let secret = try Backup.secret(backupPassphraseFile, isNew: false)
                 let backup = try VaultFile.contents(at: path, secret: secret)
-                guard let key = try backup.retrieve(id: BackupFile.rootName) else {
+                guard let content = try BackupFile.content(of: backup) else {
                     throw CommandFailure(
                         "bad-backup",
                         .data,
                         "there is no root key in \(path): it is another kind of vault"
                     )
                 }
-                root = key
-                for id in try backup.list() where id.hasPrefix(BackupFile.networkPrefix) {
-                    guard let text = try backup.retrieve(id: id) else { continue }
-                    texts.append(text.withBytes { String(decoding: $0, as: UTF8.self) })
-                }
+                try await restore(content)
             } else {
                 let words = try Prompt.secret(
                     "the 24 words: ",
                     otherwise: "the words are read by a prompt only; or use --file PATH"
                 )
-                root = try words.withBytes {
+                let root = try words.withBytes {
                     try RecoveryPhrase(parsing: String(decoding: $0, as: UTF8.self)).masterKey.secret
                 }
+                let hex = root.withBytes { Hex.encode($0) }
+                try await restore(BackupContent(rootKey: hex, networks: [], records: nil))
             }
-            try await restore(root, texts)
         }
 
-        private func restore(_ root: SecretBytes, _ texts: [String]) async throws {
-            let request = APIRequest.importKey(name: "root", hex: root.withBytes { Hex.encode($0) }, replacing: replace)
-            let report = try await Session.with(home) { session in
-                _ = try await session.send(request)
-                for text in texts { _ = try await session.send(.join(text)) }
-                return RestoreReport(restored: true, networks: texts.count)
+        private func restore(_ content: BackupContent) async throws {
+            try await Session.with(home) { session in
+                let report = try await session.send(.restore(content, replacing: replace))
+                try Output.report(report, asJSON: home.output.json)
+                try await offerRevocation(of: report, session)
             }
-            try Output.report(report, asJSON: home.output.json)
+        }
+
+        /// Asks a person at a terminal whether the device that made the backup is lost, and revokes it.
+        private func offerRevocation(of report: RestoreReport, _ session: Session) async throws {
+            guard let former = report.formerPeerId, !report.formerNetworks.isEmpty, !home.output.json,
+                Output.isTerminal, Prompt.isPossible,
+                try await Prompt.accepts(
+                    "Is the device that made the backup lost? If so, it is revoked for good.",
+                    otherwise: ""
+                )
+            else { return }
+            for network in report.formerNetworks {
+                let revocation = try await session.send(.revoke(PeerName(former), network: NetworkName(network)))
+                try Output.report(revocation, asJSON: false)
+            }
         }
     }
 

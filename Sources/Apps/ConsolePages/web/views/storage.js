@@ -1,10 +1,11 @@
 // What the node keeps on this device, and the backup of what could not be made again.
 
 import { h } from "../lib/dom.js";
-import { blob, post } from "../lib/api.js";
+import { blob, part, post } from "../lib/api.js";
+import { confirm, toast } from "../lib/dialog.js";
 import { resource } from "../lib/store.js";
 import { section, button, facts, loaded, note } from "../lib/parts.js";
-import { bytes } from "../lib/format.js";
+import { base64url, bytes, short } from "../lib/format.js";
 import { settingsPage, titleOf } from "./settings-page.js";
 import { openFile, openSecretFile } from "./keys.js";
 import { showRecoveryPhrase, restoreFromWords } from "../lib/phrase.js";
@@ -40,7 +41,11 @@ function backup(keys, value) {
       : note("info", h("p", null, w.noRoot)),
     // Who has nothing to save may have come for this.
     h("details", { open: !hasRoot }, h("summary", null, w.restoreLost), h("div", { class: "buttons" },
-      button(w.restore, { onPress: async () => reload(await restore(hasRoot, value.vault)) }),
+      button(w.restore, { onPress: async () => {
+        const report = await restore(hasRoot, value.vault);
+        reload(report);
+        if (report) await offerRevocation(report);
+      } }),
       button(t.keys.words, { onPress: async () => reload(await restoreFromWords(hasRoot, value.vault)) }))),
   ];
 }
@@ -51,8 +56,23 @@ function saveBackup(vault) {
     fetch: body => blob("/backup", body), name: `runar-backup-${day}.vault` });
 }
 
-const restore = (hasRoot, vault) => openFile({ operation: "POST /backup/restore", vault, title: w.restoreTitle, text: w.restoreText, action: t.phrase.restore,
-  hasOther: hasRoot, send: async body => t.phrase.restored((await post("/backup/restore", body)).networks) });
+async function restore(hasRoot, vault) {
+  let report;
+  const isDone = await openFile({ operation: "POST /backup/restore", vault, title: w.restoreTitle, text: w.restoreText,
+    action: t.phrase.restore, hasOther: hasRoot, send: async body => {
+      report = await post("/backup/restore", body);
+      return t.phrase.restored(report.networks);
+    } });
+  return isDone && report;
+}
+
+/// The device that made the backup is a member until it is revoked.
+async function offerRevocation({ formerPeerId, formerNetworks }) {
+  if (!formerPeerId || !formerNetworks.length) return;
+  if (!await confirm({ title: w.lostTitle, text: w.lostText(short(formerPeerId)), action: w.lostAction, isDangerous: true })) return;
+  for (const network of formerNetworks) await post(`/networks/${part(base64url(network))}/revocations`, { peer: formerPeerId });
+  toast(w.lostDone);
+}
 
 /// Files by what they are for, the largest first.
 function kindsOf(files) {

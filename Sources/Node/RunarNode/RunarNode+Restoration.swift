@@ -1,0 +1,32 @@
+internal import Identity
+internal import Node
+internal import NodeCore
+package import Storage
+
+// What an owner's device knew of its networks beyond their texts, for a backup.
+extension RunarNode {
+    /// The revocations of a network, in their binary form.
+    ///
+    /// - Throws: ``StorageError``.
+    package func revocationRecords(of network: NetworkId) throws -> [[UInt8]] {
+        try self.store.revocations(of: network).map(\.entry)
+    }
+
+    /// Takes the members and revocations that an earlier device of the owner knew.
+    ///
+    /// What this device knows stays.
+    ///
+    /// - Throws: ``NodeError/notTheOwner(_:)``, ``IdentityError`` for a revocation that the network's key did not sign,
+    ///   ``StorageError``; then nothing was taken.
+    package func restore(members: [IssuedToken], revocations: [[UInt8]], of network: NetworkId) throws {
+        guard try self.store.network(network)?.role == .owner else { throw NodeError.notTheOwner(network) }
+        var known = try self.store.revocationSet(of: network)
+        let entries = try revocations.map { try Revocation(binary: $0) }
+        try known.merge(entries) { $0.verify() }
+        try self.store.addRevocations(entries)
+        self.applyIfRunning(.membership(.revocationsAdded(entries)))
+        for member in members where try self.store.issuedToken(of: member.peerId, in: network) == nil {
+            try self.store.save(member)
+        }
+    }
+}
