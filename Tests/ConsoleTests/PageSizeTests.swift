@@ -13,7 +13,7 @@ struct PageSizeTests {
     /// The bytes on the line of all that a browser ever loads.
     private static let zippedByteLimit = 160_000
     /// The bytes of all files, so that they do not grow unseen: a little more than there are.
-    private static let byteLimit = 580_000
+    private static let byteLimit = 590_000
     /// The description for programs, which no page loads.
     private static let description = "openapi.json"
 
