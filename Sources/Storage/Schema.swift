@@ -5,7 +5,7 @@ internal import GRDB
 /// A released step is never edited; a database file of each version stays in the tests.
 enum Schema {
     /// The schema version that this program writes; SQLite's `user_version` holds it.
-    static let version = 2
+    static let version = 3
 
     /// "RUNR" in the file's header tells our databases from everybody else's.
     static let applicationId: Int32 = 0x5255_4E52
@@ -21,6 +21,10 @@ enum Schema {
         migrator.registerMigration("2") { database in
             try database.execute(sql: second)
             try database.execute(sql: "PRAGMA user_version = 2")
+        }
+        migrator.registerMigration("3") { database in
+            try database.execute(sql: third)
+            try database.execute(sql: "PRAGMA user_version = 3")
         }
         return migrator
     }
@@ -240,6 +244,15 @@ enum Schema {
             blocked_public_id BLOB NOT NULL UNIQUE CHECK (length(blocked_public_id) = 32),
             report_timestamp INTEGER NOT NULL,
             report_reasons TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// A member that relayed a mail knows its sender, so it holds the mail only if no other member can, also after a restart.
+    private static let third = """
+        CREATE TABLE mail_relays (
+            number INTEGER NOT NULL REFERENCES mail ON DELETE CASCADE,
+            peer_id BLOB NOT NULL CHECK (length(peer_id) = 32),
+            PRIMARY KEY (number, peer_id)
         ) STRICT, WITHOUT ROWID;
         """
 }

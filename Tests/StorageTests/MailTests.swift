@@ -1,3 +1,4 @@
+internal import GRDB
 internal import Identity
 internal import Testing
 
@@ -80,6 +81,21 @@ internal import Testing
         let holders = try [peer(4), peer(5)]
         try store.setHolders(holders, of: outgoing.mailId, in: home)
         #expect(try store.mails(in: .outgoing, of: home).first?.holders == holders)
+    }
+
+    @Test func `the relays of an outgoing mail are stored with it and deleted with it`() throws {
+        let home = try network(1)
+        let (first, second) = (try mail(1, .outgoing, in: home), try mail(2, .outgoing, in: home))
+        try store.addMail([(first, [1]), (second, [1])])
+        try store.addRelays([peer(5), peer(4)], of: first.mailId, in: home)
+        try store.addRelays([peer(5), peer(6)], of: first.mailId, in: home)
+        let relays = try [peer(4), peer(5), peer(6)].sorted()
+        #expect(try store.mails(in: .outgoing, of: home).map(\.relays) == [relays, []])
+        try store.deleteMail([first.mailId], in: .outgoing, of: home)
+        #expect(try store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM mail_relays") } == 0)
+        // A relay of a mail that was withdrawn meanwhile is not stored.
+        try store.addRelays([peer(5)], of: first.mailId, in: home)
+        #expect(try store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM mail_relays") } == 0)
     }
 
     @Test func `the mail of a network goes when the device leaves it`() throws {

@@ -27,6 +27,8 @@ package struct StoredMail: Sendable, Hashable {
     package var homes: [PeerId]
     /// The members that hold outgoing mail.
     package var holders: [PeerId]
+    /// The members that were requested to relay outgoing mail, ascending.
+    package var relays: [PeerId]
 
     package init(
         folder: Folder,
@@ -37,7 +39,8 @@ package struct StoredMail: Sendable, Hashable {
         expiration: UInt64,
         byteCount: Int,
         homes: [PeerId] = [],
-        holders: [PeerId] = []
+        holders: [PeerId] = [],
+        relays: [PeerId] = []
     ) {
         self.folder = folder
         self.networkId = networkId
@@ -48,6 +51,7 @@ package struct StoredMail: Sendable, Hashable {
         self.byteCount = byteCount
         self.homes = homes
         self.holders = holders
+        self.relays = relays
     }
 }
 
@@ -83,13 +87,15 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func mails(in folder: StoredMail.Folder, of network: NetworkId) throws(StorageError) -> [StoredMail] {
         try read { database in
-            try Row.fetchAll(
+            let arguments: StatementArguments = [folder.rawValue, network.bytes.blob]
+            let relays = try Self.relays(ofMailIn: arguments, database)
+            return try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT mail_id, mailbox, peer_id, expiration, byte_count, homes, holders FROM mail
+                    SELECT number, mail_id, mailbox, peer_id, expiration, byte_count, homes, holders FROM mail
                     WHERE folder = ? AND network_id = ? ORDER BY number
                     """,
-                arguments: [folder.rawValue, network.bytes.blob]
+                arguments: arguments
             ).map { row in
                 StoredMail(
                     folder: folder,
@@ -100,10 +106,27 @@ extension StateStore {
                     expiration: try row.number("expiration"),
                     byteCount: Int(clamping: try row.number("byte_count")),
                     homes: try Self.peers(in: row.bytes("homes")),
-                    holders: try Self.peers(in: row.bytes("holders"))
+                    holders: try Self.peers(in: row.bytes("holders")),
+                    relays: relays[try row.number("number")] ?? []
                 )
             }
         }
+    }
+
+    /// The relays of the mails in a folder of a network, by the number of the mail.
+    private static func relays(
+        ofMailIn folder: StatementArguments,
+        _ database: Database
+    ) throws -> [UInt64: [PeerId]] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT number, mail_relays.peer_id AS peer_id FROM mail_relays JOIN mail USING (number)
+                WHERE folder = ? AND network_id = ? ORDER BY number, mail_relays.peer_id
+                """,
+            arguments: folder
+        )
+        return try rows.reduce(into: [:]) { try $0[$1.number("number"), default: []].append($1.peerId()) }
     }
 
     /// The bodies of those of the mails that are stored, with the expiration, by id.
@@ -137,6 +160,24 @@ extension StateStore {
                 sql: "UPDATE mail SET holders = ? WHERE folder = 'outgoing' AND network_id = ? AND mail_id = ?",
                 arguments: [Self.blob(of: holders).blob, network.bytes.blob, id.blob]
             )
+        }
+    }
+
+    /// Stores that members are requested to relay an outgoing mail; those that are stored already stay.
+    ///
+    /// - Throws: ``StorageError``.
+    package func addRelays(_ relays: [PeerId], of id: [UInt8], in network: NetworkId) throws(StorageError) {
+        guard !relays.isEmpty else { return }
+        try write { database in
+            let statement = try database.makeStatement(
+                sql: """
+                    INSERT OR IGNORE INTO mail_relays (number, peer_id)
+                    SELECT number, ? FROM mail WHERE folder = 'outgoing' AND network_id = ? AND mail_id = ?
+                    """
+            )
+            for relay in relays {
+                try statement.execute(arguments: [relay.bytes.blob, network.bytes.blob, id.blob])
+            }
         }
     }
 
