@@ -66,8 +66,11 @@ final class MailNetwork {
     var isMeshed = true
     /// The share of messages after which the connection breaks.
     var breakShare = 0.0
-    /// The members that the hash table names for a mailbox.
-    private(set) var table: [MailboxID: OrderedSet<Int>] = [:]
+    /// The answers of hostile members to messages, by the sender; nil for one that is handled as usual.
+    var hostile: [Int: (_ peer: Int, _ message: Message) -> [Message]?] = [:]
+    /// The lookups of the hash table, and the members to which others tried to connect.
+    private(set) var lookups: [(member: Int, place: Bytes32)] = []
+    private(set) var sought: [(member: Int, peer: Int)] = []
     /// The messages that were delivered, for tests that look at them.
     private(set) var sent: [(from: Int, to: Int, message: Message)] = []
     private var events = Heap<Entry>()
@@ -213,8 +216,13 @@ final class MailNetwork {
                 schedule(.action { [weak self] in self?.connect(sender, receiver) }, in: .seconds(1))
                 return
             }
-            do { sent.append((sender, receiver, try Message(bytes))) } catch { preconditionFailure("\(error)") }
-            inject(bytes, from: sender, to: receiver)
+            let message: Message
+            do { message = try Message(bytes) } catch { preconditionFailure("\(error)") }
+            sent.append((sender, receiver, message))
+            guard let answers = hostile[receiver]?(sender, message) else {
+                return inject(bytes, from: sender, to: receiver)
+            }
+            for answer in answers { transmit(answer.bytes, from: receiver, to: sender) }
         case .input(let number, let generation, let input):
             guard members[number].generation == generation else { return }
             feed(number, input)
@@ -235,27 +243,32 @@ final class MailNetwork {
         schedule(.input(number, generation: members[number].generation, input), in: span)
     }
 
+    /// The members that a lookup of the hash table finds.
+    private func nearest(to place: Bytes32, unlike number: Int) -> [PeerId] {
+        let peers = online.filter { $0 != number }.map { members[$0].peerId }
+        return Array(peers.sorted { place.isNearer($0, than: $1) }.prefix(limits.lookupMembers))
+    }
+
+    private func transmit(_ bytes: [UInt8], from number: Int, to other: Int) {
+        guard let link = linkNumbers[[number, other]] else { return }
+        schedule(.message(from: number, to: other, link: link, bytes), in: Self.delay)
+    }
+
     private func perform(_ effect: Mailbox.Effect, of number: Int) {
         switch effect {
         case .send(let peer, let bytes):
-            guard let other = self.number(of: peer), let link = linkNumbers[[number, other]] else { return }
-            schedule(.message(from: number, to: other, link: link, bytes), in: Self.delay)
+            guard let other = self.number(of: peer) else { return }
+            transmit(bytes, from: number, to: other)
         case .connect(let peer):
             guard let other = self.number(of: peer) else { return }
+            sought.append((number, other))
             schedule(.action { [weak self] in self?.connect(number, other) }, in: Self.delay)
         case .wake(let time):
             members[number].wake = time
             schedule(.wake(number, generation: members[number].generation), in: max(time - now, .zero))
-        case .record(let mailbox, let isPresent):
-            if isPresent {
-                table[mailbox, default: []].append(number)
-            } else {
-                table[mailbox]?.remove(number)
-            }
-            answer(number, in: Self.tableDelay, .recordWritten(mailbox, true))
-        case .search(let mailbox):
-            let holders = (table[mailbox] ?? []).map { members[$0].peerId }
-            answer(number, in: Self.tableDelay, .holdersFound(holders))
+        case .search(let place):
+            lookups.append((number, place))
+            answer(number, in: Self.tableDelay, .membersFound(nearest(to: place, unlike: number)))
         case .violation(_, let reason): members[number].violations.append(reason)
         case .host(let effect): perform(effect, of: number)
         }
@@ -263,20 +276,15 @@ final class MailNetwork {
 
     private func perform(_ effect: Mailbox.HostEffect, of number: Int) {
         switch effect {
-        case .readOutgoing(let id):
+        case .readOutgoing(let id, let relays):
+            if !relays.isEmpty { updateOutgoing(id, of: number, relays: relays) }
             answer(number, in: Self.diskDelay, .host(.outgoingRead(id, members[number].disk.outgoing[id]?.mail)))
         case .progressed(let id, let progress):
             members[number].progress[id] = progress
             if progress.isFinal {
                 members[number].disk.outgoing[id] = nil
-            } else if case .held(let holders) = progress, let outgoing = members[number].disk.outgoing[id] {
-                let description = OutgoingMail(
-                    outgoing.mail,
-                    to: outgoing.description.recipient,
-                    homes: outgoing.description.homes,
-                    holders: holders
-                )
-                members[number].disk.outgoing[id] = (outgoing.mail, description)
+            } else if case .held(let holders) = progress {
+                updateOutgoing(id, of: number, holders: holders)
             }
         case .hold(let mail, let description):
             members[number].disk.held[mail.id] = (mail, description)
@@ -293,5 +301,22 @@ final class MailNetwork {
             }
             answer(number, in: Self.diskDelay, .host(.stored([mail.id], reception)))
         }
+    }
+
+    private func updateOutgoing(
+        _ id: MailID,
+        of number: Int,
+        holders: [PeerId]? = nil,
+        relays: [PeerId]? = nil
+    ) {
+        guard let (mail, description) = members[number].disk.outgoing[id] else { return }
+        let update = OutgoingMail(
+            mail,
+            to: description.recipient,
+            homes: description.homes,
+            holders: holders ?? description.holders,
+            relays: relays ?? description.relays
+        )
+        members[number].disk.outgoing[id] = (mail, update)
     }
 }

@@ -3,7 +3,6 @@ public import Essentials
 public import Identity
 package import Kademlia
 internal import Logging
-internal import Mailbox
 public import Node
 internal import NodeCore
 internal import Platform
@@ -305,7 +304,7 @@ extension RunarNode {
     /// The records by which services are found are the node's own and left out.
     package func storedHeads(networkId: NetworkId) -> [Record.Head] {
         let heads = (try? self.running().storedHeads(in: networkId)) ?? []  // see above
-        return heads.filter { !Services.isRecordKey($0.key) && !MailboxID.isRecordKey($0.key) }
+        return heads.filter { !Services.isRecordKey($0.key) }
     }
 }
 

@@ -7,18 +7,28 @@ struct Budgets: Sendable {
         var deposits = TokenBucket()
         /// In bytes of these.
         var bytes = TokenBucket()
+        /// In deposits that this node relays, and their bytes, in the long run.
+        var relayed = TokenBucket()
+        var relayedBytes = TokenBucket()
+        var keys = TokenBucket()
         var notices = TokenBucket()
         var collections = TokenBucket()
     }
 
     private let depositRate: RateLimit
     private let byteRate: RateLimit
+    private let relayedRate: RateLimit
+    private let relayedByteRate: RateLimit
+    private let keyRate: RateLimit
     private let noticeRate: RateLimit
     private var budgets = BudgetTable(full: Budget())
 
     init(limits: Mailbox.Limits) {
         depositRate = RateLimit(perSecond: limits.depositsPerSecond, atOnce: limits.depositsAtOnce)
         byteRate = RateLimit(perSecond: limits.depositBytesPerSecond, atOnce: limits.depositBytesAtOnce)
+        relayedRate = RateLimit(every: limits.relayedPeriod / limits.relayedMails, atOnce: limits.relayedMails)
+        relayedByteRate = RateLimit(every: limits.relayedPeriod / limits.relayedBytes, atOnce: limits.relayedBytes)
+        keyRate = RateLimit(perSecond: limits.keysPerSecond, atOnce: limits.keysAtOnce)
         noticeRate = RateLimit(perSecond: limits.noticesPerSecond, atOnce: limits.noticesAtOnce)
     }
 
@@ -37,6 +47,20 @@ struct Budgets: Sendable {
         else { return false }
         budgets[peer].bytes.charge(byteCount, under: byteRate, at: now)
         return true
+    }
+
+    /// Counts a deposit that this node relays for a sender; returns false if it is beyond the budget.
+    mutating func takeRelayed(of byteCount: Int, from sender: PeerId, at now: Duration) -> Bool {
+        guard budgets[sender].relayedBytes.hasRoom(under: relayedByteRate, at: now),
+            budgets[sender].relayed.take(under: relayedRate, at: now)
+        else { return false }
+        budgets[sender].relayedBytes.charge(byteCount, under: relayedByteRate, at: now)
+        return true
+    }
+
+    /// Counts a key; returns false if it is beyond the budget.
+    mutating func takeKey(of peer: PeerId, at now: Duration) -> Bool {
+        budgets[peer].keys.take(under: keyRate, at: now)
     }
 
     /// Counts a notice; returns false if it is beyond the budget.

@@ -2,6 +2,10 @@ internal import Identity
 internal import OrderedCollections
 
 /// The mail that this node holds for others, without the bodies.
+///
+/// Room is shared among depositors. Where a bound is reached, the depositor that uses the most yields its newest mail to
+/// one that uses less. A mailbox id is any 32 bytes, so a member can invent them: a part of the mailboxes is reserved for
+/// those of members that this node has met, which it recognises because it knows their PeerIds.
 struct Holdings: Sendable {
     /// The number of mails and their bytes.
     struct Amount: Hashable, Sendable {
@@ -23,14 +27,32 @@ struct Holdings: Sendable {
         }
     }
 
-    private let limits: Mailbox.Limits
+    /// The result of a request for room.
+    enum Room: Hashable, Sendable {
+        /// There is room as soon as these mails are deleted.
+        case available(yielding: [MailID])
+        case refused(DepositStatus)
+    }
+
+    /// The mail of one depositor.
+    struct Share: Sendable {
+        var amount = Amount()
+        /// Its mail in each mailbox, in the order of the first mail.
+        var mailboxes: OrderedDictionary<MailboxID, Amount> = [:]
+    }
+
+    let limits: Mailbox.Limits
     private var mails: [MailID: HeldMail] = [:]
     /// The mails of each mailbox, in the order in which they came.
     private var mailboxes: OrderedDictionary<MailboxID, OrderedSet<MailID>> = [:]
     // Mails count as soon as they are being stored.
-    private var mailboxAmounts: [MailboxID: Amount] = [:]
-    private var depositorAmounts: [PeerId: Amount] = [:]
+    private(set) var mailboxAmounts: [MailboxID: Amount] = [:]
+    private(set) var shares: OrderedDictionary<PeerId, Share> = [:]
     private(set) var total = Amount()
+    /// The mailboxes of members that were admitted by this node, now or earlier.
+    private var metMailboxes: Set<MailboxID> = []
+    private var revokedPeers: Set<PeerId> = []
+    private var revokedMailboxes: Set<MailboxID> = []
 
     init(limits: Mailbox.Limits) { self.limits = limits }
 
@@ -39,24 +61,43 @@ struct Holdings: Sendable {
     /// The mails of a mailbox, the oldest first.
     func ids(in mailbox: MailboxID) -> OrderedSet<MailID> { mailboxes[mailbox] ?? [] }
 
-    /// The reason why a mail cannot be taken; nil if it can.
-    func refusal(of mail: HeldMail) -> DepositStatus? {
-        let depositor = depositorAmounts[mail.depositor, default: Amount()]
-        guard total.hasRoom(for: mail.byteCount, mails: limits.heldMails, bytes: limits.heldBytes),
-            depositor.hasRoom(for: mail.byteCount, mails: limits.depositorMails, bytes: limits.depositorBytes)
-        else { return .holderFull }
-        guard let amount = mailboxAmounts[mail.mailbox] else {
-            return mailboxAmounts.count < limits.mailboxes ? nil : .holderFull
-        }
-        return amount.hasRoom(for: mail.byteCount, mails: limits.mailboxMails, bytes: limits.mailboxBytes)
-            ? nil : .mailboxFull
+    /// The mails that a depositor brought to a mailbox, the oldest first.
+    func ids(in mailbox: MailboxID, from depositor: PeerId) -> [MailID] {
+        ids(in: mailbox).filter { mails[$0]?.depositor == depositor }
     }
+
+    // MARK: Members
+
+    /// Notes that a mailbox belongs to a member that this node has met.
+    mutating func noteMet(_ mailbox: MailboxID) {
+        if metMailboxes.count < limits.metMembers { metMailboxes.insert(mailbox) }
+    }
+
+    /// Whether a mailbox belongs to a member that this node has met.
+    func isMet(_ mailbox: MailboxID) -> Bool { metMailboxes.contains(mailbox) }
+
+    /// Notes that a peer was revoked, and returns the mails for it and from it.
+    mutating func revoke(_ peer: PeerId, mailbox: MailboxID) -> [MailID] {
+        revokedPeers.insert(peer)
+        revokedMailboxes.insert(mailbox)
+        metMailboxes.remove(mailbox)
+        let deposited = shares[peer]?.mailboxes.keys.flatMap { ids(in: $0, from: peer) } ?? []
+        return ids(in: mailbox) + deposited
+    }
+
+    /// Whether a mail is for or from a revoked member.
+    func isRevoked(_ mail: HeldMail) -> Bool {
+        revokedMailboxes.contains(mail.mailbox) || revokedPeers.contains(mail.depositor)
+    }
+
+    // MARK: Mails
 
     /// Takes the room for a mail that is being stored.
     mutating func reserve(_ mail: HeldMail) {
         total.add(mail.byteCount)
         mailboxAmounts[mail.mailbox, default: Amount()].add(mail.byteCount)
-        depositorAmounts[mail.depositor, default: Amount()].add(mail.byteCount)
+        shares[mail.depositor, default: Share()].amount.add(mail.byteCount)
+        shares[mail.depositor]?.mailboxes[mail.mailbox, default: Amount()].add(mail.byteCount)
     }
 
     /// Gives back the room of a mail that was not stored, or is held no longer.
@@ -64,35 +105,34 @@ struct Holdings: Sendable {
         total.remove(mail.byteCount)
         mailboxAmounts[mail.mailbox]?.remove(mail.byteCount)
         if mailboxAmounts[mail.mailbox]?.mails == 0 { mailboxAmounts[mail.mailbox] = nil }
-        depositorAmounts[mail.depositor]?.remove(mail.byteCount)
-        if depositorAmounts[mail.depositor]?.mails == 0 { depositorAmounts[mail.depositor] = nil }
+        shares[mail.depositor]?.amount.remove(mail.byteCount)
+        shares[mail.depositor]?.mailboxes[mail.mailbox]?.remove(mail.byteCount)
+        if shares[mail.depositor]?.mailboxes[mail.mailbox]?.mails == 0 {
+            shares[mail.depositor]?.mailboxes[mail.mailbox] = nil
+        }
+        if shares[mail.depositor]?.amount.mails == 0 { shares[mail.depositor] = nil }
     }
 
-    /// Adds a mail that is stored and for which room was taken; returns whether it is the first one of its mailbox.
-    mutating func add(_ mail: HeldMail) -> Bool {
+    /// Adds a mail that is stored and for which room was taken.
+    mutating func add(_ mail: HeldMail) {
         mails[mail.id] = mail
-        let isFirst = mailboxes[mail.mailbox] == nil
         mailboxes[mail.mailbox, default: []].append(mail.id)
-        return isFirst
     }
 
-    /// Removes mails; returns those that were there, and the mailboxes that are empty now.
-    mutating func remove(_ ids: some Sequence<MailID>) -> (removed: [MailID], emptied: [MailboxID]) {
+    /// Removes mails, and returns those that were there.
+    mutating func remove(_ ids: some Sequence<MailID>) -> OrderedDictionary<MailboxID, Set<MailID>> {
         var removed: OrderedDictionary<MailboxID, Set<MailID>> = [:]
         for id in ids {
             guard let mail = mails.removeValue(forKey: id) else { continue }
             removed[mail.mailbox, default: []].insert(id)
             release(mail)
         }
-        var emptied: [MailboxID] = []
         for (mailbox, ids) in removed {
             // One pass for all of them: removing one by one moves the rest each time.
             mailboxes[mailbox]?.removeAll(where: ids.contains)
-            guard mailboxes[mailbox]?.isEmpty == true else { continue }
-            mailboxes.removeValue(forKey: mailbox)
-            emptied.append(mailbox)
+            if mailboxes[mailbox]?.isEmpty == true { mailboxes.removeValue(forKey: mailbox) }
         }
-        return (removed.values.flatMap { $0 }.sorted(), emptied)
+        return removed
     }
 
     /// The mails that expired, by the wall clock.

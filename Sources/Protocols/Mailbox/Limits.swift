@@ -5,12 +5,19 @@ extension Mailbox {
 
         /// k: the members that hold a mail for a recipient without a home.
         package var holders = 3
+        /// The members, nearest to the mailbox, among which these are drawn: as many as one search of a recipient finds.
+        ///
+        /// A smaller number tells a relay more about the recipient, and a larger one makes searches longer.
+        package var holderCandidates = 20
         /// The mails that are on their way to members concurrently.
         package var attempts = 32
         /// The mails that wait for their delivery, of all recipients; the driver of the node refuses further ones.
         package var outgoing = 16_384
         /// The time after which an unanswered attempt fails.
         package var attemptTimeout = Duration.seconds(10)
+        /// The time after which a relay reports that the holder does not answer: before the sender's attempt fails, so that
+        /// the sender tells a silent holder from a silent relay.
+        package var relayTimeout = Duration.seconds(7)
         /// The time after which mail without a holder, or without an answer of its connected recipient, is tried again.
         package var retryInterval = Duration.seconds(60)
 
@@ -18,20 +25,26 @@ extension Mailbox {
 
         /// The longest time for which a mail is held, in seconds.
         package var lifetimeSeconds: UInt64 = 30 * 86_400
-        /// The mails of one mailbox.
+        /// The mails of one mailbox; one depositor may use a quarter of them.
         package var mailboxMails = 16_384
-        /// The bytes of one mailbox.
+        /// The bytes of one mailbox; one depositor may use a quarter of them.
         package var mailboxBytes = 64 << 20
         /// The mails that one depositor brought.
         package var depositorMails = 16_384
         /// The bytes that one depositor brought.
         package var depositorBytes = 64 << 20
+        /// The mailboxes of one depositor that belong to no member that this node has met.
+        package var depositorMailboxes = 64
         /// All mails.
         package var heldMails = 65_536
         /// The bytes of all mails.
         package var heldBytes = 256 << 20
-        /// The mailboxes with mail, each of which has a record in the hash table.
+        /// The mailboxes with mail.
         package var mailboxes = 1_024
+        /// The part of these that only members have that this node has met.
+        package var reservedMailboxes = 512
+        /// The members that this node remembers to have met: as many as a node knows.
+        package var metMembers = 16_384
         /// The mails that are sent to a collecting owner before it confirms some.
         package var collectionMails = 256
         /// The bytes of these.
@@ -45,6 +58,13 @@ extension Mailbox {
         package var relaysPerSender = 64
         /// The bytes of these on their way to one holder.
         package var relayBytesPerHolder = 4 << 20
+        /// The deposits of one sender that a relay forwards in ``relayedPeriod``: a quarter of a mailbox, because they count
+        /// for the relay at the holder.
+        package var relayedMails = 4_096
+        /// The bytes of these.
+        package var relayedBytes = 16 << 20
+        /// The time in which these are earned back.
+        package var relayedPeriod = Duration.seconds(86_400)
         /// The deposits of one depositor, or of one sender at its relay, in the long run.
         package var depositsPerSecond = 20
         /// And at once.
@@ -68,19 +88,18 @@ extension Mailbox {
         package var searchInterval = Duration.seconds(600)
         /// The time from the first admission to the first search.
         package var searchDelay = Duration.seconds(2)
+        /// The time between two lookups of one search.
+        package var searchPause = Duration.seconds(2)
+        /// The members that a lookup of the hash table finds, if there are as many.
+        package var lookupMembers = 20
+        /// The keys of one holder that are taken, in the long run: a holder sends one on each admission.
+        package var keysPerSecond = 1
+        /// And at once.
+        package var keysAtOnce = 16
         /// The notices of one holder that are answered, and the collections of one owner that are started, in the long run.
         package var noticesPerSecond = 20
         /// And at once.
         package var noticesAtOnce = 256
-
-        // MARK: Records
-
-        /// The lifetime of a record that names a holder.
-        package var recordSeconds: UInt64 = 6 * 3_600
-        /// The interval at which it is written again.
-        package var recordRenewal = Duration.seconds(2 * 3_600)
-        /// The time after which a record that could not be written is tried again.
-        package var recordRetry = Duration.seconds(60)
 
         package init() {}
     }

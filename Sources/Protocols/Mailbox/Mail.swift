@@ -77,15 +77,24 @@ package struct OutgoingMail: Hashable, Sendable {
     package let homes: [PeerId]
     /// The members that confirmed in an earlier run that they hold the mail.
     package let holders: [PeerId]
+    /// The members that were requested in an earlier run to relay the mail, and so know its sender.
+    package let relays: [PeerId]
 
-    package init(_ mail: Mail, to recipient: PeerId, homes: [PeerId] = [], holders: [PeerId] = []) {
+    package init(
+        _ mail: Mail,
+        to recipient: PeerId,
+        homes: [PeerId] = [],
+        holders: [PeerId] = [],
+        relays: [PeerId] = []
+    ) {
         self.init(
             id: mail.id,
             recipient: recipient,
             expirationSeconds: mail.expirationSeconds,
             byteCount: mail.body.count,
             homes: homes,
-            holders: holders
+            holders: holders,
+            relays: relays
         )
     }
 
@@ -95,7 +104,8 @@ package struct OutgoingMail: Hashable, Sendable {
         expirationSeconds: UInt64,
         byteCount: Int,
         homes: [PeerId],
-        holders: [PeerId]
+        holders: [PeerId],
+        relays: [PeerId]
     ) {
         self.id = id
         self.recipient = recipient
@@ -103,6 +113,7 @@ package struct OutgoingMail: Hashable, Sendable {
         self.byteCount = byteCount
         self.homes = homes
         self.holders = holders
+        self.relays = relays
     }
 }
 

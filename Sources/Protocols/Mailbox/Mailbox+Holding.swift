@@ -12,9 +12,10 @@ extension Mailbox {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
+        guard mayDeposit(sealed.count, source, now, &effects) else { return }
         let info = Deposit.info(configuration.networkId, holder: configuration.localPeerId)
         guard let bytes = key.open(sealed, info: info) else { return answer(source, .unreadable, &effects) }
-        deposit(bytes, source, now, &effects)
+        read(bytes, source, now, &effects)
     }
 
     mutating func deposit(
@@ -23,10 +24,34 @@ extension Mailbox {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        guard configuration.holdsMail else { return answer(source, .unavailable, &effects) }
-        guard budgets.takeDeposit(of: bytes.count, by: source.peer, at: now.monotonic) else {
-            return answer(source, .tooMany, &effects)
+        guard mayDeposit(bytes.count, source, now, &effects) else { return }
+        read(bytes, source, now, &effects)
+    }
+
+    /// Counts a deposit before any work is done for it, and answers one that is beyond the budget.
+    private mutating func mayDeposit(
+        _ byteCount: Int,
+        _ source: DepositSource,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        guard configuration.holdsMail else {
+            answer(source, .unavailable, &effects)
+            return false
         }
+        guard budgets.takeDeposit(of: byteCount, by: source.peer, at: now.monotonic) else {
+            answer(source, .tooMany, &effects)
+            return false
+        }
+        return true
+    }
+
+    private mutating func read(
+        _ bytes: [UInt8],
+        _ source: DepositSource,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
         let deposit: Deposit
         do throws(BytesError) {
             deposit = try Deposit(bytes)
@@ -59,7 +84,11 @@ extension Mailbox {
             byteCount: mail.body.count,
             depositor: source.peer
         )
-        if let refusal = holdings.refusal(of: held) { return answer(source, refusal, &effects) }
+        guard !holdings.isRevoked(held) else { return answer(source, .unavailable, &effects) }
+        switch holdings.room(for: held) {
+        case .refused(let status): return answer(source, status, &effects)
+        case .available(let yielding): delete(yielding, &effects)
+        }
         holdings.reserve(held)
         pendingDeposits.add(held, source, receipt: deposit.receipt)
         effects.append(.host(.hold(mail, held)))
@@ -68,9 +97,12 @@ extension Mailbox {
     /// Answers those that deposited a mail which was stored, or not.
     mutating func depositStored(_ id: MailID, _ isHeld: Bool, _ effects: inout [Effect]) {
         guard let (mail, sources) = pendingDeposits.take(id) else { return }
-        if isHeld { add(mail, &effects) } else { holdings.release(mail) }
+        // The depositor or the owner may have been revoked meanwhile.
+        let isKept = isHeld && !holdings.isRevoked(mail)
+        if isKept { add(mail, &effects) } else { holdings.release(mail) }
+        if isHeld, !isKept { effects.append(.host(.delete([id]))) }
         for (source, receipt) in sources {
-            if isHeld {
+            if isKept {
                 answer(source, .stored, receipt: receipt, &effects)
             } else {
                 answer(source, .unavailable, &effects)
@@ -94,26 +126,24 @@ extension Mailbox {
     /// Adds a mail that an earlier run stored.
     mutating func load(_ mail: HeldMail, _ effects: inout [Effect]) {
         guard holdings[mail.id] == nil else { return }
+        guard !holdings.isRevoked(mail) else { return effects.append(.host(.delete([mail.id]))) }
         holdings.reserve(mail)
         add(mail, &effects)
     }
 
     /// Adds a mail that is stored, and offers it to its owner if that is connected.
     mutating func add(_ mail: HeldMail, _ effects: inout [Effect]) {
-        if holdings.add(mail), let write = records.setWanted(true, mail.mailbox) {
-            effects.append(.record(write.name, isPresent: write.isPresent))
-        }
+        holdings.add(mail)
         if let owner = members.owner(of: mail.mailbox) { offerCollection(to: owner, &effects) }
     }
 
     mutating func delete(_ ids: some Sequence<MailID>, _ effects: inout [Effect]) {
-        let (removed, emptied) = holdings.remove(ids)
+        let removed = holdings.remove(ids)
         guard !removed.isEmpty else { return }
-        effects.append(.host(.delete(removed)))
-        for mailbox in emptied {
-            guard let write = records.setWanted(false, mailbox) else { continue }
-            effects.append(.record(write.name, isPresent: write.isPresent))
+        for (mailbox, ids) in removed {
+            if let owner = members.owner(of: mailbox) { collections.remove(ids, of: owner) }
         }
+        effects.append(.host(.delete(removed.values.flatMap { $0 }.sorted())))
     }
 
     // MARK: Collections

@@ -6,12 +6,9 @@ extension Mailbox {
     mutating func setReceiving(_ isReceiving: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
         guard isReceiving != self.isReceiving else { return }
         self.isReceiving = isReceiving
-        guard isReceiving else {
-            searchAt = nil
-            return
-        }
+        guard isReceiving else { return search.stop() }
         guard !members.isEmpty else { return }
-        searchAt = now.monotonic + configuration.limits.searchDelay
+        search.start(at: now.monotonic)
         // Their notices came before the application was there.
         for peer in members.holders { effects.append(.send(peer, Message.collect.bytes)) }
     }
@@ -21,14 +18,17 @@ extension Mailbox {
         effects.append(.send(peer, Message.collect.bytes))
     }
 
-    /// Connects to the members that hold mail; those that are connected got a request when they gave notice.
-    func holdersFound(_ holders: [PeerId], _ effects: inout [Effect]) {
+    /// Collects from the members near to the mailbox; others than holders have nothing to send.
+    ///
+    /// A holder that connects gives notice.
+    mutating func membersFound(_ peers: [PeerId]?, _ now: NodeTime, _ effects: inout [Effect]) {
+        search.noteFound(peers, at: now.monotonic)
         guard isReceiving else { return }
-        for holder in holders where holder != configuration.localPeerId {
-            if members.contains(holder) {
-                effects.append(.send(holder, Message.collect.bytes))
-            } else {
-                effects.append(.connect(holder))
+        for peer in peers ?? [] where peer != configuration.localPeerId {
+            if !members.contains(peer) {
+                effects.append(.connect(peer))
+            } else if members.isHolder(peer) {
+                effects.append(.send(peer, Message.collect.bytes))
             }
         }
     }

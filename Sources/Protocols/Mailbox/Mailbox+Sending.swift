@@ -7,6 +7,7 @@ internal import OrderedCollections
 extension Mailbox {
     private static let keyLabel = DomainLabel("runar/mailbox-key/v1")
     private static let receiptLabel = DomainLabel("runar/mailbox-receipt/v1")
+    private static let drawLabel = DomainLabel("runar/mailbox-draw/v1")
 
     /// Derives the key pair for deposits from the secret of the process.
     static func depositKey(_ configuration: Configuration) -> SealingKeyPair {
@@ -20,7 +21,10 @@ extension Mailbox {
     }
 
     mutating func submit(_ mail: OutgoingMail) {
-        outbox.add(mail, mailbox: mailbox(of: mail.recipient))
+        let mailbox = mailbox(of: mail.recipient)
+        let code = Self.code(of: Self.drawLabel.message(mailbox.bytes), under: configuration.secret)
+        guard let draw = Bytes32(code) else { preconditionFailure("HMAC-SHA256 has \(code.count) bytes") }
+        outbox.add(mail, mailbox: mailbox, draw: draw)
     }
 
     /// Begins the next steps of queued mails, as many as may be under way concurrently.
@@ -28,7 +32,9 @@ extension Mailbox {
         while outbox.attemptCount < configuration.limits.attempts, let id = outbox.takeNext() {
             guard let step = nextStep(of: id, &effects) else { continue }
             outbox.begin(.reading(step), of: id)
-            effects.append(.host(.readOutgoing(id)))
+            var relays: [PeerId] = []
+            if case .deposit(_, _?) = step { relays = outbox[id].map { Array($0.relays) } ?? [] }
+            effects.append(.host(.readOutgoing(id, relays: relays)))
         }
     }
 
@@ -38,29 +44,62 @@ extension Mailbox {
         let homes = entry.mail.homes
         let wanted = homes.isEmpty ? configuration.limits.holders : homes.count
         guard entry.holders.count < wanted else { return nil }
-        let candidates = (homes.isEmpty ? members.holders : homes).filter { peer in
-            peer != entry.mail.recipient && !entry.holders.contains(peer) && !entry.failed.contains(peer)
+        for home in homes where home != entry.mail.recipient && !members.contains(home) {
+            if !entry.holders.contains(home), !entry.failed.contains(home) { effects.append(.connect(home)) }
         }
-        for home in candidates where !members.contains(home) { effects.append(.connect(home)) }
-        // A member that relayed the mail knows its sender: it holds the mail only if no other member can.
-        let nearest = candidates.filter(members.isHolder).sorted { entry.mailbox.isNearer($0, than: $1) }
-        let ordered = nearest.filter { !entry.relays.contains($0) } + nearest.filter(entry.relays.contains)
-        guard let holder = ordered.first else { return nil }
-        let holders = entry.holders.union(ordered.prefix(wanted - entry.holders.count))
-        return .deposit(holder: holder, relay: relay(for: entry, to: holder, unlike: holders))
+        let ordered = candidates(for: entry)
+        let planned = entry.holders.union(ordered.prefix(wanted - entry.holders.count))
+        for holder in ordered {
+            switch way(of: entry, to: holder, unlike: planned) {
+            case .over(let relay): return .deposit(holder: holder, relay: relay)
+            case .direct: return .deposit(holder: holder, relay: nil)
+            // The next holder may be connected to a relay.
+            case .blocked: continue
+            }
+        }
+        return nil
     }
 
-    /// Chooses a member that relays a deposit, preferably one that neither holds the mail nor will; nil if there is none.
-    private mutating func relay(
-        for entry: Outbox.Entry,
+    /// The members that may hold a mail next, in the order in which they are asked.
+    ///
+    /// The members nearest to the mailbox are those that the recipient searches first. Among them the holders are drawn, for
+    /// each mailbox once in a process: a relay that learns a holder learns little about the mailbox, and no more from each
+    /// further mail.
+    private func candidates(for entry: Outbox.Entry) -> [PeerId] {
+        let homes = entry.mail.homes
+        let peers = homes.isEmpty ? members.holders : homes.filter(members.isHolder)
+        let near = peers.filter { $0 != entry.mail.recipient }
+            .sorted { entry.mailbox.words.isNearer($0, than: $1) }
+            .prefix(homes.isEmpty ? configuration.limits.holderCandidates : homes.count)
+            .filter { !entry.holders.contains($0) && !entry.failed.contains($0) }
+            .sorted { entry.draw.isNearer($0, than: $1) }
+        // A member that relayed the mail knows its sender: it holds the mail only if no other member can.
+        return near.filter { !entry.relays.contains($0) } + near.filter(entry.relays.contains)
+    }
+
+    /// The way of a deposit to its holder.
+    private enum Way {
+        case over(PeerId)
+        /// No other member is connected.
+        case direct
+        /// The members that are connected do not reach the holder, or do not work.
+        case blocked
+    }
+
+    /// Chooses a member that relays a deposit, preferably one that neither holds the mail nor will.
+    ///
+    /// The holder learns the sender of a deposit that is not relayed, so failed relays are no reason to do without: a holder
+    /// could cause their failures.
+    private mutating func way(
+        of entry: Outbox.Entry,
         to holder: PeerId,
         unlike holders: OrderedSet<PeerId>
-    ) -> PeerId? {
-        let others = members.responsive.filter { peer in
-            peer != holder && peer != entry.mail.recipient && !entry.failedRelays.contains(peer)
-        }
-        let uninvolved = others.filter { !holders.contains($0) }
-        return (uninvolved.isEmpty ? others : uninvolved).randomElement(using: &random)
+    ) -> Way {
+        let others = members.peers.filter { $0 != holder && $0 != entry.mail.recipient }
+        guard !others.isEmpty else { return .direct }
+        let usable = others.filter { members.isResponsive($0) && entry.mayReach(holder, over: $0) }
+        let uninvolved = usable.filter { !holders.contains($0) }
+        return (uninvolved.isEmpty ? usable : uninvolved).randomElement(using: &random).map(Way.over) ?? .blocked
     }
 
     /// Sends a mail whose body was read.
@@ -70,15 +109,14 @@ extension Mailbox {
         let until = now.monotonic + configuration.limits.attemptTimeout
         switch step {
         case .deliver:
-            guard members.contains(entry.mail.recipient) else { return outbox.noteFailure(of: id, at: nil) }
+            guard members.contains(entry.mail.recipient) else { return outbox.noteSilence(of: id) }
             let message = Message.deliver(expirationSeconds: mail.expirationSeconds, body: mail.body)
             effects.append(.send(entry.mail.recipient, message.bytes))
             outbox.begin(.delivering(until: until), of: id)
         case .deposit(let holder, let relay):
             let request = nextRequest()
-            guard members.contains(relay ?? holder), let key = members.key(of: holder) else {
-                return outbox.noteFailure(of: id, at: holder)
-            }
+            guard let key = members.key(of: holder) else { return outbox.noteFailure(of: id, at: holder) }
+            if let relay, !members.contains(relay) { return outbox.noteFailure(of: id, atRelay: relay) }
             let receipt = receipt(for: id, request)
             let deposit = Deposit(receipt: receipt, mail: mail)
             if let relay {
@@ -127,10 +165,7 @@ extension Mailbox {
         from peer: PeerId,
         _ effects: inout [Effect]
     ) {
-        if let relay = relays.take(request, answeredBy: peer) {
-            let reply = Message.reply(request: relay.request, status, receipt: receipt)
-            return effects.append(.send(relay.sender, reply.bytes))
-        }
+        guard !passOn(request, status, receipt, from: peer, &effects) else { return }
         guard let id = outbox.mail(of: request),
             case .depositing(let holder, let relay, request, let expected, _)? = outbox[id]?.attempt,
             peer == relay ?? holder
@@ -138,19 +173,21 @@ extension Mailbox {
         switch status {
         case .stored:
             guard ConstantTime.areEqual(receipt, expected) else {
-                // The relay claims what only the holder can know.
-                return outbox.noteFailure(of: id, atRelay: peer)
+                // The relay or the holder claims what is not true.
+                if let relay { outbox.noteFailure(of: id, atRelay: relay) }
+                return outbox.noteFailure(of: id, at: holder)
             }
             outbox.noteStored(id, by: holder)
             let holders = outbox[id].map { Array($0.holders) } ?? []
             effects.append(.host(.progressed(id, .held(by: holders))))
-        case .unreachable, .tooMany:
-            if let relay {
-                outbox.noteFailure(of: id, atRelay: relay)
-            } else {
-                outbox.noteFailure(of: id, at: holder)
-            }
-        case .mailboxFull, .holderFull, .badExpiration, .unreadable, .unavailable:
+        case .unreachable:
+            // A holder that was sent the deposit directly has no reason for a status of relays.
+            guard let relay else { return outbox.noteFailure(of: id, at: holder) }
+            outbox.noteUnconnected(relay, to: holder, for: id)
+        case .relayFull:
+            guard let relay else { return outbox.noteFailure(of: id, at: holder) }
+            outbox.noteFailure(of: id, atRelay: relay)
+        case .mailboxFull, .holderFull, .tooMany, .badExpiration, .unreadable, .unavailable, .unanswered:
             outbox.noteFailure(of: id, at: holder)
         }
     }
@@ -169,9 +206,7 @@ extension Mailbox {
             }
         }
         let mailbox = mailbox(of: peer)
-        let held = ids.filter { holdings[$0]?.mailbox == mailbox }
-        collections.remove(held, of: peer)
-        delete(held, &effects)
+        delete(ids.filter { holdings[$0]?.mailbox == mailbox }, &effects)
         continueCollection(of: peer, &effects)
     }
 }

@@ -4,19 +4,19 @@ package import Identity
 /// The mailboxes of one network, as a value free of I/O: store and forward of sealed messages for members that are offline.
 ///
 /// A node has four roles at once. As **sender** it delivers mail to a recipient that is connected, and otherwise
-/// deposits it with ``Limits/holders`` members, the nearest to the recipient's ``MailboxID``. As **holder** it stores
-/// mail of other members until its owner collects it or it expires. As **relay** it passes on deposits that are sealed
-/// to a holder, as the relay of Oblivious HTTP (RFC 9458) does: the holder does not learn the sender, and the relay
-/// neither the mailbox nor the content. As **recipient** it collects its mail from every holder that names itself in
-/// the network's hash table or is connected.
+/// deposits it with ``Limits/holders`` members, drawn among the nearest to the recipient's ``MailboxID``. As **holder** it
+/// stores mail of other members until its owner collects it or it expires. As **relay** it passes on deposits that are
+/// sealed to a holder, as the relay of Oblivious HTTP (RFC 9458) does: the holder does not learn the sender, and the relay
+/// neither the mailbox nor the content. As **recipient** it searches for the members near to its mailbox, and collects its
+/// mail from each holder among them. No holder tells others that it has mail.
 ///
 /// Mail is transported at least once. The application answers each mail with ``HostInput/stored(_:_:)`` and ignores one
 /// that it has, so that it shows each once. A holder deletes a mail when its owner confirmed it, and a sender when the
 /// application reports the recipient's receipt.
 ///
 /// It is composed of values that own their state: the admitted ``Members``, the ``Outbox`` of the sender, the
-/// ``Holdings`` and ``Collections`` of the holder, the ``Relays``, the ``Receptions`` of the recipient, and the
-/// ``Budgets`` of the other members.
+/// ``Holdings`` and ``Collections`` of the holder, the ``Relays``, the ``Receptions`` and ``HolderSearch`` of the recipient,
+/// and the ``Budgets`` of the other members.
 package struct Mailbox: Sendable {
     /// The configuration of a mailbox value.
     package struct Configuration: Sendable {
@@ -61,14 +61,14 @@ package struct Mailbox: Sendable {
         case memberDown(PeerId)
         /// Whether the messages to an admitted peer stay unanswered; at first they do not.
         case memberSuspected(PeerId, Bool)
-        /// The network's owner revoked the peer: its mail is deleted, in every role.
+        /// The peer was admitted in an earlier run, or there is other evidence that it is a member.
+        case memberRemembered(PeerId)
+        /// The network's owner revoked the peer: mail for it, and mail that it deposited, is deleted, in every role.
         case memberRevoked(PeerId)
         /// A message of an admitted peer in this network.
         case messageReceived(from: PeerId, ArraySlice<UInt8>)
-        /// The record of a mailbox was written, or deleted, in the hash table; false if that failed.
-        case recordWritten(MailboxID, Bool)
-        /// The members that hold mail for this node, as the hash table names them.
-        case holdersFound([PeerId])
+        /// The members that a `search` effect found; nil if it failed.
+        case membersFound([PeerId]?)
         /// The time of the last `wake` effect came.
         case timeReached
         /// An event at the driver of the node.
@@ -103,15 +103,12 @@ package struct Mailbox: Sendable {
     package enum Effect: Hashable, Sendable {
         /// Send a message on an admitted connection to the peer.
         case send(PeerId, [UInt8])
-        /// Connect to a member that may hold mail.
+        /// Connect to a member that may hold mail, or shall.
         case connect(PeerId)
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
-        /// Write, in the hash table, that this node holds mail of a mailbox, for ``Limits/recordSeconds``; or delete that.
-        /// Answered by `recordWritten`.
-        case record(MailboxID, isPresent: Bool)
-        /// Search the hash table for holders of this node's mailbox; answered by `holdersFound`.
-        case search(MailboxID)
+        /// Look up, in the hash table, the members nearest to a place among their ids; answered by `membersFound`.
+        case search(Bytes32)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
         case violation(PeerId, String)
         /// An action for the driver of the node.
@@ -120,8 +117,8 @@ package struct Mailbox: Sendable {
 
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
-        /// Read the body of an outgoing mail; answered by `outgoingRead`.
-        case readOutgoing(MailID)
+        /// Store which members are requested to relay an outgoing mail, then read its body; answered by `outgoingRead`.
+        case readOutgoing(MailID, relays: [PeerId])
         /// Store and report the progress of an outgoing mail; after the last step its body is no longer needed.
         case progressed(MailID, Progress)
         /// Store a mail of another member; answered by `held`.
@@ -173,13 +170,12 @@ package struct Mailbox: Sendable {
     var holdings: Holdings
     var collections: Collections
     var pendingDeposits = PendingDeposits()
-    var records: RecordRepublisher<MailboxID>
     // Relay.
     var relays: Relays
     // Recipient.
     var receptions: Receptions
     var isReceiving = false
-    var searchAt: Duration?
+    var search: HolderSearch
     // Time.
     var expiryAt: Duration?
     private var wakeAt: Duration?
@@ -193,9 +189,9 @@ package struct Mailbox: Sendable {
         budgets = Budgets(limits: limits)
         holdings = Holdings(limits: limits)
         collections = Collections(limits: limits)
-        records = RecordRepublisher(renewal: limits.recordRenewal, retry: limits.recordRetry)
         relays = Relays(limits: limits)
         receptions = Receptions(limits: limits)
+        search = HolderSearch(of: ownMailbox, limits: limits)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -204,12 +200,10 @@ package struct Mailbox: Sendable {
         case .memberUp(let peer): memberUp(peer, now, &effects)
         case .memberDown(let peer): memberDown(peer, now, &effects)
         case .memberSuspected(let peer, let isSuspect): members.setSuspect(isSuspect, peer)
+        case .memberRemembered(let peer): holdings.noteMet(mailbox(of: peer))
         case .memberRevoked(let peer): memberRevoked(peer, &effects)
         case .messageReceived(let peer, let bytes): received(bytes, from: peer, now, &effects)
-        case .recordWritten(let mailbox, let isWritten):
-            let write = records.noteOutcome(of: mailbox, isWritten: isWritten, at: now.monotonic)
-            if let write { effects.append(.record(write.name, isPresent: write.isPresent)) }
-        case .holdersFound(let holders): holdersFound(holders, &effects)
+        case .membersFound(let peers): membersFound(peers, now, &effects)
         case .timeReached: timeReached(now, &effects)
         case .host(let input): handle(input, now, &effects)
         }
@@ -240,12 +234,14 @@ package struct Mailbox: Sendable {
     // MARK: Members
 
     private mutating func memberUp(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard members.add(peer, mailbox: mailbox(of: peer)) else { return }
+        let mailbox = mailbox(of: peer)
+        guard members.add(peer, mailbox: mailbox) else { return }
+        holdings.noteMet(mailbox)
         budgets.connect(peer)
         if configuration.holdsMail { effects.append(.send(peer, Message.key(key.publicKey).bytes)) }
         offerCollection(to: peer, &effects)
         outbox.recipientUp(peer)
-        if isReceiving, searchAt == nil { searchAt = now.monotonic + configuration.limits.searchDelay }
+        if isReceiving { search.start(at: now.monotonic) }
     }
 
     private mutating func memberDown(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
@@ -254,7 +250,7 @@ package struct Mailbox: Sendable {
         collections.end(peer)
         outbox.memberDown(peer)
         failRelays(now, gone: peer, &effects)
-        if members.isEmpty { searchAt = nil }
+        if members.isEmpty { search.stop() }
     }
 
     private mutating func memberRevoked(_ peer: PeerId, _ effects: inout [Effect]) {
@@ -262,7 +258,7 @@ package struct Mailbox: Sendable {
         budgets.remove(peer)
         collections.end(peer)
         for id in outbox.mails(to: peer) { finish(id, .refused, &effects) }
-        delete(holdings.ids(in: mailbox(of: peer)), &effects)
+        delete(holdings.revoke(peer, mailbox: mailbox(of: peer)), &effects)
     }
 
     func mailbox(of peer: PeerId) -> MailboxID { MailboxID(of: peer, in: configuration.networkId) }
@@ -284,8 +280,8 @@ package struct Mailbox: Sendable {
         }
         switch message {
         case .key(let key):
-            members.setKey(key, of: peer)
-            outbox.enqueueAll()
+            guard budgets.takeKey(of: peer, at: now.monotonic), members.setKey(key, of: peer) else { return }
+            outbox.enqueueUnheld(configuration.limits.holders)
         case .deliver(let expirationSeconds, let body):
             receive(expirationSeconds, body, from: peer, isSender: true, &effects)
         case .mail(let expirationSeconds, let body):
@@ -314,17 +310,11 @@ package struct Mailbox: Sendable {
             self.retryAt = nil
             outbox.retryAll()
         }
-        if let searchAt, searchAt <= now.monotonic {
-            self.searchAt = now.monotonic + configuration.limits.searchInterval
-            effects.append(.search(ownMailbox))
-        }
+        if let place = search.takeDue(at: now.monotonic) { effects.append(.search(place)) }
         if let expiryAt, expiryAt <= now.monotonic {
             self.expiryAt = nil
             for id in outbox.expired(at: now.wallSeconds) { finish(id, .expired, &effects) }
             delete(holdings.expired(at: now.wallSeconds), &effects)
-        }
-        for write in records.takeDue(at: now.monotonic) {
-            effects.append(.record(write.name, isPresent: write.isPresent))
         }
     }
 
@@ -345,7 +335,7 @@ package struct Mailbox: Sendable {
             expiryAt = expiryAt ?? now.monotonic + Self.expiryInterval
         }
         let times = [
-            outbox.earliestDeadline, relays.earliestDeadline, retryAt, searchAt, expiryAt, records.earliestDue,
+            outbox.earliestDeadline, relays.earliestDeadline, retryAt, search.dueAt, expiryAt,
         ]
         guard let earliest = times.compactMap({ $0 }).min(), earliest != wakeAt else { return }
         wakeAt = earliest

@@ -10,11 +10,8 @@ package struct MailboxID: Hashable, Comparable, Sendable {
     package static let byteCount = Bytes32.byteCount
     private static let label = DomainLabel("runar/mailbox/v1")
 
-    private static let recordLabel = DomainLabel("runar/mailbox-holder/v1")
-    /// The value of the records that name the holders of a mailbox.
-    package static let recordValue: [UInt8] = [1]
-
-    private let words: Bytes32
+    /// The 32 bytes, which are a place among the ids of members.
+    let words: Bytes32
 
     /// The id of the mailbox of `owner` in `network`.
     package init(of owner: PeerId, in network: NetworkId) {
@@ -29,26 +26,42 @@ package struct MailboxID: Hashable, Comparable, Sendable {
         self.words = words
     }
 
-    /// The key in the hash table under which the holders of the mailbox write their records.
-    package var recordKey: [UInt8] { Self.recordLabel.message(words.bytes) }
-
-    /// Whether a key of the hash table is that of a mailbox, so that an application never wrote it.
-    package static func isRecordKey(_ key: [UInt8]) -> Bool { key.starts(with: recordLabel.prefix) }
-
     /// The 32 bytes.
     package var bytes: [UInt8] { words.bytes }
 
     package static func < (left: Self, right: Self) -> Bool { left.words < right.words }
+}
 
-    /// Whether `one` is nearer to the mailbox than `other`, by the exclusive or of the ids.
+// The distance of Kademlia: the exclusive or of two ids.
+extension Bytes32 {
+    /// Whether `one` is nearer than `other`.
     func isNearer(_ one: PeerId, than other: PeerId) -> Bool {
         let (near, far) = (one.words, other.words)
         let pairs = [
-            (words.first ^ near.first, words.first ^ far.first),
-            (words.second ^ near.second, words.second ^ far.second),
-            (words.third ^ near.third, words.third ^ far.third),
-            (words.fourth ^ near.fourth, words.fourth ^ far.fourth),
+            (first ^ near.first, first ^ far.first),
+            (second ^ near.second, second ^ far.second),
+            (third ^ near.third, third ^ far.third),
+            (fourth ^ near.fourth, fourth ^ far.fourth),
         ]
         return pairs.first { $0.0 != $0.1 }.map { $0.0 < $0.1 } ?? false
+    }
+
+    /// The number of first bits that are equal in both.
+    func commonBits(with other: Bytes32) -> Int {
+        var count = 0
+        let pieces = [first ^ other.first, second ^ other.second, third ^ other.third, fourth ^ other.fourth]
+        for piece in pieces {
+            count += piece.leadingZeroBitCount
+            if piece != 0 { break }
+        }
+        return count
+    }
+
+    /// Returns the value with another bit at a place, counted from the front.
+    func flippingBit(_ place: Int) -> Bytes32 {
+        var bytes = bytes
+        bytes[place / 8] ^= 0x80 >> UInt8(place % 8)
+        guard let flipped = Bytes32(bytes) else { preconditionFailure("\(bytes.count) bytes instead of 32") }
+        return flipped
     }
 }

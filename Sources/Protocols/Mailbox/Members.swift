@@ -33,7 +33,12 @@ struct Members: Sendable {
 
     mutating func setSuspect(_ isSuspect: Bool, _ peer: PeerId) { members[peer]?.isSuspect = isSuspect }
 
-    mutating func setKey(_ key: SealingKey, of peer: PeerId) { members[peer]?.key = key }
+    /// Sets the key of a member; returns whether it had another one, or none.
+    mutating func setKey(_ key: SealingKey, of peer: PeerId) -> Bool {
+        guard let member = members[peer], member.key != key else { return false }
+        members[peer]?.key = key
+        return true
+    }
 
     func key(of peer: PeerId) -> SealingKey? { members[peer]?.key }
 
@@ -49,6 +54,9 @@ struct Members: Sendable {
     /// The members that hold mail and respond.
     var holders: [PeerId] { members.keys.filter(isHolder) }
 
-    /// The members that respond.
-    var responsive: [PeerId] { members.filter { !$0.value.isSuspect }.map(\.key) }
+    /// Whether a member responds.
+    func isResponsive(_ peer: PeerId) -> Bool { members[peer]?.isSuspect == false }
+
+    /// All of them.
+    var peers: some Collection<PeerId> { members.keys }
 }

@@ -33,7 +33,7 @@ package enum DepositStatus: UInt8, Hashable, Sendable, CaseIterable {
     case mailboxFull = 1
     /// The holder has no more room, in all or for this depositor.
     case holderFull = 2
-    /// The depositor, or the sender at the relay, has sent too much in this time.
+    /// The depositor has sent too much in this time.
     case tooMany = 3
     /// The mail has expired, or would be held for too long.
     case badExpiration = 4
@@ -43,6 +43,18 @@ package enum DepositStatus: UInt8, Hashable, Sendable, CaseIterable {
     case unreachable = 6
     /// The member holds no mail, or failed to store it.
     case unavailable = 7
+    /// The relay takes no further deposit of this sender in this time.
+    case relayFull = 8
+    /// The holder did not answer the relay.
+    case unanswered = 9
+
+    /// Whether a relay reports this about itself, and never a holder: a relay replaces it in the reply of a holder.
+    package var isOfRelay: Bool {
+        switch self {
+        case .stored, .mailboxFull, .holderFull, .tooMany, .badExpiration, .unreadable, .unavailable: false
+        case .unreachable, .relayFull, .unanswered: true
+        }
+    }
 }
 
 /// The recipient's answer to a mail.

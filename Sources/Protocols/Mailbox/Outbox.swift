@@ -44,6 +44,8 @@ struct Outbox: Sendable {
     struct Entry: Sendable {
         let mail: OutgoingMail
         let mailbox: MailboxID
+        /// The place among the ids of members by which this process draws the holders of the mailbox.
+        let draw: Bytes32
         var holders: OrderedSet<PeerId>
         var attempt: Attempt?
         var isQueued = false
@@ -51,39 +53,55 @@ struct Outbox: Sendable {
         var wasOffered = false
         /// The holders that refused the mail or did not answer since the last retry.
         var failed: OrderedSet<PeerId> = []
-        /// The relays that did not reach a holder since the last retry.
+        /// The relays that did not work since the last retry.
         var failedRelays: OrderedSet<PeerId> = []
+        /// The relays without a connection to a holder since the last retry, by holder.
+        var unconnectedRelays: [PeerId: Set<PeerId>] = [:]
         /// The members that were requested to relay the mail.
-        var relays: Set<PeerId> = []
+        var relays: OrderedSet<PeerId>
+
+        /// Whether a relay may reach a holder, as far as this node knows.
+        func mayReach(_ holder: PeerId, over relay: PeerId) -> Bool {
+            !failedRelays.contains(relay) && unconnectedRelays[holder]?.contains(relay) != true
+        }
     }
 
     private(set) var entries: OrderedDictionary<MailID, Entry> = [:]
+    /// The mails for each recipient, so that the admission of a member costs no walk through all mails.
+    private var recipients: [PeerId: OrderedSet<MailID>] = [:]
     private var queue: Deque<MailID> = []
     private var requests: [UInt32: MailID] = [:]
-    /// The mails under way.
-    private(set) var attemptCount = 0
+    /// The mails under way, which ``Mailbox/Limits/attempts`` bounds.
+    private var underWay: OrderedSet<MailID> = []
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
+    var attemptCount: Int { underWay.count }
     subscript(id: MailID) -> Entry? { entries[id] }
 
     /// The earliest time at which an attempt fails.
-    var earliestDeadline: Duration? {
-        guard attemptCount > 0 else { return nil }
-        return entries.values.lazy.compactMap { $0.attempt?.deadline }.min()
-    }
+    var earliestDeadline: Duration? { underWay.lazy.compactMap { entries[$0]?.attempt?.deadline }.min() }
 
-    mutating func add(_ mail: OutgoingMail, mailbox: MailboxID) {
+    mutating func add(_ mail: OutgoingMail, mailbox: MailboxID, draw: Bytes32) {
         guard entries[mail.id] == nil else { return }
-        entries[mail.id] = Entry(mail: mail, mailbox: mailbox, holders: OrderedSet(mail.holders))
+        entries[mail.id] = Entry(
+            mail: mail,
+            mailbox: mailbox,
+            draw: draw,
+            holders: OrderedSet(mail.holders),
+            relays: OrderedSet(mail.relays)
+        )
+        recipients[mail.recipient, default: []].append(mail.id)
         enqueue(mail.id)
     }
 
     /// Removes a mail, in whatever condition it is.
     @discardableResult
     mutating func remove(_ id: MailID) -> Entry? {
-        guard entries[id] != nil else { return nil }
+        guard let entry = entries[id] else { return nil }
         endAttempt(of: id)
+        recipients[entry.mail.recipient]?.remove(id)
+        if recipients[entry.mail.recipient]?.isEmpty == true { recipients[entry.mail.recipient] = nil }
         return entries.removeValue(forKey: id)
     }
 
@@ -99,9 +117,12 @@ struct Outbox: Sendable {
         return nil
     }
 
-    /// Queues every idle mail anew.
-    mutating func enqueueAll() {
-        for id in entries.keys { enqueue(id) }
+    /// Queues the idle mails that have fewer holders than are wanted.
+    mutating func enqueueUnheld(_ wanted: Int) {
+        let unheld = entries.values.filter { entry in
+            entry.holders.count < (entry.mail.homes.isEmpty ? wanted : entry.mail.homes.count)
+        }
+        for entry in unheld { enqueue(entry.mail.id) }
     }
 
     /// Queues every idle mail anew, and gives each member another chance.
@@ -109,14 +130,15 @@ struct Outbox: Sendable {
         for position in entries.values.indices {
             entries.values[position].failed = []
             entries.values[position].failedRelays = []
+            entries.values[position].unconnectedRelays = [:]
             entries.values[position].wasOffered = false
         }
-        enqueueAll()
+        for id in entries.keys { enqueue(id) }
     }
 
     /// Queues the mail of a recipient that was admitted anew.
     mutating func recipientUp(_ peer: PeerId) {
-        for (id, entry) in entries where entry.mail.recipient == peer {
+        for id in mails(to: peer) {
             entries[id]?.wasOffered = false
             enqueue(id)
         }
@@ -131,12 +153,13 @@ struct Outbox: Sendable {
     // MARK: Attempts
 
     mutating func begin(_ attempt: Attempt, of id: MailID) {
-        guard let entry = entries[id] else { return }
-        if entry.attempt == nil { attemptCount += 1 }
+        guard entries[id] != nil else { return }
+        underWay.append(id)
         entries[id]?.attempt = attempt
-        if case .depositing(_, let relay, let request, _, _) = attempt {
-            requests[request] = id
-            if let relay { entries[id]?.relays.insert(relay) }
+        switch attempt {
+        case .reading(.deposit(_, let relay?)): entries[id]?.relays.append(relay)
+        case .depositing(_, _, let request, _, _): requests[request] = id
+        case .reading(.deposit(_, nil)), .reading(.deliver), .delivering: break
         }
     }
 
@@ -147,7 +170,7 @@ struct Outbox: Sendable {
         guard let attempt = entries[id]?.attempt else { return }
         if case .depositing(_, _, let request, _, _) = attempt { requests[request] = nil }
         entries[id]?.attempt = nil
-        attemptCount -= 1
+        underWay.remove(id)
     }
 
     /// Notes that the body of a mail could not be read; it is tried again at the next retry.
@@ -160,46 +183,57 @@ struct Outbox: Sendable {
         enqueue(id)
     }
 
-    /// Notes that the mail did not reach a member, which gets no request before the next retry.
-    mutating func noteFailure(of id: MailID, at holder: PeerId?) {
+    /// Notes that the recipient did not answer.
+    mutating func noteSilence(of id: MailID) {
         endAttempt(of: id)
-        if let holder { entries[id]?.failed.append(holder) } else { entries[id]?.wasOffered = true }
+        entries[id]?.wasOffered = true
         enqueue(id)
     }
 
-    /// Notes that a relay does not respond or has no connection to the holder.
+    /// Notes that the mail did not reach a holder, which gets no request before the next retry.
+    mutating func noteFailure(of id: MailID, at holder: PeerId) {
+        endAttempt(of: id)
+        entries[id]?.failed.append(holder)
+        enqueue(id)
+    }
+
+    /// Notes that a relay does not work.
     mutating func noteFailure(of id: MailID, atRelay relay: PeerId) {
         endAttempt(of: id)
         entries[id]?.failedRelays.append(relay)
         enqueue(id)
     }
 
+    /// Notes that a relay has no connection to a holder.
+    mutating func noteUnconnected(_ relay: PeerId, to holder: PeerId, for id: MailID) {
+        endAttempt(of: id)
+        entries[id]?.unconnectedRelays[holder, default: []].insert(relay)
+        enqueue(id)
+    }
+
     /// Ends the attempts whose time is over.
     mutating func expireAttempts(at now: Duration) {
-        guard attemptCount > 0 else { return }
-        for (id, entry) in entries {
-            guard let attempt = entry.attempt, let deadline = attempt.deadline, deadline <= now else { continue }
+        for id in Array(underWay) {
+            guard let attempt = entries[id]?.attempt, let deadline = attempt.deadline, deadline <= now else { continue }
             fail(attempt, of: id)
         }
     }
 
     /// Ends the attempts that depend on a connection that is gone.
     mutating func memberDown(_ peer: PeerId) {
-        guard attemptCount > 0 else { return }
-        for (id, entry) in entries {
-            guard let attempt = entry.attempt, attempt.uses(peer, recipient: entry.mail.recipient) else { continue }
-            fail(attempt, of: id)
+        for id in Array(underWay) {
+            guard let entry = entries[id], let attempt = entry.attempt else { continue }
+            if attempt.uses(peer, recipient: entry.mail.recipient) { fail(attempt, of: id) }
         }
     }
 
     private mutating func fail(_ attempt: Attempt, of id: MailID) {
         switch attempt {
         case .reading: break
-        case .delivering: noteFailure(of: id, at: nil)
+        case .delivering: noteSilence(of: id)
         case .depositing(let holder, nil, _, _, _): noteFailure(of: id, at: holder)
-        case .depositing(let holder, let relay?, _, _, _):
-            entries[id]?.failed.append(holder)
-            noteFailure(of: id, atRelay: relay)
+        // A relay reports a silent holder before this attempt ends, so the relay is the silent one.
+        case .depositing(_, let relay?, _, _, _): noteFailure(of: id, atRelay: relay)
         }
     }
 
@@ -209,7 +243,5 @@ struct Outbox: Sendable {
     }
 
     /// The mails for a recipient.
-    func mails(to recipient: PeerId) -> [MailID] {
-        entries.values.filter { $0.mail.recipient == recipient }.map(\.mail.id)
-    }
+    func mails(to recipient: PeerId) -> OrderedSet<MailID> { recipients[recipient] ?? [] }
 }

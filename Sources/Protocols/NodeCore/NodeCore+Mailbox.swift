@@ -3,7 +3,7 @@ internal import Kademlia
 internal import Mailbox
 internal import Services
 
-// Each network's mailboxes, their messages on the control streams, and their records in the hash table.
+// Each network's mailboxes, their messages on the control streams, and their searches in the hash table.
 extension NodeCore {
     /// Feeds an input to a network's mailboxes and performs the effects; inputs that come up meanwhile follow in order.
     mutating func tellMailbox(
@@ -31,18 +31,7 @@ extension NodeCore {
         case .wake(let time):
             protocols.mailboxes.wake(network, at: time)
             timers.arm(time, &effects)
-        case .record(let mailbox, let isPresent):
-            let key = mailbox.recordKey
-            let seconds = configuration.mailboxLimits.recordSeconds
-            request(
-                isPresent
-                    ? .put(key: key, value: MailboxID.recordValue, lifetimeSeconds: seconds) : .delete(key: key),
-                for: .mailbox(mailbox),
-                in: network,
-                now,
-                &effects
-            )
-        case .search(let mailbox): request(.all(key: mailbox.recordKey), for: .holders, in: network, now, &effects)
+        case .search(let place): request(.nearest(to: place), for: .mailHolders, in: network, now, &effects)
         case .violation(let peer, let what): disconnectViolator(peer, what, now, &effects)
         case .host(let effect): effects.append(.mailbox(network, effect))
         }
@@ -120,10 +109,10 @@ extension NodeCore {
         switch purpose {
         case .service(let service):
             tellServices(.recordWritten(service, isWritten), of: network, now, &effects)
-        case .mailbox(let mailbox): tellMailbox(.recordWritten(mailbox, isWritten), of: network, now, &effects)
-        case .holders:
-            guard case .found(let records) = outcome else { break }
-            tellMailbox(.holdersFound(records.map(\.writer)), of: network, now, &effects)
+        case .mailHolders:
+            var members: [PeerId]?
+            if case .peers(let contacts) = outcome { members = contacts.map(\.peerId) }
+            tellMailbox(.membersFound(members), of: network, now, &effects)
         }
         return true
     }

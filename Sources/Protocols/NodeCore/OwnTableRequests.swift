@@ -1,6 +1,5 @@
 internal import Identity
 internal import Kademlia
-internal import Mailbox
 
 /// The requests that the node itself makes to hash tables, for its other protocols.
 struct OwnTableRequests: Sendable {
@@ -8,10 +7,8 @@ struct OwnTableRequests: Sendable {
     enum Purpose: Hashable, Sendable {
         /// The record of a service is written or deleted.
         case service(String)
-        /// The record of a mailbox is written or deleted.
-        case mailbox(MailboxID)
-        /// The holders of this node's mailbox are searched for.
-        case holders
+        /// The members near to this node's mailbox are searched for.
+        case mailHolders
     }
 
     /// The numbers of the node's own requests begin here; the driver gives none of them.

@@ -104,7 +104,8 @@ final class MailService: Sendable {
     private func perform(_ effect: Mailbox.HostEffect, in network: NetworkId) throws -> Mailbox.HostInput? {
         switch effect {
         case .hold: return nil  // see above
-        case .readOutgoing(let id):
+        case .readOutgoing(let id, let relays):
+            try store.addRelays(relays, of: id.bytes, in: network)
             return .outgoingRead(id, try mails([id], in: .outgoing, of: network).first)
         case .readHeld(let ids, let owner):
             return .heldRead(for: owner, try mails(ids, in: .held, of: network))
@@ -128,7 +129,7 @@ final class MailService: Sendable {
     /// The answer to an effect that the disk failed to perform.
     private static func failure(of effect: Mailbox.HostEffect) -> Mailbox.HostInput? {
         switch effect {
-        case .readOutgoing(let id): .outgoingRead(id, nil)
+        case .readOutgoing(let id, _): .outgoingRead(id, nil)
         case .readHeld(_, let owner): .heldRead(for: owner, [])
         case .hold, .delete, .progressed, .receive: nil
         }
@@ -208,7 +209,8 @@ extension StoredMail {
             expiration: mail.expirationSeconds,
             byteCount: mail.byteCount,
             homes: mail.homes,
-            holders: mail.holders
+            holders: mail.holders,
+            relays: mail.relays
         )
     }
 }
@@ -235,7 +237,8 @@ extension OutgoingMail {
             expirationSeconds: mail.expiration,
             byteCount: mail.byteCount,
             homes: mail.homes,
-            holders: mail.holders
+            holders: mail.holders,
+            relays: mail.relays
         )
     }
 }

@@ -32,7 +32,13 @@ struct MailDisk {
     /// Performs an effect of the mailboxes; returns the input that answers it, nil if none does.
     mutating func perform(_ effect: Mailbox.HostEffect) -> Mailbox.HostInput? {
         switch effect {
-        case .readOutgoing(let id): return .outgoingRead(id, self.outgoing[id]?.mail)
+        case .readOutgoing(let id, let relays):
+            if !relays.isEmpty {
+                self.update(id) {
+                    OutgoingMail($0, to: $1.recipient, homes: $1.homes, holders: $1.holders, relays: relays)
+                }
+            }
+            return .outgoingRead(id, self.outgoing[id]?.mail)
         case .progressed(let id, let progress):
             self.note(progress, of: id)
             return nil
@@ -52,10 +58,13 @@ struct MailDisk {
     private mutating func note(_ progress: Mailbox.Progress, of id: MailID) {
         switch progress {
         case .held(let holders):
-            guard let (mail, earlier) = self.outgoing[id] else { return }
-            let description = OutgoingMail(mail, to: earlier.recipient, homes: earlier.homes, holders: holders)
-            self.outgoing[id] = (mail, description)
+            self.update(id) { OutgoingMail($0, to: $1.recipient, homes: $1.homes, holders: holders, relays: $1.relays) }
         case .delivered, .refused, .expired: self.outgoing[id] = nil
         }
+    }
+
+    private mutating func update(_ id: MailID, _ change: (Mail, OutgoingMail) -> OutgoingMail) {
+        guard let (mail, description) = self.outgoing[id] else { return }
+        self.outgoing[id] = (mail, change(mail, description))
     }
 }
