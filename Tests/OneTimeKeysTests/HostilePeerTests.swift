@@ -158,6 +158,52 @@ internal import Testing
         #expect(stored.sorted() == [2, 3, 4])
     }
 
+    @Test func `a peer that never confirms a pool stores one pool`() throws {
+        var sharing = try Self.sharing()
+        let key = sharing.pair.devices[1].key
+        for generation in UInt32(1)...20 {
+            let pool = try KeyStore.generate(.p256, generation: generation, capacity: 2).publicKeys.encoded
+            sharing.send(try Self.share(of: pool, generation: generation, in: sharing.binding, by: key))
+            sharing.send(.part(offset: 0, bytes: pool))
+        }
+        #expect(sharing.pair.devices[0].peerKeys?.generation == 1)
+        #expect(sharing.pair.states[0] == .commitReceivedWaitingForKeys)
+        // The stored pool is no progress more than once, so the exchange ends.
+        sharing.pair.now += .seconds(300)
+        sharing.pair.feed(0, .timePassed)
+        #expect(sharing.pair.states[0] == .failed(.timedOut))
+    }
+
+    @Test func `an announcement does not replace the first pool while that is transferred`() throws {
+        var sharing = try Self.sharing()
+        let key = sharing.pair.devices[1].key
+        let pools = try (UInt32(1)...2).map { try KeyStore.generate(.p256, generation: $0, capacity: 2).publicKeys.encoded }
+        for (pool, generation) in zip(pools, UInt32(1)...2) {
+            sharing.send(try Self.share(of: pool, generation: generation, in: sharing.binding, by: key))
+        }
+        sharing.send(.part(offset: 0, bytes: pools[0]))
+        #expect(sharing.pair.devices[0].peerKeys?.generation == 1)
+    }
+
+    @Test func `pools that replace each other during a transfer are taken three times at once`() throws {
+        var pair = ExchangePair()
+        pair.feed(0, .start)
+        pair.settle()
+        let established = try #require(pair.devices[0].established.first)
+        func send(_ body: KeyExchangeMessage.Body) {
+            pair.feed(0, .received(KeyExchangeMessage(exchange: established.exchange, body: body).bytes))
+        }
+        var pools: [[UInt8]] = []
+        for generation in UInt32(2)...5 {
+            let pool = try KeyStore.generate(.p256, generation: generation, capacity: 2).publicKeys.encoded
+            pools.append(pool)
+            let key = pair.devices[1].key
+            send(try Self.share(of: pool, generation: generation, in: established.binding, by: key))
+        }
+        send(.part(offset: 0, bytes: pools[3]))
+        #expect(pair.states[0] == .failed(.invalidShare) && pair.devices[0].peerKeys?.generation == 1)
+    }
+
     /// The first device waits for the keys of the hostile second one, which can sign.
     private static func sharing() throws -> Sharing {
         var pair = ExchangePair()

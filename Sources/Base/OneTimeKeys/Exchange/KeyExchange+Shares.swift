@@ -90,9 +90,7 @@ extension KeyExchange {
             let signed = session.binding.signedBytes(of: share.signedBytes, by: peer)
             guard share.suite == session.suite, session.peerKey.isValidSignature(share.signature.bytes, for: signed)
             else { return refuse(session.exchange, .invalid, .invalidShare, &effects) }
-            let isNew = session.isCompleted && theirs.isAtRest && !theirs.hasStored(share.digest)
-            guard !isNew || wantsRefill || takeUnaskedPool(now) else { return }
-            wantsRefill = false
+            guard !theirs.isNew(share) || mayAnnounce(in: session, now) else { return }
             follow(theirs.announced(share), now, &effects)
         case .pull(let offset):
             guard let bytes = own.part(at: offset) else { return }
@@ -112,6 +110,17 @@ extension KeyExchange {
         case .request, .offer, .acknowledgement, .commit, .refusal:
             break
         }
+    }
+
+    /// Whether the peer may send another pool: one until the exchange is complete, and then those that were requested and
+    /// a few others.
+    private mutating func mayAnnounce(in session: Session, _ now: Duration) -> Bool {
+        guard session.isCompleted else { return theirs.awaitsFirst }
+        if wantsRefill {
+            wantsRefill = false
+            return true
+        }
+        return takeUnaskedPool(now)
     }
 
     /// Notes that the peer's keys are stored, or ours are with the peer, and reports once nothing is under way.

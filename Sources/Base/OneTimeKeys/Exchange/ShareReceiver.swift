@@ -55,6 +55,18 @@ struct ShareReceiver: Sendable {
     /// The offset of the next part, while parts are awaited.
     var offset: Int? { if case .pulling(_, let bytes) = stage { bytes.count } else { nil } }
 
+    /// Whether a handshake was completed after which no pool was announced yet.
+    var awaitsFirst: Bool { isFirst && isAtRest }
+
+    /// Whether a share announces another pool than the one that is stored or under way, and not an older one.
+    func isNew(_ share: KeyExchangeMessage.KeyShare) -> Bool {
+        if hasStored(share.digest) { return false }
+        switch stage {
+        case .pulling(share, _), .saving(share): return false
+        case .atRest, .pulling, .saving: return isFirst || share.generation > generation
+        }
+    }
+
     /// Takes an announcement whose signature was verified.
     mutating func announced(_ share: KeyExchangeMessage.KeyShare) -> Step {
         if hasStored(share.digest) { return .confirm(share.digest) }
