@@ -40,10 +40,7 @@ internal import Testing
         let before = net.nodes[0].effects.count
         net.feed(0, .peer(.wanted(peer)))
         net.feed(0, .peer(.traversalRequested(peer, net.network(), overRelay: false)))
-        let failures = net.nodes[0].effects[before...].filter {
-            if case .peer(.unreachable(peer, _)) = $0 { true } else { false }
-        }
-        #expect(failures.count == 2)
+        #expect(net.nodes[0].effects[before...].count { $0 == .peer(.banned(peer)) } == 2)
     }
 
     @Test func `the two connect again after the ban`() throws {
@@ -53,6 +50,48 @@ internal import Testing
         ban(false, by: 0, of: 1, in: &net)
         net.connect(0, 1)
         #expect(net.areAdmitted(0, 1))
+    }
+
+    /// Makes an owner's node that bans a member for 30 days, which dialled it.
+    private func withBannedMember(grantsRenewals: Bool) throws -> CoreNetwork {
+        var net = CoreNetwork()
+        try net.addMember()
+        try net.addMember(expiresIn: 30 * 86_400)
+        if grantsRenewals { net.feed(0, .membership(.grantsRenewals(net.network()))) }
+        net.connect(1, 0)
+        ban(true, by: 0, of: 1, in: &net)
+        return net
+    }
+
+    private func requests(in net: CoreNetwork) -> [ConnectionId] {
+        net.nodes[0].effects.compactMap { effect in
+            if case .membership(.renewalRequested(let id, _, _, _)) = effect { id } else { nil }
+        }
+    }
+
+    @Test func `a banned member renews its token with the owner and is not admitted`() throws {
+        var net = try withBannedMember(grantsRenewals: true)
+        let joined = net.count(by: 0) { if case .peer(.joined) = $0 { true } else { false } }
+        net.advance(by: .seconds(20 * 86_400 - 60))
+        #expect(requests(in: net).isEmpty && !net.isAdmitted(1, 0))
+        for _ in 0..<86_400 where requests(in: net).isEmpty { net.advance(by: .seconds(1)) }
+        let id = try #require(requests(in: net).first)
+        let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * 86_400)
+        var effects: [Effect] = []
+        #expect(net.nodes[0].core.admitStream(index: 0, on: id, at: net.now, into: &effects) == nil)
+        net.feed(0, .membership(.renewalDecided(id, net.network(), renewed)))
+        net.deliver()
+        #expect(net.nodes[1].effects.contains(.membership(.tokenRenewed(renewed))))
+        #expect(net.closeCodes(by: 0).last == .notAdmitted && !net.isAdmitted(1, 0) && !net.isAdmitted(0, 1))
+        #expect(net.count(by: 0) { if case .peer(.joined) = $0 { true } else { false } } == joined)
+    }
+
+    @Test func `a banned member without an owner to renew its token learns nothing`() throws {
+        var net = try withBannedMember(grantsRenewals: false)
+        net.advance(by: .seconds(25 * 86_400))
+        #expect(requests(in: net).isEmpty)
+        #expect(Set(net.closeCodes(by: 0)) == [.notAdmitted])
+        #expect(net.count(by: 1) { if case .peer(.joined) = $0 { true } else { false } } == 1)
     }
 
     @Test func `other members stay connected`() throws {

@@ -97,6 +97,20 @@ internal import Transport
         #expect((50 * 86_400..<52 * 86_400).contains(kept - calendar.start))
     }
 
+    @Test func `an owner renews the token of a member that it banned, and stays disconnected`() async throws {
+        let (owner, member) = (try makeNode(), try makeNode())
+        try owner.banPeer(member.peerId)
+        try await run(owner: owner, member: member) { network, events in
+            _ = try await events.first { if case .tokenRenewed = $0 { true } else { false } }
+            #expect(owner.connectedPeers().isEmpty)
+            await #expect(throws: NodeError.banned(member.peerId)) {
+                try await owner.sendToPeer("hello", peerId: member.peerId)
+            }
+            let kept = try #require(try end(of: network, at: member))
+            #expect((50 * 86_400..<52 * 86_400).contains(kept - calendar.start))
+        }
+    }
+
     @Test(arguments: [true, false])
     func `no owner renews a final token or renews with renewals switched off`(isRenewable: Bool) async throws {
         let owner = try makeNode { $0.grantsRenewals = !isRenewable }

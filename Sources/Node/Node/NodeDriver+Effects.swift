@@ -113,6 +113,7 @@ extension NodeDriver {
         case .dial(let peer, let addresses): self.jobs.add(.dial(peer, addresses))
         case .dialPath(let peer, let address, let port): self.jobs.add(.dialPath(peer, address, port: port))
         case .unreachable(let peer, let reason): state.pending.admissions.fail(peer, unreachable: reason)
+        case .banned(let peer): state.pending.admissions.refuse(peer, in: nil, .banned(peer))
         case .joined(let peer, let network):
             self.configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
             self.note(.admitted(network), of: peer, in: &state)

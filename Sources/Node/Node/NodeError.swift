@@ -6,6 +6,8 @@ public enum NodeError: Error, Hashable, Sendable {
     case noAddress(PeerId)
     /// No address of the peer answered; with the last failure.
     case unreachable(PeerId, String)
+    /// The peer is banned on this device: its connections are refused, and it is not dialled.
+    case banned(PeerId)
     /// The peer and this node share no network of which both have proof.
     case noSharedNetwork(PeerId)
     /// The peer refused this node; with its reason.
@@ -55,6 +57,7 @@ extension NodeError: CustomStringConvertible {
         switch self {
         case .noAddress(let peer): "no address of peer \(peer.short) is known: give one with its connection text"
         case .unreachable(let peer, let why): "peer \(peer.short) could not be reached: \(why)"
+        case .banned(let peer): "peer \(peer.short) is banned on this device"
         case .noSharedNetwork(let peer): "peer \(peer.short) and this device have no known network in common"
         case .refusedByPeer(let peer, let why): "peer \(peer.short) refused: \(why)"
         case .refused(let peer, let why): "peer \(peer.short) was refused: \(why)"

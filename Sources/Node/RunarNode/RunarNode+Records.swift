@@ -349,6 +349,9 @@ extension RunarNode {
         let revocations = try self.store.revocationSet(of: network)
         let seconds = record.tokenObtainedAt ?? record.joinedAt
         driver.apply(.membership(.added(token, obtainedSeconds: seconds, revocations)))
+        if try self.config.grantsRenewals && (record.derivationIndex != nil || self.holdsNetworkKey(of: network)) {
+            driver.apply(.membership(.grantsRenewals(network)))
+        }
         for secret in try self.memberSecretsOrNew(of: network)?.all.reversed() ?? [] {
             driver.apply(.membership(.secretAdded(secret)))
         }

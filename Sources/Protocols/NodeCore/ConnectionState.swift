@@ -32,6 +32,8 @@ struct ConnectionState: Sendable {
     var join = JoinState.none
     var usage: ConnectionUsage
     var isDraining = false
+    /// Whether the peer is banned, and may renew its token and nothing else.
+    var isForRenewal = false
     /// Whether what is sent stays unanswered.
     var isSuspect = false
     var buckets: PeerTokenBuckets

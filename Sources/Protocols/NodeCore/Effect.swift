@@ -57,6 +57,8 @@ package enum PeerEffect: Hashable, Sendable {
     case dialPath(PeerId, SocketAddress, port: UInt16?)
     /// Report to those that wait for the peer that no way leads to it at present, with the last failure in words.
     case unreachable(PeerId, reason: String)
+    /// Report to those that wait for the peer that this device's person banned it.
+    case banned(PeerId)
 
     /// The peer and this node are admitted to each other in the network.
     case joined(PeerId, NetworkId)

@@ -71,7 +71,8 @@ package enum PeerInput: Sendable {
     case traversalRequested(PeerId, NetworkId, overRelay: Bool)
     /// A person disconnects from the peer: close its connections, and stay apart for a while.
     case unwanted(PeerId)
-    /// A person bans the peer, or lifts the ban: without an end nothing connects the two.
+    /// A person bans the peer, or lifts the ban: without an end nothing connects the two, except that the peer may renew its
+    /// token where this node grants that.
     case banned(PeerId, Bool)
     /// No address of a `dial` effect answered; with the last failure in words.
     case dialFailed(PeerId, reason: String = "")
@@ -90,6 +91,8 @@ package enum MembershipInput: Sendable {
     case rendezvousLearnt(NetworkId, RendezvousKey)
     /// The network's owner revoked peers on this device, or an old set was loaded.
     case revocationsAdded([Revocation])
+    /// This device has the network's key, and gives members new tokens.
+    case grantsRenewals(NetworkId)
     /// The owner's answer to `renewalRequested`: a new token, or nil for no.
     case renewalDecided(ConnectionId, NetworkId, AccessToken?)
 }

@@ -25,6 +25,9 @@ extension NodeCore {
         } catch {
             return self.disconnectViolator(id, "\(error)", now, &effects)
         }
+        guard self.connections[id]?.isForRenewal == false else {
+            return self.handleOfBanned(frame, on: id, now, &effects)
+        }
         guard self.mayReceive(frame, on: id) else {
             return self.disconnectViolator(id, "a frame before admission", now, &effects)
         }
@@ -130,6 +133,7 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) -> Bool {
+        guard self.connections[id]?.isForRenewal == false else { return false }
         var offers: [Frame.Offer] = []
         for network in networks {
             guard let token = self.memberships.ownToken(in: network, now),
@@ -220,7 +224,7 @@ extension NodeCore {
         return hasToken && self.mayShare(token.networkId, on: id) ? nil : .notAdmitted
     }
 
-    private mutating func prove(
+    mutating func prove(
         _ offer: Frame.Offer,
         on id: ConnectionId,
         _ now: NodeTime,
@@ -323,7 +327,7 @@ extension NodeCore {
     /// Both sides have proved themselves; does nothing unless the peer's token and ours are good at this moment.
     mutating func admit(_ network: NetworkId, on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id], let peering = state.peerings[network], peering.state != .admitted,
-            self.memberships.isGood(peering, in: network, now), self.hasRoomForPeer(on: id, now, &effects)
+            !state.isForRenewal, self.memberships.isGood(peering, in: network, now), self.hasRoomForPeer(on: id, now, &effects)
         else { return }
         let peer = state.link.peer
         // An admitted peer is wanted again, by this side or by the other.

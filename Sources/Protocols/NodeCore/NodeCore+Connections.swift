@@ -41,7 +41,7 @@ extension NodeCore {
             effects.append(.membership(.deviceKeyUsedTwice(link.peer)))
             return effects.append(.connection(.close(id, .notAdmitted, lingers: false)))
         }
-        guard !self.bans.contains(link.peer) else {
+        guard !self.bans.contains(link.peer) || self.mayRenew(link) else {
             effects.append(.peer(.refused(link.peer, nil, .banned)))
             return effects.append(.connection(.close(id, .notAdmitted, lingers: false)))
         }
@@ -60,6 +60,7 @@ extension NodeCore {
         }
         let deadline = now.monotonic + limits.helloTimeout
         self.connections.add(id, link, until: deadline, at: now.monotonic)
+        self.connections[id]?.isForRenewal = self.bans.contains(link.peer)
         self.peers.know(link.peer)
         self.peers[link.peer]?.connections.append(id)
         self.timers.arm(.connection(id), at: deadline, &effects)

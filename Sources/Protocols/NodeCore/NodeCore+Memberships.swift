@@ -16,7 +16,8 @@ extension NodeCore {
         case .secretAdded(let secret): self.addSecret(secret, now, &effects)
         case .rendezvousLearnt(let network, let key): self.rendezvousLearnt(network, key, now, &effects)
         case .revocationsAdded(let entries): self.learn(entries, from: nil, now, &effects)
-        case .renewalDecided(let id, let network, let token): self.decideRenewal(on: id, network, token, &effects)
+        case .grantsRenewals(let network): self.renewingNetworks.insert(network)
+        case .renewalDecided(let id, let network, let token): self.decideRenewal(on: id, network, token, now, &effects)
         }
     }
 
@@ -293,10 +294,12 @@ extension NodeCore {
         on id: ConnectionId,
         _ network: NetworkId,
         _ token: AccessToken?,
+        _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
+        defer { self.endRenewalOfBanned(on: id, now, &effects) }
         guard let token, let state = self.connections[id], let peering = state.peerings[network],
-            peering.state == .admitted, token.peerId == state.link.peer, token.networkId == network,
+            peering.state == .admitted || state.isForRenewal, token.peerId == state.link.peer, token.networkId == network,
             self.memberships[network]?.revocations.set.contains(token.peerId) == false
         else { return }
         self.connections.send(.renewalGrant(index: peering.index, token), on: id, &effects)

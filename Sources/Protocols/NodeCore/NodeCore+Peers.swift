@@ -317,8 +317,6 @@ extension NodeCore {
 
 // A person revoked the trust in a peer: nothing connects the two, whatever other members and networks say.
 extension NodeCore {
-    private static let banReason = "it is banned on this device"
-
     mutating func setBan(_ isBanned: Bool, of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.configuration.peerId else { return }
         guard isBanned else {
@@ -333,13 +331,13 @@ extension NodeCore {
         // It learns no more than a peer without a token.
         for id in self.peers[peer]?.connections ?? [] { self.close(id, .notAdmitted, now, &effects) }
         self.returnPendingMessages(of: peer, now, &effects)
-        effects.append(.peer(.unreachable(peer, reason: Self.banReason)))
+        effects.append(.peer(.banned(peer)))
     }
 
     /// Reports that a banned peer cannot be reached; returns whether it is banned.
     func refusesToReach(_ peer: PeerId, _ effects: inout [Effect]) -> Bool {
         guard self.bans.contains(peer) else { return false }
-        effects.append(.peer(.unreachable(peer, reason: Self.banReason)))
+        effects.append(.peer(.banned(peer)))
         return true
     }
 }

@@ -134,6 +134,8 @@ package struct NodeCore: Sendable {
     var peers: KnownPeers
     /// The peers that a person banned; looked up, never walked.
     var bans: Set<PeerId> = []
+    /// The networks in which this node gives members new tokens.
+    var renewingNetworks: Set<NetworkId> = []
     /// The connections, with what was agreed on each.
     var connections = Connections()
     /// The messages that wait for an admission.
@@ -360,7 +362,7 @@ extension NodeCore {
         self.connections.beginInput()
         guard let network = self.connections[id]?.indexes[index],
             let peering = self.connections[id]?.peerings[network],
-            self.memberships.isGood(peering, in: network, now)
+            self.connections[id]?.isForRenewal == false, self.memberships.isGood(peering, in: network, now)
         else { return nil }
         switch peering.state {
         case .admitted: return network

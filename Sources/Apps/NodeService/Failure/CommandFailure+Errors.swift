@@ -97,6 +97,7 @@ extension CommandFailure {
             switch error {
             case .noAddress: ("no-address", .unavailable)
             case .unreachable: ("unreachable", .unavailable)
+            case .banned: ("banned", .notPermitted)
             case .noSharedNetwork: ("no-shared-network", .unavailable)
             case .refusedByPeer: ("refused-by-peer", .notPermitted)
             case .refused: ("peer-refused", .notPermitted)

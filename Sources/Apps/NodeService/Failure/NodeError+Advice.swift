@@ -14,6 +14,9 @@ extension NodeError {
             "`runar network address` prints it there, `runar connect` takes it here; on the same local network it is"
                 + " found by itself while `runar up` runs there"
         case .unreachable: "is it online, and does `runar up` run there? `runar doctor PEER` says more"
+        case .banned:
+            "you revoked the trust in its person or blocked them: `runar circle accept` or `runar circle unblock` lets it"
+                + " connect again"
         case .noSharedNetwork: "join the peer's network, or dial it with `runar connect`"
         case .interrupted: "try again"
         case .timedOut: "try again, or let the node wait longer with `runar up --request-timeout`"

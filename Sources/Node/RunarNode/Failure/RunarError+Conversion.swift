@@ -34,6 +34,7 @@ extension RunarError {
         switch error {
         case .noAddress: .noAddress
         case .unreachable: .unreachable
+        case .banned: .refused
         case .noSharedNetwork, .notAMember: .notAMember
         case .refusedByPeer(_, CloseCode.tooManyPeers.explanation): .tooManyPeers
         case .refusedByPeer, .refused, .declined: .refused

@@ -1,0 +1,88 @@
+internal import Identity
+
+// Tokens of banned peers: a ban ends what two people share, but not the peer's membership of a network that this node owns.
+extension NodeCore {
+    /// The last seconds of a token in which a banned peer may renew it: a third of the usual life of 30 days.
+    private static let renewalSeconds: UInt64 = 10 * 86_400
+
+    /// Whether a connection of a banned peer is accepted, so that the peer can renew its token.
+    func mayRenew(_ link: Link) -> Bool { !link.isDialler && !self.renewingNetworks.isEmpty }
+
+    /// Handles a frame of a banned peer.
+    ///
+    /// The peer is not admitted: it shows its token and gets one in exchange. Everything else is dropped, because the peer
+    /// takes itself for admitted once it has this node's token.
+    mutating func handleOfBanned(
+        _ frame: Frame,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        switch frame {
+        case .hello(let hello): self.receiveOfBanned(hello, on: id, now, &effects)
+        case .renewalRequest(let index, let token): self.receiveOfBanned(index, token, on: id, now, &effects)
+        case .helloReply, .helloAcknowledgement, .admissionEnd, .join, .joinGrant, .joinRefusal, .revocationDigest,
+            .revocationsKnown, .revocations, .memberSecret, .memberSecretKnown, .renewalGrant, .dht, .events, .services,
+            .mailbox, .reach:
+            return
+        }
+    }
+
+    private mutating func receiveOfBanned(
+        _ hello: Frame.Hello,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id] else { return }
+        let peer = state.link.peer
+        guard !state.hello.isReceived, state.violation(by: hello) == nil,
+            let offer = hello.tokens.first(where: { self.isRenewable($0.token, of: peer, now) }),
+            let own = self.memberships.ownToken(in: offer.token.networkId, now)
+        else {
+            effects.append(.peer(.refused(peer, nil, .banned)))
+            return self.close(id, .notAdmitted, now, &effects)
+        }
+        self.connections[id]?.hello.noteReceived()
+        self.prove(offer, on: id, now, &effects)
+        let refusals = hello.tokens.filter { $0.index != offer.index }.map { offer in
+            Frame.Verdict(index: offer.index, refusal: .notAdmitted)
+        }
+        let reply = Frame.HelloReply(
+            instance: self.configuration.instance,
+            capabilities: self.configuration.capabilities,
+            proofs: [Frame.Offer(index: offer.index, token: own)],
+            refusals: refusals
+        )
+        self.connections.send(.helloReply(reply), on: id, &effects)
+    }
+
+    /// Whether a token is good, near its end, and of a network in which this node gives new ones.
+    private mutating func isRenewable(_ token: AccessToken, of peer: PeerId, _ now: NodeTime) -> Bool {
+        guard self.renewingNetworks.contains(token.networkId), let end = token.expirationSeconds,
+            end <= now.wallSeconds + Self.renewalSeconds
+        else { return false }
+        return self.memberships.check(token, of: peer, now) == nil
+    }
+
+    private mutating func receiveOfBanned(
+        _ index: UInt8,
+        _ token: AccessToken,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard let state = self.connections[id], let network = state.indexes[index],
+            state.peerings[network]?.token == token
+        else { return self.close(id, .notAdmitted, now, &effects) }
+        let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
+        guard self.connections[id]?.buckets.renewals.take(under: rate, at: now.monotonic) == true else { return }
+        effects.append(.membership(.renewalRequested(id, state.link.peer, network, token)))
+    }
+
+    /// Closes the connection of a banned peer once its request is decided.
+    mutating func endRenewalOfBanned(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard self.connections[id]?.isForRenewal == true else { return }
+        self.close(id, .notAdmitted, now, &effects)
+    }
+}
