@@ -90,9 +90,4 @@ internal import Testing
             #expect(layouts[name] == "\(size) \(fields.joined(separator: " "))")
         }
     }
-
-    @Test func `the library's file exports its functions and nothing else`() throws {
-        let list = try packageText(named: "scripts/library-symbols.map")
-        #expect(list.contains("runar_*;") && list.contains("local: *;"))
-    }
 }

@@ -1,5 +1,6 @@
 #if canImport(Darwin)
 #if os(macOS)
+internal import Foundation
 internal import SystemConfiguration
 #endif
 

@@ -299,6 +299,33 @@ static void serve(runar_node *node) {
     REQUIRE(wait_for(&end, 6) == 0);
 }
 
+/* Requires the answer to a request; round is the number of the request. */
+static void expect_answer(runar_node *node, int round) {
+    static waiter data = WAITER_INIT;
+    uint8_t payload[] = "\"hello\"";
+    runar_node_request_raw(node, "echo/back", payload, 7, NULL, take_data, &data);
+    REQUIRE(wait_for(&data, round) == 0 && strcmp(data.value, "\"hello\"") == 0);
+}
+
+/* A node that runs answers after each message about memory, background and network. */
+static void follow_system(runar_node *node) {
+    static void (*const messages[])(runar_node *) = {
+        runar_node_handle_memory_warning, runar_node_optimize_memory_usage, runar_node_reduce_operations,
+        runar_node_resume_operations, runar_node_network_unavailable, runar_node_network_available,
+    };
+    waiter end = WAITER_INIT;
+    runar_service *service = echo_service();
+    runar_node_add_service(node, service, take_end, &end);
+    REQUIRE(wait_for(&end, 1) == 0);
+    runar_service_free(service);
+    for (int i = 0; i < 6; i++) {
+        messages[i](node);
+        expect_answer(node, i + 1);
+    }
+    runar_node_remove_service(node, "echo", take_end, &end);
+    REQUIRE(wait_for(&end, 2) == 0);
+}
+
 int every_call(void) {
     REQUIRE(runar_abi_version() == RUNAR_ABI_VERSION);
     runar_error_free(NULL);
@@ -312,6 +339,7 @@ int every_call(void) {
     runar_string_free(id);
     refuse_arguments(node);
     serve(node);
+    follow_system(node);
     runar_service *service = echo_service();
     runar_service_free(service);
     refuse_handles((runar_node *)service, service);

@@ -10,9 +10,9 @@ enum PlatformImage {
         let unknown = ImageFileError.unknownKind(readable: "PNG, PGM, JPEG or HEIC")
         guard let data = unsafe CFDataCreate(nil, bytes, bytes.count),
             let source = CGImageSourceCreateWithData(data, nil),
-            let properties = CGImageSourceCopyPropertiesAtIndex(source, 0, nil) as? [CFString: Any],
-            let width = properties[kCGImagePropertyPixelWidth] as? Int,
-            let height = properties[kCGImagePropertyPixelHeight] as? Int
+            let properties = CGImageSourceCopyPropertiesAtIndex(source, 0, nil),
+            let width = number(kCGImagePropertyPixelWidth, in: properties),
+            let height = number(kCGImagePropertyPixelHeight, in: properties)
         else { throw unknown }
         try ImageFile.check(width: width, height: height)
         guard let image = CGImageSourceCreateImageAtIndex(source, 0, nil) else { throw unknown }
@@ -44,6 +44,20 @@ enum PlatformImage {
             return true
         }
         return isDrawn ? pixels : nil
+    }
+
+    /// A whole number in a dictionary of CoreFoundation.
+    ///
+    /// Swift's casts of dictionaries and numbers of CoreFoundation succeed only in programs that load Foundation.
+    private static func number(_ key: CFString, in dictionary: CFDictionary) -> Int? {
+        guard let value = unsafe CFDictionaryGetValue(dictionary, Unmanaged.passUnretained(key).toOpaque()) else {
+            return nil
+        }
+        let object = unsafe Unmanaged<CFTypeRef>.fromOpaque(value).takeUnretainedValue()
+        guard CFGetTypeID(object) == CFNumberGetTypeID() else { return nil }
+        var number: Int64 = 0
+        let isExact = unsafe CFNumberGetValue(unsafeDowncast(object, to: CFNumber.self), .sInt64Type, &number)
+        return isExact ? Int(exactly: number) : nil
     }
 }
 #endif
