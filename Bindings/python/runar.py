@@ -431,7 +431,7 @@ class Circle:
         self._call(_library.runar_node_verify_person, _text(person), _text(safety_number))
 
     def revoke_trust(self, person):
-        """Revokes the trust in a person: nothing of the person is taken, and nothing goes to the person."""
+        """Revokes the trust in a person; it returns by accept(), without a question to a person who still trusts."""
         self._call(_library.runar_node_revoke_trust, _text(person))
 
     def say(self, text, person):

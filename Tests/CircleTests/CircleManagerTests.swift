@@ -223,9 +223,11 @@ internal import Transport
             #expect(try texts(ben, with: ada) == ["hello", "good day", "again"])
 
             // 8: observers were notified.
+            var isReported = false
             for await event in events {
-                if case .trustChanged(let person, .peerTrustRevoked) = event, person.id == friend { break }
+                if case .trustChanged(let person, .peerTrustRevoked) = event, person.id == friend { isReported = true }
             }
+            #expect(isReported)
         }
     }
 

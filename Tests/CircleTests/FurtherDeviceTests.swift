@@ -272,8 +272,10 @@ internal import Testing
             }
             try await phone.circle.unblock(friend)
             #expect(try phone.circle.blockedProfiles().isEmpty)
-            try await phone.circle.accept(friend)
+            #expect(try phone.node.bannedPeers().isEmpty)
+            #expect(phone.person(of: ben)?.trust == Trust.State.none)
             try await ben.connect(to: phone, in: network)
+            try await phone.circle.accept(friend)
             await phone.wait { $0.person(of: ben)?.trust == .trusted }
         }
     }

@@ -69,8 +69,8 @@ internal import Testing
         #expect(trust.handle(.revoke) == Self.cleanup)
     }
 
-    @Test func `only this person's invitation ends a revocation`() {
-        for input in Trust.Input.allCases where input != .invite {
+    @Test func `only this person ends a revocation`() {
+        for input in Trust.Input.allCases where input != .invite && input != .unblock {
             var trust = Trust(.revoked)
             let effects = trust.handle(input)
             #expect(trust.state == .revoked, "\(input)")
@@ -78,6 +78,14 @@ internal import Testing
         }
         #expect(after(.revoke, .invite) == Outcome(.invited, [.liftBan, .sendRequest]))
         #expect(after(.revoke, .invite, .acceptReceived).state == .trusted)
+    }
+
+    @Test func `a lifted block allows connections, and makes no trust`() {
+        #expect(after(.revoke, .unblock) == Outcome(.none, [.liftBan]))
+        // A crash in between: the block is lifted again.
+        #expect(after(.revoke, .unblock, .unblock) == Outcome(.none, [.liftBan]))
+        #expect(after(.revoke, .unblock, .requestReceived).state == .requested)
+        #expect(after(.invite, .acceptReceived, .unblock) == Outcome(.trusted, []))
     }
 
     @Test func `no sequence of the other person's messages makes trust`() {

@@ -142,7 +142,21 @@ internal import Testing
         try pair.end()
     }
 
-    @Test func `revoked trust is gone on both sides, and comes back only by consent`() throws {
+    @Test func `a request of an ignored device is refused`() throws {
+        let pair = try ConnectedPair()
+        for (home, name) in [(pair.owner, "Ada"), (pair.member, "Bob")] {
+            _ = try home.answer(["circle", "profile", name])
+        }
+        let device = try pair.owner.answer(["status"]).text("peerId")
+        _ = try pair.member.answer(["circle", "add", device])
+        #expect(try Self.person(pair.owner)["trust"] as? String == "requested")
+        _ = try pair.owner.answer(["circle", "decline", "Bob", "--ignore-devices"])
+        _ = try pair.member.answer(["circle", "add", device])
+        #expect(try Self.person(pair.owner)["trust"] as? String == "none")
+        try pair.end()
+    }
+
+    @Test func `revoked trust ends where it was revoked, and returns when that person accepts again`() throws {
         let pair = try ConnectedPair()
         try Self.makeFriends(pair)
         let revoked = try pair.owner.answer(["circle", "revoke", "Bob", "--yes"])
@@ -154,7 +168,10 @@ internal import Testing
         #expect(supply?.isEmpty == true)
         let peers = try pair.owner.answer(["peers"]).json["peers"] as? [[String: Any]]
         #expect(peers?.isEmpty == true)
-        // Bob never took his consent back.
+        let banned = try pair.owner.runar(["send", "phone", "hello", "--json"])
+        #expect(banned.status == 77)
+        #expect(try banned.failure["code"] as? String == "banned")
+        // Bob still trusts, so his device consents without a question.
         let again = try pair.owner.answer(["circle", "accept", "Bob"])
         #expect(try ["invited", "trusted"].contains(again.text("trust")))
         let follower = try RunningCommand(["circle", "follow", "Ada", "--json"], home: pair.member)

@@ -21,7 +21,7 @@ extension RunarError {
         case .ownCard: .ownCard
         case .unknownPerson: .unknownPerson
         case .notTrusted, .blocked: .notTrusted
-        case .notJoined, .notAllowed, .deviceNotReady: .refused
+        case .notJoined, .notAllowed, .deviceNotReady, .deviceOfAnother, .clockAhead: .refused
         case .wrongSafetyNumber: .wrongSafetyNumber
         case .managerExists, .hasCircle: .inUse
         }
@@ -33,7 +33,9 @@ extension RunarError {
         case .unknownPerson(let id), .notTrusted(let id), .blocked(let id), .unknownThought(let id),
             .unknownStream(let id), .notJoined(let id):
             id.text
-        case .deviceNotReady(let device), .unknownHome(let device), .repeatedHome(let device): device.base64Encoded
+        case .deviceNotReady(let device), .deviceOfAnother(let device, _), .clockAhead(let device),
+            .unknownHome(let device), .repeatedHome(let device):
+            device.base64Encoded
         case .invalidSignature, .noProfile, .ownCard, .notAllowed, .wrongSafetyNumber, .managerExists, .hasCircle: ""
         }
     }

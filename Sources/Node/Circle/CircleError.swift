@@ -26,6 +26,10 @@ public enum CircleError: Error, Hashable, Sendable {
     case notAllowed(String)
     /// This device's person blocked the person.
     case blocked(PublicID)
+    /// A card names a device that belongs to another person, who is trusted here or this device's own.
+    case deviceOfAnother(PeerId, PublicID)
+    /// The clock of a device is more than a day ahead of this one's.
+    case clockAhead(PeerId)
     /// The device does not expect to be set up.
     case deviceNotReady(PeerId)
     /// This device has people in its circle already, so that no other device sets it up.
@@ -56,6 +60,10 @@ extension CircleError: CustomStringConvertible {
         case .notJoined(let id): "you are not in the stream \(id): join it first"
         case .notAllowed(let reason): reason
         case .blocked(let id): "you blocked \(id): lift the block first"
+        case .deviceOfAnother(let peer, let id):
+            "its device \(peer.short) belongs to \(id): ask that person to remove the device, and try again"
+        case .clockAhead(let peer):
+            "the clock of the device \(peer.short) is more than a day ahead of this one's: set both, and try again"
         case .deviceNotReady(let peer):
             "the device \(peer.short) does not expect this: allow it there first, and try again"
         case .hasCircle:

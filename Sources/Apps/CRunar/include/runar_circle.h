@@ -65,8 +65,9 @@ void runar_node_decline_person(runar_node *node, const char *person_id, runar_ca
 void runar_node_verify_person(
     runar_node *node, const char *person_id, const char *safety_number, runar_callback callback, void *context);
 
-/** Revokes the trust in a person: the devices are banned, the keys with them and the mail for them are deleted. Trust
- * returns only by runar_node_accept_person() and a new consent of the other person. 6003 for an unknown person. */
+/** Revokes the trust in a person: the devices are banned, the keys with them and the mail for them are deleted. This device
+ * still renews tokens that it issued to them. Trust returns by runar_node_accept_person(); the device of a person who still
+ * trusts this one answers by itself. 6003 for an unknown person. */
 void runar_node_revoke_trust(runar_node *node, const char *person_id, runar_callback callback, void *context);
 
 /* ------------------------------------------------------------------------------------------------ thoughts */

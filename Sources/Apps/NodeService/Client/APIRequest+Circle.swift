@@ -80,9 +80,10 @@ extension APIRequest where Answer == PersonReport {
 }
 
 extension APIRequest where Answer == DoneReport {
-    /// Declines the request of a person.
-    package static func decline(_ person: PersonName) -> Self {
-        Self(.post, "circle/people/{person}/decline", ["person": person.text])
+    /// Declines the request of a person, and refuses further ones of the person's devices if wanted.
+    package static func decline(_ person: PersonName, ignoringDevices: Bool = false) -> Self {
+        let body = DeclineForm(ignoreDevices: ignoringDevices)
+        return Self(.post, "circle/people/{person}/decline", ["person": person.text], body: body)
     }
 
     /// Tells the creators that thoughts were seen, by their first and last number.

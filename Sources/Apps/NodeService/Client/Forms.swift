@@ -24,6 +24,12 @@ struct ProfileForm: Codable, Sendable {
     let blurb: String?
 }
 
+/// The answer to a person whose request is declined.
+struct DeclineForm: Codable, Sendable {
+    /// Whether further requests of the person's devices are refused.
+    let ignoreDevices: Bool?
+}
+
 /// The members that hold mail for the devices of this device's person; none for the nearest ones.
 struct HomesForm: Codable, Sendable {
     let peers: [String]

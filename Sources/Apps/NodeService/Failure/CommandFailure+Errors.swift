@@ -81,6 +81,8 @@ extension CommandFailure {
             case .notJoined: ("not-joined", .notPermitted)
             case .notAllowed: ("not-allowed", .notPermitted)
             case .blocked: ("blocked", .notPermitted)
+            case .deviceOfAnother: ("device-of-another", .data)
+            case .clockAhead: ("clock-ahead", .data)
             case .deviceNotReady: ("device-not-ready", .unavailable)
             case .hasCircle: ("has-circle", .notPermitted)
             case .unknownHome: ("no-such-peer", .data)

@@ -99,8 +99,8 @@ extension RequestHandler {
         return try report(of: person)
     }
 
-    func decline(_ name: PersonName) async throws -> DoneReport {
-        try await circle().decline(resolve(name))
+    func decline(_ name: PersonName, ignoringDevices: Bool) async throws -> DoneReport {
+        try await circle().decline(resolve(name), ignoringDevices: ignoringDevices)
         return DoneReport(done: true)
     }
 

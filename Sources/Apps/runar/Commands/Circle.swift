@@ -134,11 +134,13 @@ extension Circle {
     struct Decline: ReportingCommand {
         static let configuration = CommandConfiguration(abstract: "Decline the request of a person.")
 
+        @Flag(help: "Refuse further requests of the person's devices, until you ask one of them with `runar circle add`.")
+        var ignoreDevices = false
         @OptionGroup var person: PersonOptions
 
         var home: HomeOptions { person.home }
 
-        func request() -> APIRequest<DoneReport> { .decline(person.name) }
+        func request() -> APIRequest<DoneReport> { .decline(person.name, ignoringDevices: ignoreDevices) }
     }
 
     struct Verify: ReportingCommand {
@@ -170,7 +172,10 @@ extension Circle {
     struct Revoke: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke the trust in a person, after a question that lists what is lost.",
-            discussion: "Trust returns only if you accept the person again, and the person consents again."
+            discussion: """
+                Trust returns if you accept the person again. A person who still trusts you is not asked: their device \
+                answers by itself.
+                """
         )
 
         @Flag(help: "Do not ask.")
@@ -183,8 +188,9 @@ extension Circle {
             if yes { return }
             Output.note(
                 """
-                The connections to the person's devices are closed and refused from now on. The one-time keys are \
-                deleted, so what was not opened yet can never be opened. What waits to be delivered is dropped.
+                The connections to the person's devices are closed and refused from now on, except to renew their \
+                membership of your networks. The one-time keys are deleted, so what was not opened yet can never be \
+                opened. What waits to be delivered is dropped.
                 """
             )
             guard try await Prompt.confirms("", with: "revoke", otherwise: "add --yes") else {

@@ -57,7 +57,10 @@ extension CircleDriver {
         if state.withLock({ $0.people[person] }) != nil { try await handle(.revoke, of: person) }
     }
 
+    /// Lifts a block: the bans of the person's devices first, so that a crash leaves the block, which is lifted again.
     func unblock(_ person: PublicID) async throws {
+        guard state.withLock({ $0.blocked.contains(person) }) else { return }
+        if state.withLock({ $0.people[person] }) != nil { try await handle(.unblock, of: person) }
         try await mutex.withLock {
             try store.deleteBlock(of: person.bytes)
             state.withLock { _ = $0.blocked.remove(person) }

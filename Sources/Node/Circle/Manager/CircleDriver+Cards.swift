@@ -94,9 +94,7 @@ extension CircleDriver {
 
     /// Notes that the devices of trusted people and of this person are to get a card; returns them.
     func owe(_ card: ProfileCard) throws -> [PeerId] {
-        let devices = state.withLock { state in
-            state.people.values.filter { $0.trust.state == .trusted }.flatMap(\.devices)
-        }
+        let devices = devices(of: state.withLock { Array($0.people.keys) })
         let told = devices + card.devices.filter { $0 != localPeerId }
         try store.owe([StoredOwedLetter(.card)], to: told)
         return told
@@ -137,8 +135,8 @@ extension CircleDriver {
             return try applyOwn(card)
         }
         var person = try known(id)
-        guard person.trust.state == .trusted, card.replaces(person.card) else { return nil }
-        let removed = person.card.map { devices(of: $0, missingIn: card) } ?? []
+        guard person.trust.state == .trusted, card.replaces(person.card), mayTake(card) else { return nil }
+        let removed = devices(of: id, missingIn: card)
         for device in removed { try store.forgetDevice(device) }
         person.card = card
         try save(id, person)
@@ -149,7 +147,7 @@ extension CircleDriver {
     private func applyOwn(_ card: ProfileCard) throws -> CardChange? {
         let earlier = state.withLock { $0.ownCard }
         guard card.replaces(earlier) else { return nil }
-        let removed = earlier.map { devices(of: $0, missingIn: card) } ?? []
+        let removed = earlier?.devices.filter { !card.devices.contains($0) && $0 != localPeerId } ?? []
         for device in removed { try noteRemoval(of: device) }
         let gone = try card.entries.filter { entry in
             try entry.signedSeconds < store.number(Self.removedSetting(entry.peerId)) ?? 0
@@ -178,10 +176,6 @@ extension CircleDriver {
         try store.forgetDevice(device)
     }
 
-    func devices(of earlier: ProfileCard, missingIn card: ProfileCard) -> [PeerId] {
-        earlier.devices.filter { !card.devices.contains($0) && $0 != localPeerId }
-    }
-
     /// Does what a newer card leads to.
     func follow(_ change: CardChange) async {
         if let event = change.event { events.send(event) }
@@ -198,7 +192,7 @@ extension CircleDriver {
         let id = card.publicID
         var person = state.withLock { $0.people[id] } ?? KnownPerson(key: card.key, trust: Trust())
         switch person.trust.state {
-        case .none where card.replaces(person.card):
+        case .none where card.replaces(person.card) && mayTake(card):
             let count = state.withLock { $0.people.values.count { $0.trust.state == .none } }
             guard person.card != nil || count < Self.untrustedLimit else { return }
             person.card = card

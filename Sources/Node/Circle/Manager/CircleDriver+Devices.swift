@@ -13,9 +13,11 @@ extension CircleDriver {
     /// The time in which a device that was named may set up this one.
     private static let expectationMilliseconds: UInt64 = 10 * 60 * 1_000
     private static let keyLabel = DomainLabel("runar/person-key/v1")
+    private static let setupLabel = DomainLabel("runar/device-setup/v1")
+    private static let (timeByteCount, offerByteCount) = (8, 64 + Ed25519Signature.byteCount)
     /// The beginnings of the names of settings that belong to one person's circle.
     private static let formerSettings = [
-        "circle/removed/", "circle/removed-member/", "circle/opened/", "circle/revision/",
+        "circle/removed/", "circle/removed-member/", "circle/opened/", "circle/revision/", ignoredSetting,
     ]
 
     // MARK: The device that is set up
@@ -40,29 +42,39 @@ extension CircleDriver {
     func addDeviceActions(to service: RunarService) {
         service.registerRawAction("device-key") { [weak self] request in
             guard let self, let peer = request.peer, isExpected(peer) else { return Self.refused }
-            var reader = ByteReader([UInt8](request.payload))
-            let person = try Ed25519PublicKey(rawRepresentation: reader.readBytes(count: 32))
-            return Data(try entry(for: person, notBefore: reader.readUInt64()).bytes)
+            return Data(try setupOffer(to: peer))
         }
         service.registerRawAction("device") { [weak self] request in
             guard let self, let peer = request.peer, isExpected(peer) else { return Self.refused }
-            return try await adopt([UInt8](request.payload), from: peer) ? Self.taken : Self.refused
+            return try await adopt([UInt8](request.payload), from: peer).map { Data($0.bytes) } ?? Self.refused
         }
     }
 
-    /// Takes the key of the person and the card that names this device.
-    private func adopt(_ message: [UInt8], from peer: PeerId) async throws -> Bool {
+    /// The key to which the person's key is sealed for this device, with its signature for the device that asks.
+    ///
+    /// It is no entry of a card: this device signs one only for a person whose key it has.
+    private func setupOffer(to peer: PeerId) throws -> [UInt8] {
+        let message = Self.setupLabel.message(peer.bytes, mailKey.publicKey.bytes)
+        let signature = try Ed25519Signature(of: message, by: deviceKey.privateKey)
+        return deviceKey.publicKey.bytes + mailKey.publicKey.bytes + signature.bytes
+    }
+
+    /// Takes the key of the person, and returns the entry of this device for the person's card; nil if it is refused.
+    private func adopt(_ message: [UInt8], from peer: PeerId) async throws -> CardDevice? {
         let sealedByteCount = Ed25519PrivateKey.byteCount + SealingKey.overheadByteCount
-        guard message.count > sealedByteCount,
-            var secret = mailKey.open(message.prefix(sealedByteCount), info: Self.info(peer, localPeerId)),
-            let card = try? ProfileCard(Array(message.dropFirst(sealedByteCount)))  // nil: it is none
-        else { return false }
+        guard message.count > Self.timeByteCount + sealedByteCount else { return nil }
+        var reader = ByteReader(message)
+        let seconds = try reader.readUInt64()
+        guard seconds <= milliseconds / 1_000 + Self.clockTolerance,
+            var secret = mailKey.open(try reader.readBytes(count: sealedByteCount), info: Self.info(peer, localPeerId)),
+            let card = try? ProfileCard(reader.readBytes(count: reader.remaining))  // nil: it is none
+        else { return nil }
         let key = Ed25519KeyPair(privateKey: try Ed25519PrivateKey(SecretBytes(consuming: &secret)))
-        guard card.key == key.publicKey, card.devices.contains(peer),
-            card.mailKey(of: localPeerId) == mailKey.publicKey
-        else { return false }
+        guard card.key == key.publicKey, card.devices.contains(peer) else { return nil }
+        let entry = try entry(for: key.publicKey, notBefore: seconds)
+        let first = try Self.card(card, adding: entry, signedBy: key)
         return try await mutex.withLock {
-            guard hasNoPeople, isExpected(peer) else { return false }
+            guard hasNoPeople, isExpected(peer) else { return nil }
             try node.setPersonKey(key)
             // The streams and thoughts of the person that this device had before have no owner now.
             try store.deleteCircle(settingsBeginningWith: Self.formerSettings)
@@ -71,12 +83,28 @@ extension CircleDriver {
                 state.ownCard = nil
                 state.people = [:]
                 state.invitedDevices = []
+                state.ignoredDevices = []
                 state.expectedDevice = nil
             }
-            try keep(card)
+            try keep(first)
             try makeDefaultStreams()
-            return true
+            return entry
         }
+    }
+
+    /// The card that a device makes when it joins those of its person; both devices sign equal fields.
+    private static func card(
+        _ card: ProfileCard,
+        adding entry: CardDevice,
+        signedBy key: Ed25519KeyPair
+    ) throws -> ProfileCard {
+        try ProfileCard(
+            card.profile,
+            devices: card.entries.with(entry),
+            homes: card.homes,
+            issuedSeconds: card.issuedSeconds + 1,
+            signedBy: key
+        )
     }
 
     private static func info(_ sender: PeerId, _ recipient: PeerId) -> [UInt8] {
@@ -103,19 +131,8 @@ extension CircleDriver {
                 found: card.devices.count + 1
             )
         }
-        var writer = ByteWriter(capacity: 40)
-        writer.write(personKey.publicKey.bytes)
-        // The clock of the device may be behind that of an earlier removal.
-        writer.write(max(milliseconds / 1_000, try store.number(Self.removedSetting(peer)) ?? 0))
-        let answer = try await answer(to: "device-key", writer.bytes, peer)
-        guard answer.count == CardDevice.byteCount else { throw CircleError.deviceNotReady(peer) }
-        let entry = try CardDevice([UInt8](answer), of: personKey.publicKey)
-        guard entry.peerId == peer else { throw CircleError.invalidSignature }
-        let info = Self.info(localPeerId, peer)
-        let sealed = personKey.privateKey.secret.withBytes { entry.mailKey.seal($0, info: info) }
-        guard let sealed else { throw CircleError.deviceNotReady(peer) }
-        let first = try makeCard(card.profile, card.entries.with(entry))
-        guard try await ask("device", sealed + first.bytes, peer) else { throw CircleError.deviceNotReady(peer) }
+        let entry = try await setUp(peer, with: card)
+        let first = try Self.card(card, adding: entry, signedBy: personKey)
         let told = try await mutex.withLock {
             // The profile and the homes may have changed while the device answered. It gets this card, which replaces its
             // first one, by a letter.
@@ -139,6 +156,32 @@ extension CircleDriver {
         }
         await exchangeKeys(with: [peer])
         for device in told { await sendOwed(to: device) }
+    }
+
+    /// Gives a device the key of this person, and returns the entry that it signs for a card.
+    private func setUp(_ peer: PeerId, with card: ProfileCard) async throws -> CardDevice {
+        let offer = [UInt8](try await answer(to: "device-key", [], peer))
+        guard offer.count == Self.offerByteCount else { throw CircleError.deviceNotReady(peer) }
+        let key = try Ed25519PublicKey(rawRepresentation: offer[..<32])
+        let mailKey = try SealingKey(rawRepresentation: offer[32..<64], of: "the mail key of a device")
+        let message = Self.setupLabel.message(localPeerId.bytes, mailKey.bytes)
+        guard PeerId(publicKey: key) == peer, key.isValidSignature(Array(offer[64...]), for: message) else {
+            throw CircleError.invalidSignature
+        }
+        let info = Self.info(localPeerId, peer)
+        let sealed = personKey.privateKey.secret.withBytes { mailKey.seal($0, info: info) }
+        guard let sealed else { throw CircleError.deviceNotReady(peer) }
+        var writer = ByteWriter(capacity: Self.timeByteCount)
+        // The clock of the device may be behind that of an earlier removal.
+        writer.write(max(milliseconds / 1_000, try store.number(Self.removedSetting(peer)) ?? 0))
+        let answer = try await answer(to: "device", writer.bytes + sealed + card.bytes, peer)
+        guard answer.count == CardDevice.byteCount else { throw CircleError.deviceNotReady(peer) }
+        let entry = try CardDevice([UInt8](answer), of: personKey.publicKey)
+        guard entry.peerId == peer, entry.mailKey == mailKey else { throw CircleError.invalidSignature }
+        guard entry.signedSeconds <= milliseconds / 1_000 + Self.clockTolerance else {
+            throw CircleError.clockAhead(peer)
+        }
+        return entry
     }
 
     /// Takes a device off the card: nothing is sealed for it any longer.
@@ -167,7 +210,7 @@ extension CircleDriver {
         await attempt("forgetting a device") {
             try await mutex.withLock {
                 // Another card names it.
-                guard trustedPerson(of: device) == nil else { return }
+                guard device != localPeerId, trustedPerson(of: device) == nil else { return }
                 try store.forgetDevice(device)
                 try node.withdrawMail(to: device)
                 if keys.relationship(with: device) != nil { try await keys.removeKeys(of: device) }
@@ -195,6 +238,7 @@ extension CircleDriver {
         let before = state.withLock { $0.people[id] }
         var person = before ?? KnownPerson(key: notice.card.key, trust: Trust())
         guard person.trust.state != notice.trust, person.changedSeconds <= notice.changedSeconds else { return nil }
+        guard notice.trust != .trusted || mayTake(notice.card) else { return nil }
         if notice.card.replaces(person.card) { person.card = notice.card }
         switch notice.trust {
         case .trusted:
@@ -209,7 +253,7 @@ extension CircleDriver {
             let effects: [Trust.Effect] = [.exchangeKeys, .report(.trusted)]
             return TrustChange(id: id, person: person, effects: wasRevoked ? [.liftBan] + effects : effects)
         case .revoked:
-            let dropped = before?.card.map { devices(of: $0, missingIn: notice.card) } ?? []
+            let dropped = before == nil ? [] : devices(of: id, missingIn: notice.card)
             for device in dropped { try store.forgetDevice(device) }
             try save(id, person)
             var change = try apply(.revoke, to: id, at: notice.changedSeconds)

@@ -166,14 +166,6 @@ extension CircleDriver {
         }
     }
 
-    /// The trusted person whose device this is; this device's person for another device of that person.
-    func trustedPerson(of device: PeerId) -> PublicID? {
-        if otherDevices.contains(device) { return ownID }
-        return state.withLock { state in
-            state.people.first { $0.value.trust.state == .trusted && $0.value.devices.contains(device) }?.key
-        }
-    }
-
     /// Seals a letter and gives it to the mail; returns false if no network is common, or the card does not name the device
     /// any longer.
     @discardableResult

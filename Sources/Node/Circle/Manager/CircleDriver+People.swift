@@ -34,15 +34,14 @@ extension CircleDriver {
 
     /// Asks the person of a device, whose card is not known yet.
     func invite(_ device: PeerId) async throws {
-        let person = state.withLock { state in
-            state.people.first {
-                [.trusted, .invited].contains($0.value.trust.state) && $0.value.devices.contains(device)
-            }
-        }
-        if let person { return try await accept(person.key) }
-        guard !otherDevices.contains(device) else { throw CircleError.ownCard }
+        let owner = owner(of: device)
+        guard owner != ownID else { throw CircleError.ownCard }
+        if let owner, [.trusted, .invited].contains(try known(owner).trust.state) { return try await accept(owner) }
         guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
-        state.withLock { _ = $0.invitedDevices.insert(device) }
+        try await mutex.withLock {
+            try stopIgnoring([device])
+            state.withLock { _ = $0.invitedDevices.insert(device) }
+        }
         _ = try await ask("request", card.bytes, device)
     }
 
@@ -55,6 +54,7 @@ extension CircleDriver {
             var person = state.withLock { $0.people[id] } ?? KnownPerson(key: card.key, trust: Trust())
             // The bans of a revocation are lifted for the devices that it named.
             guard person.trust.state != .revoked, card.replaces(person.card) else { return }
+            try checkDevices(of: card)
             person.card = card
             try save(id, person)
         }
@@ -99,14 +99,19 @@ extension CircleDriver {
     /// Called with the mutex held.
     func apply(_ input: Trust.Input, to id: PublicID, at seconds: UInt64? = nil) throws -> TrustChange {
         let before = try known(id)
-        guard input != .invite || !state.withLock({ $0.blocked.contains(id) }) else { throw CircleError.blocked(id) }
+        if input == .invite {
+            guard !state.withLock({ $0.blocked.contains(id) }) else { throw CircleError.blocked(id) }
+            // Another person may have become trusted since the card came.
+            if let card = before.card { try checkDevices(of: card) }
+            try stopIgnoring(before.devices)
+        }
         var after = before
         let effects = after.trust.handle(input)
         var told: [PeerId] = []
         if after.trust != before.trust {
             after.changedSeconds = max(seconds ?? milliseconds / 1_000, before.changedSeconds)
             switch after.trust.state {
-            case .revoked: told = try revoke(id, &after, devices: before.devices)
+            case .revoked: told = try revoke(id, &after)
             case .trusted:
                 told = otherDevices
                 try store.owe([StoredOwedLetter(.person, id.bytes)], to: told)
@@ -121,7 +126,7 @@ extension CircleDriver {
     func follow(_ change: TrustChange) async throws {
         for effect in change.effects { try await perform(effect, of: change.id, change.person) }
         if change.person.trust.state == .revoked {
-            await attempt("removing homes") { try await removeHomes(change.person.devices) }
+            await attempt("removing homes") { try await removeHomes(devices(belongingTo: change.id)) }
         }
         for device in change.dropped { await forget(device) }
         for device in change.told { await sendOwed(to: device) }
@@ -130,8 +135,11 @@ extension CircleDriver {
     /// Stores a revocation in one transaction: from here on no code path trusts the person.
     ///
     /// Returns the devices that are owed a letter about it.
-    private func revoke(_ id: PublicID, _ person: inout KnownPerson, devices: [PeerId]) throws -> [PeerId] {
+    private func revoke(_ id: PublicID, _ person: inout KnownPerson) throws -> [PeerId] {
         person.verifiedAt = nil
+        var after = state.withLock { $0 }
+        after.people[id] = person
+        let devices = devices(belongingTo: id, in: after)
         let letters = try letters(afterLosing: id) + otherDevices.map { (StoredOwedLetter(.person, id.bytes), $0) }
         try store.revoke(stored(id, person), devices: devices, owner: ownID.bytes, owing: letters)
         state.withLock { [person] state in
@@ -158,14 +166,16 @@ extension CircleDriver {
     }
 
     private func perform(_ effect: Trust.Effect, of id: PublicID, _ after: KnownPerson) async throws {
-        let devices = after.devices
+        let devices = devices(belongingTo: id)
         switch effect {
         case .sendRequest:
             for device in devices { await connect(to: device) }
             await send("request", to: devices)
         case .sendAccept: await send("accept", to: devices)
         case .sendDecline: await send("decline", to: devices)
-        case .exchangeKeys: await exchangeKeys(with: devices)
+        case .exchangeKeys:
+            try liftForeignBans(of: id)
+            await exchangeKeys(with: devices)
         case .banDevices:
             for device in devices {
                 keys.setRefused(true, device)
@@ -249,67 +259,5 @@ extension CircleDriver {
             encoding: nil,
             options: RequestOptions(peer: device)
         )
-    }
-
-    static let (taken, refused) = (Data([1]), Data([0]))
-
-    /// The service that receives requests of other people.
-    func makeService() -> RunarService {
-        let service = RunarService(
-            name: "Circle",
-            path: Self.servicePath,
-            version: "1",
-            description: "Requests for trust, and their answers"
-        )
-        for (action, input) in [("request", Trust.Input.requestReceived), ("accept", .acceptReceived)] {
-            service.registerRawAction(action) { [weak self] request in
-                guard let self, let peer = request.peer else { return Self.refused }
-                return try await received(input, [UInt8](request.payload), from: peer) ? Self.taken : Self.refused
-            }
-        }
-        service.registerRawAction("decline") { [weak self] request in
-            guard let self, let peer = request.peer else { return Self.refused }
-            let person = state.withLock { state in state.people.first { $0.value.devices.contains(peer) }?.key }
-            if let person { try await handle(.declineReceived, of: person) }
-            state.withLock { _ = $0.invitedDevices.remove(peer) }
-            return Self.taken
-        }
-        addDeviceActions(to: service)
-        return service
-    }
-
-    /// Takes a card with a request or a consent; returns whether it was taken.
-    private func received(_ input: Trust.Input, _ bytes: [UInt8], from peer: PeerId) async throws -> Bool {
-        let card = try? ProfileCard(bytes)  // nil: it is no card, and is refused
-        guard let card, card.devices.contains(peer), card.publicID != ownID else { return false }
-        let removed = try await mutex.withLock { () -> [PeerId]? in
-            let (earlier, wasInvited, requests) = state.withLock { state in
-                (
-                    state.people[card.publicID], state.invitedDevices.contains(peer),
-                    state.people.values.count { $0.trust.state == .requested }
-                )
-            }
-            guard earlier?.trust.state != .revoked, !state.withLock({ $0.blocked.contains(card.publicID) }) else {
-                return nil
-            }
-            var person = earlier ?? KnownPerson(key: card.key, trust: Trust(wasInvited ? .invited : .none))
-            let isKnown = earlier != nil || wasInvited
-            guard isKnown || input == .requestReceived && requests < Self.requestLimit else { return nil }
-            if let before = person.card, before.replaces(card) { return [] }
-            let removed = person.card.map { devices(of: $0, missingIn: card) } ?? []
-            for device in removed { try store.forgetDevice(device) }
-            // The device that this person invited has proved whose it is.
-            if wasInvited, [.none, .requested].contains(person.trust.state) { person.trust = Trust(.invited) }
-            person.card = card
-            try save(card.publicID, person)
-            state.withLock { _ = $0.invitedDevices.remove(peer) }
-            return removed
-        }
-        guard let removed else { return false }
-        for device in removed { await forget(device) }
-        let person = try known(card.publicID)
-        if person.trust.state == .trusted { events.send(.profileChanged(self.person(card.publicID, person))) }
-        try await handle(input, of: card.publicID)
-        return true
     }
 }

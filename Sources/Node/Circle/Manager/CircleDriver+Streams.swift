@@ -156,7 +156,8 @@ extension CircleDriver {
     }
 
     func remove(_ person: PublicID, from id: PublicID) async throws -> Stream {
-        let devices = try known(person).devices
+        _ = try known(person)
+        let devices = devices(belongingTo: person)
         let stream = try await changeOwn(id) { stream in
             guard stream.members.contains(where: { $0.person == person }) else { return }
             stream.members.removeAll { $0.person == person }
@@ -217,10 +218,9 @@ extension CircleDriver {
 
     /// The devices of people whom this person trusts.
     func devices(of people: [PublicID]) -> [PeerId] {
-        state.withLock { state in
-            people.flatMap { person in
-                state.people[person].map { $0.trust.state == .trusted ? $0.devices : [] } ?? []
-            }
+        let state = state.withLock { $0 }
+        return people.flatMap { person in
+            state.people[person]?.trust.state == .trusted ? devices(belongingTo: person, in: state) : []
         }
     }
 

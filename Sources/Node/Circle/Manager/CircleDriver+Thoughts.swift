@@ -106,7 +106,7 @@ extension CircleDriver {
                 let seen = try store.number(setting) ?? 0
                 let thoughts = thoughts.filter { $0.number > seen }
                 guard let last = thoughts.map(\.number).max() else { return [] }
-                let devices = try known(person).devices.filter { device in
+                let devices = self.devices(belongingTo: person).filter { device in
                     trustedPerson(of: device) != nil && keys.relationship(with: device)?.suite != nil
                 }
                 try store.owe(thoughts.map { StoredOwedLetter(.opened, $0.publicID.bytes) }, to: devices)

@@ -24,6 +24,8 @@ final class CircleDriver: Sendable {
         var invitedDevices: Set<PeerId> = []
         /// The people who are blocked.
         var blocked: Set<PublicID> = []
+        /// The devices that may not ask for trust, in the order in which this person chose that.
+        var ignoredDevices: [PeerId] = []
         /// The mail that waits for another letter, with its bytes and the time since when, in milliseconds since 1970.
         var waiting: [MailID: (byteCount: Int, since: UInt64, sender: PeerId)] = [:]
         /// The devices for which thoughts or letters wait until the outgoing mail of a network has room.
@@ -45,8 +47,6 @@ final class CircleDriver: Sendable {
     }
 
     static let servicePath = "$circle"
-    /// The requests of people that wait for this person's answer; further ones are refused.
-    static let requestLimit = 64
     /// The lifetime of mail: 29 days, a day less than holders allow, because clocks differ.
     static let lifetimeSeconds: UInt64 = 29 * 86_400
     private static let listenerCapacity = 1_024
@@ -82,6 +82,7 @@ final class CircleDriver: Sendable {
         }
         if let bytes = try store.setting(Self.cardSetting) { state.ownCard = try ProfileCard(bytes) }
         state.blocked = Set(try store.blocks().map { try PublicID(bytes: $0.blockedPublicID) })
+        state.ignoredDevices = try Self.ignoredDevices(in: store)
         self.state = Locked(state)
     }
 
@@ -162,9 +163,7 @@ final class CircleDriver: Sendable {
 
     /// Seals the thoughts for which an earlier process had no time.
     private func sealAllWaiting() async {
-        let devices = state.withLock { state in
-            state.people.values.filter { $0.trust.state == .trusted }.flatMap(\.devices)
-        }
+        let devices = devices(of: state.withLock { Array($0.people.keys) })
         for device in devices + otherDevices { await sendWaiting(to: device) }
     }
 
@@ -181,8 +180,7 @@ final class CircleDriver: Sendable {
             await exchangeKeys(with: [peer])
             return await sendWaiting(to: peer)
         }
-        let person = state.withLock { $0.people.first { $0.value.devices.contains(peer) } }
-        guard let (id, known) = person else { return }
+        guard let id = owner(of: peer), let known = state.withLock({ $0.people[id] }) else { return }
         switch known.trust.state {
         case .invited: await attempt("an invitation") { try await self.handle(.start, of: id) }
         case .trusted:

@@ -104,8 +104,14 @@ public final class CircleManager: Sendable {
 
     /// Declines the request of a person.
     ///
-    /// - Throws: ``CircleError/unknownPerson(_:)``.
-    public func decline(_ person: PublicID) async throws { try await driver.handle(.decline, of: person) }
+    /// If `ignoringDevices` is true, further requests of the devices on the person's card are refused without a notification,
+    /// whatever person they name, until this person invites one of them. The choice holds on this device.
+    ///
+    /// - Throws: ``CircleError/unknownPerson(_:)``; ``CircleError/notAllowed(_:)`` if the devices of a person who was invited or
+    ///   trusted are to be ignored; `StorageError`.
+    public func decline(_ person: PublicID, ignoringDevices: Bool = false) async throws {
+        try await driver.decline(person, ignoringDevices: ignoringDevices)
+    }
 
     /// Notes that the safety number of a person was compared.
     ///
@@ -114,11 +120,16 @@ public final class CircleManager: Sendable {
         try await driver.verify(number, of: person)
     }
 
-    /// Revokes the trust in a person: nothing of the person is taken, and nothing goes to the person.
+    /// Revokes the trust in a person: no thought or card of the person is taken, and none goes to the person.
     ///
     /// In one transaction the person becomes a tombstone, the devices are banned, and the mail for them is deleted; then
     /// the connections are closed and both pools with each device are destroyed. A crash in between is made good at the
-    /// next start. Trust returns only if this person calls ``accept(_:)`` and the other one consents again.
+    /// next start. Devices that another trusted person's card names, or this person's own, are left alone. The person
+    /// remains a member of common networks: other members pass on events and records, and where this device issued the
+    /// person's token it renews it as before.
+    ///
+    /// Trust returns if this person calls ``accept(_:)``. A person who never revoked the trust is not asked again: the
+    /// devices of that person consent by themselves.
     ///
     /// - Throws: ``CircleError/unknownPerson(_:)``; `StorageError`, and then nothing was changed.
     public func revokeTrust(in person: PublicID) async throws { try await driver.handle(.revoke, of: person) }
@@ -323,7 +334,9 @@ extension CircleManager {
         try await driver.block(person, reasons)
     }
 
-    /// Lifts the block of a person; trust returns only by a new consent of both.
+    /// Lifts the block of a person, with the ban of the person's devices.
+    ///
+    /// The person may ask for trust again, and this person decides.
     ///
     /// - Throws: `StorageError`.
     public func unblock(_ person: PublicID) async throws { try await driver.unblock(person) }

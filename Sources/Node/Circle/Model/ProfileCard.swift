@@ -142,8 +142,13 @@ public struct ProfileCard: Hashable, Sendable {
         return other.bytes.lexicographicallyPrecedes(bytes)
     }
 
+    /// The statement of a device; nil if the card does not name the device.
+    func entry(of device: PeerId) -> CardDevice? {
+        devices.firstIndex(of: device).map { entries[$0] }
+    }
+
     /// The key to which mail for a device is sealed; nil if the card does not name the device.
-    func mailKey(of device: PeerId) -> SealingKey? { entries.first { $0.peerId == device }?.mailKey }
+    func mailKey(of device: PeerId) -> SealingKey? { entry(of: device)?.mailKey }
 
     /// The id of the person that other people see.
     public var publicID: PublicID { profile.publicID }

@@ -1,8 +1,10 @@
 /// The trust between this device's person and one other person, as a value without I/O.
 ///
 /// Trust needs the consent of both: each has invited the other one, or accepted the other one's request. It ends by
-/// a revocation alone, and returns only if this person invites the other one again. The state is stored before the
-/// effects are performed, and each start repeats the effects of a revocation, so a crash between them leaves none out.
+/// a revocation alone, and returns only if this person invites the other one again, or lifts a block and accepts a
+/// request. A person who did not revoke still trusts: that person's device consents to the new invitation without a
+/// question. The state is stored before the effects are performed, and each start repeats the effects of a revocation, so
+/// a crash between them leaves none out.
 public struct Trust: Hashable, Sendable {
     /// The state of the trust in one person.
     public enum State: String, Hashable, Sendable, Codable, CaseIterable {
@@ -14,7 +16,8 @@ public struct Trust: Hashable, Sendable {
         case requested
         /// Both consented. Can transition to `revoked`.
         case trusted
-        /// This person revoked the trust; nothing of the other person is taken. Can transition to `invited`.
+        /// This person revoked the trust; nothing of the other person is taken. Can transition to `invited`, or to `none` if a
+        /// block is lifted.
         case revoked
     }
 
@@ -28,6 +31,8 @@ public struct Trust: Hashable, Sendable {
         case decline
         /// This person revokes the trust.
         case revoke
+        /// This person lifts the block of the other one.
+        case unblock
         /// The other person asks for trust.
         case requestReceived
         /// The other person accepts this one's request.
@@ -98,6 +103,11 @@ public struct Trust: Hashable, Sendable {
         case (.revoked, .revoke): return Self.cleanup
         case (.none, .revoke), (.invited, .revoke), (.requested, .revoke), (.trusted, .revoke):
             return become(.revoked, Self.cleanup + [.report(.peerTrustRevoked)])
+
+        case (.revoked, .unblock): return become(.none, [.liftBan])
+        // A crash may have come before the ban was lifted.
+        case (.none, .unblock): return [.liftBan]
+        case (.invited, .unblock), (.requested, .unblock), (.trusted, .unblock): return []
 
         case (.none, .requestReceived): return become(.requested, [.report(.requested)])
         case (.invited, .requestReceived): return become(.trusted, [.sendAccept, .exchangeKeys, .report(.trusted)])

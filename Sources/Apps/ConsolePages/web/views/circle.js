@@ -29,9 +29,9 @@ export async function accept(person) {
   toast(person.trust === "requested" ? w.accepted(clean(person.name)) : w.asked);
 }
 
-export async function decline(person) {
-  await post(`${personPath(person)}/decline`);
-  toast(w.declined(clean(person.name)));
+export async function decline(person, ignoreDevices = false) {
+  await post(`${personPath(person)}/decline`, { ignoreDevices });
+  toast(ignoreDevices ? w.ignored(clean(person.name)) : w.declined(clean(person.name)));
 }
 
 export const blockPath = person => `/circle/blocked/${part(person.personId)}`;
@@ -96,7 +96,8 @@ const request = person => [
   person.blurb && h("p", { class: "quiet said", dir: "auto" }, person.blurb),
   h("div", { class: "buttons" },
     button(w.accept, { kind: "primary", label: `${w.accept}: ${clean(person.name)}`, onPress: () => accept(person) }),
-    button(w.decline, { label: `${w.decline}: ${clean(person.name)}`, onPress: () => decline(person) })),
+    button(w.decline, { label: `${w.decline}: ${clean(person.name)}`, onPress: () => decline(person) }),
+    button(w.ignore, { label: `${w.ignore}: ${clean(person.name)}`, onPress: () => decline(person, true) })),
 ];
 
 const blocked = person => [

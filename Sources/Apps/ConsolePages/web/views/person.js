@@ -57,6 +57,7 @@ function state(person) {
   return h("span", { class: "cluster" }, h("span", null, w.noTrust[person.trust]),
     person.trust === "requested" && button(t.circle.accept, { kind: "primary", onPress: () => accept(person) }),
     person.trust === "requested" && button(t.circle.decline, { onPress: () => decline(person) }),
+    person.trust === "requested" && button(t.circle.ignore, { onPress: () => decline(person, true) }),
     person.trust === "revoked" && button(w.askAgain, { onPress: () => accept(person) }));
 }
 
