@@ -113,7 +113,7 @@ internal import Testing
     func `the sender receives the reason of a refusal`(refusal: FileRefusal) async throws {
         try await Lab.run(2) { _, nodes in
             let path = try self.source.write([1], to: "note")
-            nodes[1].driver.receiveFiles(FileReceiver { _ in throw refusal })
+            nodes[1].driver.receiveFiles(FileReceiver { _ throws(FileRefusal) in throw refusal })
             let error = await failure {
                 try await nodes[0].driver.sendFile(at: path, named: "note", to: nodes[1].peerId) { _ in }
             }

@@ -4,6 +4,7 @@ internal import Identity
 internal import NodeCore
 internal import TestSupport
 internal import Testing
+internal import Transport
 
 @testable internal import Node
 
@@ -164,12 +165,13 @@ internal import Testing
     ) async throws {
         while true {
             do {
-                return try await nodes[0].driver.sendFile(
+                try await nodes[0].driver.sendFile(
                     at: path,
                     named: "film",
                     to: nodes[1].peerId,
                     progress: progress
                 )
+                return
             } catch NodeError.fileRefused(_, .busy) {
                 await Task.yield()
             }
