@@ -10,6 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import household
 
+KEYS = [f"sensor/{number:06}" for number in range(100_000)]
+
 FIRST_RECORD = """(async () => {
     const headers = { Authorization: `Bearer ${JSON.parse(localStorage.getItem("runar.session")).token}` };
     const { networks } = await (await fetch("/api/v1/networks", { headers })).json();
@@ -127,7 +129,7 @@ def records(one, url):
     asked = parse_qs(urlsplit(url).query)
     start, limit = (int(asked.get(name, [default])[0]) for name, default in (("offset", 0), ("limit", 100)))
     wanted = asked.get("search", [""])[0]
-    fitting = [number for number in range(100_000) if wanted in f"sensor/{number:06}"]
+    fitting = [number for number, key in enumerate(KEYS) if wanted in key] if wanted else range(len(KEYS))
     numbers = fitting[start : start + limit]
-    found = [{**one, "key": f"sensor/{number:06}", "keyHex": f"{number:064x}"} for number in numbers]
+    found = [{**one, "key": KEYS[number], "keyHex": f"{number:064x}"} for number in numbers]
     return {"total": len(fitting), "records": found}

@@ -38,6 +38,8 @@ FLAGS = [
     "--disable-default-apps",
     "--disable-extensions",
     "--disable-sync",
+    # A spare renderer for each new context would stay unused: most scenarios open one page in each.
+    "--disable-features=SpareRendererForSitePerProcess",
     "--mute-audio",
     "--no-first-run",
     "--password-store=basic",

@@ -145,7 +145,7 @@ def tell(scene, what, times):
 def restart(scene):
     """The node goes away and comes back: the page says so, keeps what was typed, and goes on by itself."""
     scene.expect_absence()
-    laptop = scene.device("laptop")
+    laptop = scene.device("laptop", loads_ahead=True)
     page = laptop.page
     page.see("The node is running")
     laptop.go("/networks/new")
@@ -164,6 +164,14 @@ def restart(scene):
     assert page.js(typed) == "Half typ"
     laptop.go("/networks")
     page.see("You own it")
+    # Also a page that was never shown is there while the node is not.
+    page.until(lambda: any("/views/metrics.js" in one for one in page.requests), "no view is loaded ahead")
+    page.js("import('/views/metrics.js').then(() => 0)")
+    laptop.node.stop(signal.SIGKILL)
+    page.see("The node does not answer")
+    laptop.go("/settings/metrics")
+    page.find("heading", re.compile("Metrics"))
+    assert "This page could not be loaded" not in page.text()
 
 
 def stopping(scene):

@@ -8,7 +8,8 @@ from using import open_peer
 
 def first_hour(scene):
     """From an empty console to two devices that know, tell and keep things."""
-    laptop, phone = scene.device("laptop"), scene.device("phone", camera=True, size=(390, 844))
+    laptop = scene.device("laptop", moves=True)
+    phone = scene.device("phone", camera=True, size=(390, 844), moves=True)
     # A network, and the words that bring it back.
     create(laptop)
     assert len(keep_recovery_phrase(laptop)) == 24

@@ -1,11 +1,13 @@
 """A node with a data directory in a temporary folder: `runar up` with its console."""
 
 import contextlib
+import http.client
 import json
 import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import time
 import urllib.error
@@ -84,9 +86,24 @@ class Node:
             program.stop()
 
     def address(self):
-        """Returns the address of the console with a one-time secret for one browser, as `runar console` opens it."""
-        printed = self.command("console", "--print")
-        return next(word for word in printed.split() if word.startswith("http://"))
+        """Returns the address of the console with a one-time secret for one browser, as `runar console` asks for it.
+
+        A process for each browser that is signed in would be a tenth of what a scenario starts.
+        """
+        return self.ask("POST", "/console/address")["address"]
+
+    def ask(self, method, path):
+        """Sends a request over the socket of the commands, and returns its answer."""
+        connection = SocketConnection(os.path.join(self.home, "control.sock"))
+        try:
+            connection.request(method, f"/api/v1{path}", body="{}", headers={"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            content = answer.read()
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise CommandFailed(f"{self.name}: {method} {path}: {answer.status} {content.decode('utf-8', 'replace')}")
+        return json.loads(content)
 
     def api(self, method, path, body=None):
         """Sends a request to the API of the console with the token for programs, and returns its answer."""
@@ -141,6 +158,19 @@ class Node:
         with open(self.process.log, encoding="utf-8", errors="replace") as log:
             lines = log.read().splitlines()
         return ["runs" if status is None else f"ended with status {status}", *lines[-20:]]
+
+
+class SocketConnection(http.client.HTTPConnection):
+    """HTTP over a socket of this machine."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=60)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
 
 
 class Program:

@@ -7,7 +7,8 @@ run.py MODULE.SCENARIO     plays a function of a module, which gets a Scene; exi
 run.py serve [COUNT]       plays the scenarios whose names are read from standard input, COUNT of them at the same time;
                            writes a line of JSON for each (name, status, seconds, lines); ends with its input
 
-Environment: RUNAR, the command; CONSOLE_SCREENSHOTS, a folder for pictures.
+Environment: RUNAR, the command; CONSOLE_SCREENSHOTS, a folder for pictures of failures, and of everything with
+CONSOLE_SCREENSHOTS_OF=all.
 """
 
 import functools

@@ -12,6 +12,8 @@ from node import Node
 from page import Page, matches
 
 PICTURES = os.environ.get("CONSOLE_SCREENSHOTS", "")
+# Whether the pictures of what went well are taken, too: for documents, and for those who look at the console.
+TAKES_ALL = os.environ.get("CONSOLE_SCREENSHOTS_OF", "") == "all"
 
 # What the browser writes down of a node that a scenario stops.
 NODE_GONE = re.compile(r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)")
@@ -29,8 +31,11 @@ class Device:
         self.node = shared or Node(self.folder, name, guard=scene.stage.guard, **options)
         self.browser = self.camera = self.context = self.page = None
 
-    def start(self, camera=None, size=(1280, 800)):
-        """Starts the node and opens a page; `camera` is True for a camera, "denied" for one that may not be used."""
+    def start(self, camera=None, size=(1280, 800), **options):
+        """Starts the node and opens a page; `camera` is True for a camera, "denied" for one that may not be used.
+
+        The other options are those of the page.
+        """
         if not self.is_shared:
             self.scene.stage.furnish(self.node, self.scene.devices.index(self))
             self.node.start()
@@ -42,7 +47,7 @@ class Device:
             self.context = self.camera.browser.context(self.folder)
         else:
             self.context = self.scene.stage.context(self.folder)
-        self.page = Page(self.context, *size, name=self.name)
+        self.page = Page(self.context, *size, name=self.name, **options)
         self.page.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def sign_in(self):
@@ -69,8 +74,8 @@ class Device:
         )
 
     def keep(self, name, **options):
-        """Keeps an image of the page, once the animations that end have ended."""
-        if not PICTURES:
+        """Keeps an image of the page, once the animations that end have ended, if pictures are wanted."""
+        if not PICTURES or not TAKES_ALL:
             return None
         self.page.js(
             "Promise.all(document.getAnimations().filter(one => one.effect.getComputedTiming().endTime < 5000)"

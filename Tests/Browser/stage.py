@@ -56,7 +56,7 @@ class Stage:
         """Makes the data directory of a node; `place` is the number of the device in its scenario.
 
         The devices of one scenario are different ones. Those of different scenarios do not meet, so each device of that
-        number is a copy of the same one, made once by `runar init`.
+        number is a copy of the same one, made once by `runar init` and a first start, which makes the database.
         """
         if node.passphrase_file:
             node.init()
@@ -64,8 +64,12 @@ class Stage:
             node.copy(self.once(f"template {place}", lambda: self.template(place)))
 
     def template(self, place):
-        node = Node(self.folder, f"template-{place}")
+        node = Node(self.folder, f"template-{place}", guard=self.guard)
         node.init()
+        node.start()
+        node.stop()
+        # Each copy makes a token of its own.
+        os.remove(os.path.join(node.home, "console.token"))
         return node
 
     def node(self, group):
