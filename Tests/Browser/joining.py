@@ -7,6 +7,10 @@ from eyes import look_at
 CAMERA = re.compile("Use the camera")
 
 
+# Where an element is, and how far the page was scrolled.
+PLACE = "element => ({ ...element.getBoundingClientRect().toJSON(), scrolled: scrollY })"
+
+
 def create(laptop, name="Home"):
     """From the first screen to a network; the page then shows an invitation."""
     page = laptop.page
@@ -88,6 +92,10 @@ def network_creation(scene):
     create(laptop)
     laptop.page.see("Scan this on the other device")
     laptop.page.find("image", "QR code of the invitation")
+    wait_for_code(laptop.page)
+    # A camera needs all of the code, with its border, and nobody scrolls to find it.
+    code = laptop.page.js(f"({PLACE})(document.querySelector('canvas.code'))")
+    assert code["top"] >= 0 and code["bottom"] <= laptop.page.size[1] and code["scrolled"] == 0, code
     laptop.keep("invitation")
     assert len(keep_recovery_phrase(laptop)) == 24
     # The words were for this one look.
@@ -109,6 +117,10 @@ def joining_by_invitation(scene):
     phone.keep("invited")
     phone.page.click("button", "Join")
     let_in(laptop, phone)
+    # What there was to do before is not said any longer, and what is to be done now is in sight.
+    assert "Scan the code" not in phone.page.text(), phone.page.text()
+    phrase = laptop.page.find("button", "Show the recovery phrase")
+    assert laptop.page.middle(phrase)[1] < laptop.page.size[1] and laptop.page.js("scrollY") == 0
     phone.page.click("link", "Go to the network")
     phone.page.find("heading", "Home")
     laptop.page.click("link", "Go to the network")

@@ -17,6 +17,9 @@ import { t } from "../texts.js";
 const w = t.join;
 export const title = w.title;
 
+/// The steps before a code was read: only there is one to be scanned.
+const leading = new Set(["read", "looking"]);
+
 export function mount(root) {
   const { text, network } = { text: query.peek().get("text"), network: query.peek().get("network") };
   // {step: "read" | "looking" | "invited" | "pending" | "needsToken" | "joined" | "device" | "connect" | "failed", …}
@@ -28,7 +31,7 @@ export function mount(root) {
     cancel: () => { ending?.abort(); now.set({ step: "read" }); },
     accept: text => { ending = new AbortController(); return accept(text, now, ending.signal); },
   };
-  root.append(page({ title: w.title, lead: w.lead, back: "/networks", backTitle: t.networks.title, isNarrow: true },
+  root.append(page({ title: w.title, lead: [() => (leading.has(now().step) ? w.lead : null)], back: "/networks", backTitle: t.networks.title, isNarrow: true },
     h("div", { class: "stack" }, () => steps[now().step](now(), course))));
   if (text) course.take(text).catch(error => now.set({ step: "failed", words: error.message }));
   else if (network) waitForToken(network, now);

@@ -22,26 +22,25 @@ export function mount(root, { network: id }) {
   const isNew = query.peek().has("new");
   const invitation = inviting(id);
   root.append(h("div", null, loadedOnce(network, value => page({
-    title: w.headline, back: `/networks/${part(id)}`, lead: w.lead, isNarrow: true,
+    title: w.headline, back: `/networks/${part(id)}`, lead: isNew ? w.created(nameIn(value())) : w.lead, isNarrow: true,
     backTitle: () => (value().name ? bdi(value().name) : t.network.title),
   },
-  isNew && created(value()),
   () => (isOwner(value()) ? invitation.view : note("info", h("p", null, w.ownerOnly))),
+  query.peek().get("new") === "key" && keepPhrase(),
   section({ title: w.otherWay, lead: w.otherWayLead },
     h("div", { class: "buttons" }, button(w.otherWayGo, { icon: "code", href: `/networks/${part(id)}/admit` })))),
   { frame: { title: w.headline, back: "/networks", isNarrow: true } })));
   if (isNew) invitation.start({ lifeSeconds: 2592000 });
 }
 
-/// The notes above the code after a network was created.
-function created(network) {
-  const isKept = signal(query.peek().get("new") !== "key");
-  return h("div", { class: "stack" },
-    note("info", h("p", null, w.created(nameIn(network)))),
-    () => (isKept() ? null : note("warn", h("p", null, w.keepPhrase), h("div", { class: "buttons" },
-      button(w.showPhrase, { icon: "key", onPress: async () => {
-        if (await showRecoveryPhrase()) isKept.set(true);
-      } })))));
+/// The reminder that a new master key needs a copy: below the code, which must be in sight whole to be scanned, and in
+/// sight itself as soon as the first device is a member.
+function keepPhrase() {
+  const isKept = signal(false);
+  return h("div", null, () => (isKept() ? null : note("warn", h("p", null, w.keepPhrase), h("div", { class: "buttons" },
+    button(w.showPhrase, { icon: "key", onPress: async () => {
+      if (await showRecoveryPhrase()) isKept.set(true);
+    } })))));
 }
 
 function inviting(id) {
