@@ -1,5 +1,6 @@
 """Workflows three and four of the mobile specification, and what members do with each other then."""
 
+import json
 import os
 import re
 
@@ -40,6 +41,42 @@ def peer_connection(scene):
     laptop.page.click("button", "Cancel")
     laptop.page.until(lambda: not laptop.page.has("dialog"), "the question stays")
     laptop.page.see("Connected directly")
+    look_at_history(laptop)
+    look_at_sentences(phone, laptop)
+
+
+def look_at_history(laptop):
+    """While a device is connected, addresses of it that do not answer afterwards are no outcome."""
+    laptop.page.rewrite(r"/peers/[\w-]{43}$", lambda peer, _: {**peer, "history": peer["history"] + late_failures(peer)})
+    place = laptop.page.js("location.href")
+    laptop.page.open("about:blank")
+    laptop.page.open(place)
+    shown = "[...document.querySelectorAll('.attempts > li')].map(li => [li.querySelector('.badge').innerText, li.firstChild.open])"
+    laptop.page.until(lambda: len(laptop.page.js(shown)) >= 2, lambda: f"no later attempt: {laptop.page.js(shown)}")
+    first, *others = laptop.page.js(shown)
+    assert first[0] in ("Connected", "Answered") and first[1], first
+    assert others[0] == ["No answer", False], others
+
+
+def late_failures(peer):
+    """Dials of old addresses: five seconds after the last step, and long afterwards."""
+    last = peer["history"][-1]["time"]
+    step = {"event": "notReached", "address": "192.0.2.1:4242", "reason": "timed out"}
+    return [{**step, "time": last + later, "text": "no answer at 192.0.2.1:4242: timed out"} for later in (5, 300)]
+
+
+def look_at_sentences(phone, laptop):
+    """The id at the beginning of a sentence is that of a device; any other word there begins with a capital."""
+    short = laptop.node.answer("status")["peerIdText"][:8]
+    said = """import("/views/peers-doctor.js").then(view =>
+        [view.plainWords(%s)].flat(9).map(one => one.textContent ?? one).join(""))"""
+    for text, wanted in (
+        (f"{short} could not: busy", f"Device {short} could not: busy"),
+        ("answered at 192.0.2.1:4242", "Answered at 192.0.2.1:4242"),
+        ("eth0 is up", "eth0 is up"),
+    ):
+        found = phone.page.js(said % json.dumps(text))
+        assert found == wanted, found
 
 
 def over_another(scene):

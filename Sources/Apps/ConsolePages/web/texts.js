@@ -70,8 +70,9 @@ export const t = {
     "joiner-gone": "The other device disconnected before it was let in. Create a new invitation.",
     "no-network": "This device is in no network yet. Create one, or join one.",
     "no-such-network": "This device does not know that network. It may have left it.",
-    "no-member-connected": "No device is connected. Members nearby connect automatically; connect to others with a code, under Peers, Connect.",
+    "no-member-connected": "No device is connected. While this device is on a local network, members there connect automatically; connect to others with a code, under Peers, Connect.",
     "no-such-peer": "This device knows no device with that name or id.",
+    "own-device": "This is the id of this device. Name another one.",
     "no-address": "No address of the device is known. On the same local network it is found automatically; elsewhere, scan its code under Peers, Connect.",
     unreachable: "The device cannot be reached. Check that Runar is running there, on the same local network or on the internet.",
     "no-shared-network": "The two devices have no network in common. Invite one of them from the other first.",
@@ -118,7 +119,7 @@ export const t = {
     noMatch: "No device matches.",
     noneOf: {
       all: "No device yet.",
-      connected: "No device is connected now. Devices on the same local network connect automatically while Runar runs there.",
+      connected: "No device is connected now. While this device is on a local network, devices there connect automatically.",
       nearby: "No device is found on this local network now.",
     },
     emptyTitle: "No other devices yet",
@@ -143,7 +144,7 @@ export const t = {
     address: "Address", seen: "Last seen", id: "Id",
     trouble: "Something wrong?", troubleLead: "Runar checks the connection to this device and says what to do.",
     check: "Check the connection",
-    history: "Connection attempts", historyLead: "The latest attempts, newest first.",
+    history: "Connection attempts", historyLead: "The latest attempts, newest first. While the device is connected, the attempt that succeeded comes first.",
     noHistory: "No attempts since the node started.",
     tried: "Tried to connect",
     outcomes: {

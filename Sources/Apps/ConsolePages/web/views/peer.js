@@ -52,7 +52,7 @@ function whole(peer, detail) {
         h("p", { class: "quiet" }, w.id), copyable(peer.peek().peerIdText, w.id)))),
       isOwn(id) ? null : oneTimeKeys(id, peer.peek().peerIdText, isConnected, keys),
       section({ title: w.trouble, lead: w.troubleLead }, doctor(id)),
-      section({ title: w.history, lead: w.historyLead }, history(() => peer().history)))));
+      section({ title: w.history, lead: w.historyLead }, history(() => peer().history, isConnected)))));
 }
 
 function state(peer) {
@@ -110,18 +110,30 @@ function attempts(steps) {
     if (!last || step.time > last.at(-1).time + attemptPauseSeconds) list.push(last = []);
     last.push(step);
   }
-  return list.reverse().slice(0, shownAttempts);
+  return list.reverse();
 }
 
-/// Returns the step with the outcome of an attempt, or its last step.
-const outcome = steps => steps.findLast(step => w.outcomes[step.event]) ?? steps.at(-1);
+/// Returns the step with the outcome of an attempt, or its last step. While the peer is connected, addresses that did not
+/// answer later than the one that did are no outcome.
+function outcome(steps, isConnected) {
+  const ends = steps.filter(step => w.outcomes[step.event]);
+  return (isConnected && ends.findLast(step => step.event !== "notReached")) || ends.at(-1) || steps.at(-1);
+}
 
-function history(steps) {
+/// The newest attempt first; while the peer is connected, the one that connected it.
+function ordered(steps, isConnected) {
+  const list = attempts(steps);
+  const made = isConnected ? Math.max(0, list.findIndex(one => w.outcomes[outcome(one, true).event]?.[0] === "ok")) : 0;
+  return [...list.slice(made, made + 1), ...list.filter((_, at) => at !== made)].slice(0, shownAttempts);
+}
+
+function history(steps, isConnected) {
+  const list = () => ordered(steps(), isConnected());
   return [
     () => (steps().length ? null : h("p", { class: "quiet" }, w.noHistory)),
-    h("ol", { class: "attempts" }, each(() => attempts(steps()), attempt => attempt[0].time, attempt => {
-      const isNewest = attempt.peek()[0].time === untracked(() => attempts(steps())[0][0].time);
-      const end = () => outcome(attempt());
+    h("ol", { class: "attempts" }, each(list, attempt => attempt[0].time, attempt => {
+      const isNewest = attempt.peek()[0].time === untracked(() => list()[0][0].time);
+      const end = () => outcome(attempt(), isConnected());
       const words = () => w.outcomes[end().event] ?? ["quiet", w.tried];
       return h("li", null, h("details", { open: isNewest },
         h("summary", null, () => badge(words()[1], words()[0]), " ",

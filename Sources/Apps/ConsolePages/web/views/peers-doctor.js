@@ -6,7 +6,7 @@ import { page, section, button, facts, note, loaded } from "../lib/parts.js";
 import { icon } from "../lib/icons.js";
 import { query } from "../lib/router.js";
 import { resource } from "../lib/store.js";
-import { peers, clean, watchPeers } from "./peers-store.js";
+import { peers, nameOf, watchPeers } from "./peers-store.js";
 import { t } from "../texts.js";
 
 const w = t.doctor;
@@ -48,19 +48,22 @@ const findingList = list => h("ul", { class: "findings" }, list.map(one => h("li
 
 /// Formats a message of the node as a sentence: commands in backticks as code, and peers by their local names.
 export function plainWords(text) {
-  // The first letter is made large unless it begins a name such as eth0, or that of a peer.
-  const isName = /^\p{L}+\d/u.test(text)
-    || [...peers().values()].some(one => one.label && text.startsWith(`${one.label} `));
-  const sentence = isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
-  return sentence.split("`").map((one, index) => (index % 2 ? h("code", null, one)
-    : one.split(/\b([a-z2-7]{8})\b/).map((part, at) => (at % 2 && labelOf(part) ? h("bdi", { dir: "auto" },
-      labelOf(part)) : part))));
+  return sentence(text).split("`").map((one, index) => (index % 2 ? h("code", null, one)
+    : one.split(shortId).map((part, at) => (at % 2 && peerOf(part) ? h("bdi", { dir: "auto" }, nameOf(peerOf(part).peerId))
+      : part))));
 }
 
-function labelOf(short) {
-  for (const peer of peers().values()) if (peer.label && peer.peerIdText.startsWith(short)) return clean(peer.label);
-  return null;
+/// The beginning of an id, as the node writes it for people; ordinary words look like it, too.
+const shortId = /\b([a-z2-7]{8})\b/;
+
+/// The first letter is made large unless it begins a name such as eth0, or the id or the label of a peer.
+function sentence(text) {
+  const isName = /^\p{L}+\d/u.test(text) || (text.search(shortId) === 0 && peerOf(text.slice(0, 8)))
+    || [...peers().values()].some(one => one.label && text.startsWith(`${one.label} `));
+  return isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+const peerOf = short => [...peers().values()].find(one => one.peerIdText.startsWith(short));
 
 const device = report => facts([
   ...report.interfaces.filter(one => one.up && !one.loopback).map(one => [one.name, one.addresses.join(", ")]),
