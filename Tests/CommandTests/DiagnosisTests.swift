@@ -243,6 +243,15 @@ internal import Testing
         #expect(Set(codes).isDisjoint(with: ["peers", "no-member-connected", "no-nat", "nat-easy", "filter-closed"]))
     }
 
+    @Test func `the report of an offline device omits what was observed while it was online`() {
+        var facts = Self.healthy
+        let online = DoctorReport(Diagnosis(facts))
+        #expect(online.mapping != nil && online.observed != nil)
+        facts.interfaces.removeLast()
+        let offline = DoctorReport(Diagnosis(facts))
+        #expect(offline.mapping == nil && offline.filtering == nil && offline.observed == nil)
+    }
+
     @Test func `a peer is reported as unknown while no node runs`() {
         var facts = Self.healthy
         facts.node?.isRunning = false
