@@ -57,6 +57,57 @@ import Testing
         #expect(PeerId(peer.link) == peer)
     }
 
+    /// Texts that mail and chat programs make of a link.
+    private func passedOn(_ link: String) -> [String] {
+        let middle = link.index(link.startIndex, offsetBy: link.count / 2)
+        let (head, tail) = (link[..<middle], link[middle...])
+        let wrapped = [
+            ("<", ">"), ("\"", "\""), ("'", "'"), ("“", "”"), ("(", ")"), ("[", "]"), ("`", "`"), ("*", "*"),
+        ]
+        .map { "\($0)\(link)\($1)" }
+        let ended = [".", ",", ";", "!", "?", "?utm_source=mail&utm_medium=x", "#top", "…", ".\r\n"].map { link + $0 }
+        let broken = ["\u{AD}", "\u{200B}", "\u{200D}", "\u{2060}", "\u{FEFF}", "\u{A0}", "\r\n"].map {
+            head + $0 + tail
+        }
+        return wrapped + ended + broken + [
+            "[join us](\(link))", "[\(link)](\(link))", "<URL:\(link)>", "Link: \(link).", "> \(link)",
+            "\u{FEFF}\(link)", "\u{200B}\(link)\u{200B}", "\u{2068}\(link)\u{2069}",
+        ]
+    }
+
+    @Test func `a link is read as mail and chat programs pass it on`() throws {
+        var revocations = RevocationSet(networkId: id)
+        try revocations.insert(Revocation.create(peerId: peer, networkId: id, signer: network.privateKey, seconds: 5))
+        let invitation = Invitation(inviter: peer, networkId: id, addresses: [], nowSeconds: 0)
+        let links = [
+            try token().link, try metadata(named: "Home").link, peer.link, invitation.link, invitation.qrString,
+        ]
+        let separators: Set<Character> = ["\u{A0}", "\r\n"]
+        for link in links + [revocations.text] {
+            let expected = try Artefact.parse(link).explanation(at: 0)
+            // Only checked base32 has separators in it.
+            let texts = passedOn(link).filter { link != revocations.text || !$0.contains(where: separators.contains) }
+            for text in texts {
+                let found = try? Artefact.parse(text).explanation(at: 0)  // nil fails below, with the text
+                #expect(found == expected, "\(text.debugDescription)")
+            }
+        }
+        for text in passedOn(invitation.link) {
+            #expect(Invitation.isText(text))
+            #expect((try? Invitation(text: text))?.id == invitation.id, "\(text.debugDescription)")  // nil fails here
+        }
+    }
+
+    @Test func `a link inside a word, behind prose or in the name of a network is none`() throws {
+        let link = peer.link
+        let prose = String(repeating: "prose ", count: 200)
+        for text in ["x\(link)", "\(prose)\(link)", "\(link)é", "\(link)8", "{\"type\":\"\(link)\"}"] {
+            #expect(throws: IdentityError.self) { try Artefact.parse(text) }
+        }
+        let network = try metadata(named: "<runar://join/aaaa>")
+        #expect(try NetworkMetadata.fromQRString(network.qrString) == network)
+    }
+
     @Test func `a link of another kind is refused with its kind`() throws {
         let link = try token().link
         let error = try #require(throws: IdentityError.self) { try NetworkMetadata.fromQRString(link) }
@@ -107,7 +158,9 @@ import Testing
 
     @Test func `no link crashes the readers`() throws {
         let links = [try token().link, try metadata(named: "x").link, peer.link, "runar://peer/aaaa", "runar://"]
-        neverCrash(onTexts: links, rounds: 3_000) { text in _ = try Artefact.parse(text).explanation(at: 0) }
+        neverCrash(onTexts: links + links.flatMap(passedOn), rounds: 3_000) { text in
+            _ = try Artefact.parse(text).explanation(at: 0)
+        }
         neverCrash(on: [try metadata(named: "abc").binary(), try token().binary], rounds: 2_000) { bytes in
             for kind in ["network", "token", "peer", "join", "peer-id"] where bytes.count <= 512 {
                 _ = try? Artefact.parse("runar://\(kind)/\(CheckedBase32.encode(bytes))")  // any kind may refuse

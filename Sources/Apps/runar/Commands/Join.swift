@@ -18,13 +18,14 @@ struct Join: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The texts, or files that hold them; nothing or - reads standard input.")
+    @Argument(help: "The texts, or files that hold them; nothing or - reads standard input.", completion: .file())
     var texts: [String] = []
     @Option(
         help: ArgumentHelp(
             "Read the codes in a picture of the owner's screen instead; may be given several times.",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var picture: [String] = []
     @OptionGroup var home: HomeOptions
@@ -65,11 +66,17 @@ struct Join: AsyncParsableCommand {
         try Output.report(report, asJSON: asJSON)
     }
 
+    /// The most lines over which a mail breaks a link.
+    private static let mostLines = 64
+
     /// The link alone, whatever stands around it; a mail may have broken it over lines.
     private static func invitation(in text: String) -> String {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let first = words.firstIndex(where: Invitation.isText) else { return text }
-        let isWhole = (try? Invitation(text: words[first])) != nil  // only whether; the node says what is wrong
-        return isWhole ? words[first] : words[first...].joined()
+        for end in words.indices[first...].prefix(mostLines) {
+            let link = words[first...end].joined()
+            if (try? Invitation(text: link)) != nil { return link }  // only whether; the node reports what is wrong
+        }
+        return words[first...].joined()
     }
 }

@@ -59,8 +59,7 @@ extension DeviceAnswer {
     /// Reads the text form, with any white space in it: mail breaks long lines.
     public init(text: String) throws(IdentityError) {
         guard text.utf8.count <= 2 * Self.maximumByteCount else { throw Self.tooLong }
-        let text = String(text.filter { !$0.isWhitespace })
-        guard Self.isText(text) else {
+        guard let text = PassedLink.link(in: text)?.replacing(" ", with: ""), text.hasPrefix(Self.textPrefix) else {
             throw .invalidText(of: Self.subject, reason: "it does not begin with \(Self.textPrefix)")
         }
         let bytes: [UInt8]
@@ -76,7 +75,7 @@ extension DeviceAnswer {
     }
 
     /// Whether a text begins like an answer.
-    package static func isText(_ text: String) -> Bool { text.hasPrefix(textPrefix) }
+    package static func isText(_ text: String) -> Bool { PassedLink.link(in: text)?.hasPrefix(textPrefix) == true }
 
     /// The signed fields, which precede the signature.
     var fields: [UInt8] {

@@ -78,7 +78,7 @@ public struct DeviceRequest: Hashable, Sendable {
 
     /// Whether a text holds a request, wherever.
     package static func isText(_ text: String) -> Bool {
-        text.lowercased().contains(RunarLink.beginning(of: .device))
+        String(PassedLink.visible(text.unicodeScalars)).lowercased().contains(RunarLink.beginning(of: .device))
     }
 
     private static func fields(_ key: Ed25519PublicKey, _ wrapping: SealingKey, _ request: [UInt8]) -> [UInt8] {

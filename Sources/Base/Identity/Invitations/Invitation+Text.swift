@@ -50,7 +50,7 @@ extension Invitation {
 
     /// Whether a text holds an invitation, wherever: then it holds a secret.
     package static func isText(_ text: String) -> Bool {
-        text.lowercased().contains(RunarLink.beginning(of: .join))
+        String(PassedLink.visible(text.unicodeScalars)).lowercased().contains(RunarLink.beginning(of: .join))
     }
 
     /// Reads the text form, which is a link: in either case, with spaces or dashes between groups.

@@ -17,9 +17,9 @@ public enum Artefact: Sendable {
     /// The answer to a request; only the device that asked can verify it.
     case deviceAnswer(DeviceAnswer)
 
-    /// Recognises a text, with any white space around it.
+    /// Recognises a text, with any white space around it, and a link as mail and chat programs pass it on.
     public static func parse(_ text: String) throws(IdentityError) -> Artefact {
-        let text = PlainText.trimmed(text)
+        let text = PassedLink.link(in: text) ?? PlainText.trimmed(text)
         if RevocationSet.isText(text) { return .revocations(try RevocationSet(text: text)) }
         if DeviceAnswer.isText(text) { return .deviceAnswer(try DeviceAnswer(text: text)) }
         if RunarLink.isLink(text) { return try parse(RunarLink(text)) }

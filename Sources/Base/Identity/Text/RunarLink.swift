@@ -21,8 +21,6 @@ struct RunarLink: Hashable, Sendable {
         case device
     }
 
-    /// With what each link begins.
-    static let scheme = "runar://"
     /// Twice the longest text, for spaces and dashes; nothing longer is looked at.
     private static let maximumTextByteCount = 2048
     private static let subject = "a runar link"
@@ -35,22 +33,22 @@ struct RunarLink: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether a text begins like a link.
-    static func isLink(_ text: String) -> Bool { PlainText.trimmed(text).prefix(scheme.count).lowercased() == scheme }
+    /// Whether a text is a link, of whatever kind, as mail and chat programs pass it on.
+    static func isLink(_ text: String) -> Bool { PassedLink.isLink(text) }
 
     /// The beginning of all links of a kind.
-    static func beginning(of kind: Kind) -> String { "\(scheme)\(kind.rawValue)/" }
+    static func beginning(of kind: Kind) -> String { "\(PassedLink.scheme)\(kind.rawValue)/" }
 
-    /// Reads a link, in either case, with white space around it and with spaces or dashes between the letters behind its kind.
+    /// Reads a link, in either case, as mail and chat programs pass it on, and with white space or dashes between the
+    /// letters behind its kind.
     init(_ text: String) throws(IdentityError) {
         guard text.utf8.count <= Self.maximumTextByteCount else {
             throw .invalidText(of: Self.subject, reason: "it is longer than \(Self.maximumTextByteCount) bytes")
         }
-        let text = PlainText.trimmed(text)
-        guard Self.isLink(text) else {
-            throw .invalidText(of: Self.subject, reason: "it does not begin with \(Self.scheme)")
+        guard let link = PassedLink.link(in: text) else {
+            throw .invalidText(of: Self.subject, reason: "it does not begin with \(PassedLink.scheme)")
         }
-        let rest = text.dropFirst(Self.scheme.count)
+        let rest = link.dropFirst(PassedLink.scheme.count)
         let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let kind = Kind(rawValue: parts[0].lowercased()) else {
             throw .invalidText(

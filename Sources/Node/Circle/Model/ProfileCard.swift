@@ -164,7 +164,7 @@ public struct ProfileCard: Hashable, Sendable {
     public var text: String { Self.textPrefix + Base64URL.encode(bytes) }
 
     /// Whether a text begins like the text form of a card.
-    public static func isText(_ text: String) -> Bool { PlainText.trimmed(text).hasPrefix(textPrefix) }
+    public static func isText(_ text: String) -> Bool { PassedLink.link(in: text)?.hasPrefix(textPrefix) == true }
 
     /// Reads the text form, which may contain white space, and verifies the signature.
     ///
@@ -173,8 +173,8 @@ public struct ProfileCard: Hashable, Sendable {
         guard text.utf8.count <= Self.textByteLimit else {
             throw .tooLong(Self.subject, limit: Self.textByteLimit, found: text.utf8.count)
         }
-        let letters = text.filter { !$0.isWhitespace }
-        guard letters.hasPrefix(Self.textPrefix) else {
+        guard let letters = PassedLink.link(in: text)?.replacing(" ", with: ""), letters.hasPrefix(Self.textPrefix)
+        else {
             throw .malformed(of: Self.subject, reason: "it does not begin with \(Self.textPrefix)")
         }
         let bytes: [UInt8]

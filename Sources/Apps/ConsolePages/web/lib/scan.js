@@ -25,7 +25,7 @@ export function plain(given) {
 }
 
 /// Whether it looks as if it came from Runar, even if it cannot be read.
-export const looksLikeOurs = text => /^runar:|"(network_id|peer_id)"/i.test(text);
+export const looksLikeOurs = text => /runar:\/\/|"(network_id|peer_id)"/i.test(text);
 
 export function scanner({ onText, pasteLabel = w.paste, pasteHint = w.pasteHint, action = w.go, value = "" }) {
   const camera = signal("off");
