@@ -177,7 +177,7 @@ extension RunarNode {
     /// - Throws: ``IdentityError`` for a bad name, ``NodeError/networkIndexNeeded(next:)``,
     ///   ``NodeError/networkIndexRefused(_:next:)``, ``KeychainError``, ``StorageError``.
     public func createNetwork(name: String, index: UInt32? = nil) throws -> NetworkMetadata {
-        try NameRule.check(name)
+        let name = try NameRule.typedForNetwork(name)
         let root = try self.rootKeyOrNew()
         let index = try self.reserveNetworkIndex(of: root, index)
         let key = deriveNetworkKey(masterKey: root, networkIndex: index)
@@ -232,7 +232,7 @@ extension RunarNode {
         label: String? = nil,
         isRenewable: Bool = true
     ) throws -> AccessToken {
-        if let label { try NameRule.check(label) }
+        let label = try label.map { try NameRule.typed($0) }
         let key = try self.networkKey(of: networkId)
         guard try !self.store.revocationSet(of: networkId).contains(peerId) else { throw NodeError.badToken(.revoked) }
         let token = try AccessToken.create(
@@ -287,7 +287,7 @@ extension RunarNode {
         guard let metadata = try self.store.network(networkId)?.networkMetadata() else {
             throw NodeError.notTheOwner(networkId)
         }
-        let renamed = try metadata.renamed(to: name, signedWith: key.privateKey)
+        let renamed = try metadata.renamed(to: NameRule.typedForNetwork(name), signedWith: key.privateKey)
         try self.store.addMetadata(renamed, at: self.wallSeconds)
         self.networksChanged()
         return renamed.with(rendezvous: try self.store.rendezvous(of: networkId))

@@ -144,7 +144,7 @@ extension NodeAPI {
                     form.request,
                     networks: form.networks.map { $0.map { NetworkName(form: $0) } },
                     lifeSeconds: Self.life(form.lifeSeconds),
-                    label: Self.label(form.label),
+                    label: try Self.label(form.label),
                     isAdmin: form.admin ?? false
                 )
             },

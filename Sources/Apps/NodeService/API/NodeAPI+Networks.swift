@@ -47,7 +47,7 @@ extension NodeAPI {
                         form.lifeSeconds,
                         mayBePast: request.origin.isOfUser
                     ),
-                    label: Self.label(form.label),
+                    label: try Self.label(form.label),
                     isRenewable: form.renewable ?? true
                 )
             },
@@ -80,14 +80,13 @@ extension NodeAPI {
                     network: network,
                     addresses: try (form.addresses ?? []).map { try Settings.address($0) },
                     lifeSeconds: try Self.life(form.lifeSeconds),
-                    label: Self.label(form.label),
+                    label: try Self.label(form.label),
                     isPreallowed: form.preallowed ?? false
                 )
                 return { tell in try await handler.invite(terms, tell) }
             },
             route(.post, "/joins/{number}", .overTheNetwork, .json(DecisionForm.self)) { request, form in
-                let label = Self.label(form.label)
-                if let label { try NameRule.check(label) }
+                let label = try Self.label(form.label)
                 try handler.joins.answer(
                     Self.number(request["number"]),
                     JoinAnswer(isAllowed: form.allowed, label: label, lifeSeconds: Self.life(form.lifeSeconds))
@@ -148,15 +147,15 @@ extension NodeAPI {
     }
 
     /// A label that says something; an empty field of a form says nothing.
-    static func label(_ text: String?) -> String? {
-        let label = text?.trimmingCharacters(in: .whitespacesAndNewlines)
-        return label?.isEmpty == true ? nil : label
+    static func label(_ text: String?) throws -> String? {
+        guard let text, !text.isEmpty else { return nil }
+        return try NameRule.typed(text)
     }
 
     static func life(_ seconds: UInt64?) throws -> UInt64? {
         guard let seconds else { return nil }
         guard (1...longestLife).contains(seconds) else {
-            throw ConsoleRequest.badField("lifeSeconds", "must be from 1 to \(longestLife)")
+            throw ConsoleRequest.badField("lifeSeconds", "must be from 1 to \(longestLife) seconds")
         }
         return seconds
     }

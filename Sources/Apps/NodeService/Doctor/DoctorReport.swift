@@ -6,13 +6,9 @@ package struct DoctorReport: HintingReport {
     let findings: [Diagnosis.Finding]
     let interfaces: [DoctorFacts.Interface]
     let multicast: [DoctorFacts.Multicast]
-<<<<<<< HEAD
     /// The interfaces on which the node does not look for members; nil without a running node.
     let leftOutInterfaces: [String]?
-    /// The NAT's mapping behaviour; nil without a running node.
-=======
     /// The NAT's mapping behaviour; nil without a running node, and while this device is offline.
->>>>>>> 7d2efa63 (Doctor: report nothing observed before going offline)
     let mapping: String?
     /// The NAT's filtering behaviour, measured with a second member; nil as `mapping` is.
     let filtering: String?
@@ -26,16 +22,13 @@ package struct DoctorReport: HintingReport {
         findings = diagnosis.findings
         interfaces = facts.interfaces
         multicast = facts.multicast
-<<<<<<< HEAD
         let node = facts.node.flatMap { $0.isRunning ? $0 : nil }
         leftOutInterfaces = node?.leftOutInterfaces
-=======
         // What was observed before this device went offline is not true any longer.
-        let node = facts.node.flatMap { $0.isRunning && !diagnosis.isOffline ? $0 : nil }
->>>>>>> 7d2efa63 (Doctor: report nothing observed before going offline)
-        mapping = node?.mapping
-        filtering = node?.filtering
-        observed = node?.observed
+        let online = diagnosis.isOffline ? nil : node
+        mapping = online?.mapping
+        filtering = online?.filtering
+        observed = online?.observed
         peer = facts.node?.peer
     }
 

@@ -321,7 +321,7 @@ extension RequestHandler {
     /// The invitation is taken back when anything else ends this.
     func invite(_ terms: InvitationTerms, _ tell: @escaping Tell) async throws -> AdmissionReport {
         let network = try resolve(NetworkName(terms.network.base64Encoded))
-        if let label = terms.label { try NameRule.check(label) }
+        if let label = terms.label { _ = try NameRule.typed(label) }
         let events = node.eventStream
         let invitation = try node.invite(
             to: network.networkId,

@@ -81,7 +81,7 @@ extension RunarNode {
     ) throws -> DeviceAnswer {
         let keychain = self.keychain
         let root = try keychain.rootKey()
-        if let label { try NameRule.check(label) }
+        let label = try label.map { try NameRule.typed($0) }
         guard networks.count <= DeviceAnswer.maximumMembershipCount else {
             throw IdentityError.full(of: "an answer to a device", limit: DeviceAnswer.maximumMembershipCount)
         }
