@@ -124,6 +124,15 @@ internal import Transport
         }
     }
 
+    @Test func `the own id is refused as a peer`() async throws {
+        let lab = Lab()
+        let node = try lab.makeNode()
+        try await lab.run([node]) {
+            let error = await failure { try await node.driver.send([1], to: node.peerId) }
+            #expect(error as? NodeError == .ownDevice)
+        }
+    }
+
     @Test func `a silent address is an error with its reason`() async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode()]

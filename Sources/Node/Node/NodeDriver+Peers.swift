@@ -27,6 +27,7 @@ extension NodeDriver {
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func reach(_ peer: PeerId, in network: NetworkId? = nil) async throws {
+        guard peer != self.localPeerId else { throw NodeError.ownDevice }
         if self.state.withLock({ $0.core.route(to: peer, in: network) != nil }) { return }
         let start = self.now
         var isFound = false
@@ -58,6 +59,7 @@ extension NodeDriver {
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func reachOverRelay(_ peer: PeerId, in network: NetworkId) async throws {
+        guard peer != self.localPeerId else { throw NodeError.ownDevice }
         try await self.withPatience(for: peer) {
             try await self.waitForAdmission(
                 of: peer,

@@ -2,6 +2,8 @@ public import Identity
 
 /// Why a node could not do what it was asked.
 public enum NodeError: Error, Hashable, Sendable {
+    /// The peer is this device itself.
+    case ownDevice
     /// No address of the peer is known.
     case noAddress(PeerId)
     /// No address of the peer answered; with the last failure.
@@ -55,6 +57,7 @@ extension NodeError: CustomStringConvertible {
     /// The failure in words, with what to do.
     public var description: String {
         switch self {
+        case .ownDevice: "this is the id of this device: name another one"
         case .noAddress(let peer): "no address of peer \(peer.short) is known: give one with its connection text"
         case .unreachable(let peer, let why): "peer \(peer.short) could not be reached: \(why)"
         case .banned(let peer): "peer \(peer.short) is banned on this device"

@@ -97,6 +97,7 @@ extension CommandFailure {
     private init(node error: NodeError) {
         let (code, status): (String, ExitStatus) =
             switch error {
+            case .ownDevice: ("own-device", .data)
             case .noAddress: ("no-address", .unavailable)
             case .unreachable: ("unreachable", .unavailable)
             case .banned: ("banned", .notPermitted)

@@ -30,7 +30,7 @@ extension NodeError {
         case .badToken(.revoked): "`runar keys renew-device` on that device makes one"
         case .notTheOwner: "only a device with the root key that made the network can do this"
         case .noLocalNetwork: "`runar connect` reaches them by address"
-        case .refusedByPeer, .refused, .tooLarge, .receiverBusy, .tooMuchMail, .damaged, .file, .badToken,
+        case .ownDevice, .refusedByPeer, .refused, .tooLarge, .receiverBusy, .tooMuchMail, .damaged, .file, .badToken,
             .networkIndexNeeded, .networkIndexRefused:
             nil
         }

@@ -48,7 +48,7 @@ extension RunarError {
         case .file: .io
         case .notRunning: .notRunning
         case .badToken: .badToken
-        case .notTheOwner, .networkIndexNeeded, .networkIndexRefused: .invalidParameters
+        case .ownDevice, .notTheOwner, .networkIndexNeeded, .networkIndexRefused: .invalidParameters
         case .noLocalNetwork: .network
         }
     }
