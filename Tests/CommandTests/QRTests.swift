@@ -56,6 +56,14 @@ internal import Testing
         #expect(try folder.names().count == 3)
     }
 
+    @Test func `a dash as the output is standard output, as it is for other commands`() throws {
+        for format in ["terminal", "svg"] {
+            let plain = try runar(["qr", "show", text, "--format", format])
+            #expect(try runar(["qr", "show", text, "--format", format, "--output", "-"]).output == plain.output)
+        }
+        #expect(try runar(["get", "door", "--output", "-", "--json"]).status == 64)
+    }
+
     @Test func `JSON says how large the code is and holds the drawing`() throws {
         let answer = try runar(["qr", "show", "RUNAR", "--level", "H", "--format", "png", "--scale", "3", "--json"])
         let object = try answer.json
@@ -94,6 +102,7 @@ internal import Testing
             (["--scale", "0"], "text", 64, "from 1 to 50"),
             (["--light", "--dark"], "text", 64, "not both"),
             (["--format", "gif"], "text", 64, "gif"),
+            (["--output", "/nonexistent/code.gif"], "text", 64, ".svg, .png or .txt"),
             (["--output", "/nonexistent/code.png"], "text", 66, "/nonexistent"),
             ([], "", 65, "no text"),
             (["--level", "h"], String(repeating: "x", count: 2000), 65, "level M would hold them"),

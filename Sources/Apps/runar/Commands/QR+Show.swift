@@ -30,7 +30,13 @@ extension QR {
             help: ArgumentHelp("terminal, svg or png; else by the end of FILE, else terminal.", valueName: "format")
         )
         var format: Format?
-        @Option(help: ArgumentHelp("Write into this file, in place of what is there.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp(
+                "Write into this file, in place of what is there; - is standard output.",
+                valueName: "file"
+            ),
+            completion: .file()
+        )
         var output: String?
         @Option(
             help: ArgumentHelp("How much damage the code survives: l, m, q or h.", valueName: "level"),
@@ -48,22 +54,26 @@ extension QR {
         func validate() throws {
             guard !light || !dark else { throw ValidationError("Give --light or --dark, not both.") }
             guard 1...50 ~= scale else { throw ValidationError("--scale is from 1 to 50.") }
+            if format == nil, let file { _ = try Self.format(ofFile: file) }
         }
 
+        /// The file to write; nil for standard output.
+        private var file: String? { output == "-" ? nil : output }
+
         func run() throws {
-            let format = format ?? output.flatMap(Self.format(ofFile:)) ?? .terminal
-            guard format != .png || output != nil || options.json || !Output.isTerminal else {
+            let format = try format ?? file.map(Self.format(ofFile:)) ?? .terminal
+            guard format != .png || file != nil || options.json || !Output.isTerminal else {
                 throw CommandFailure("usage", .usage, "a PNG is no text for a terminal: add --output FILE")
             }
             let text = try content()
             let symbol = try QRSymbol(encoding: text, level: level)
             var report = QRReport(symbol, of: text, format: format.rawValue)
-            if format == .terminal, output == nil, !options.json {
+            if format == .terminal, file == nil, !options.json {
                 return try TerminalCode(symbol, style: style).show()
             }
             let bytes = drawing(of: symbol, as: format)
-            if let output {
-                let path = HomeOptions.absolute(output)
+            if let file {
+                let path = HomeOptions.absolute(file)
                 try AtomicFile.write(bytes, to: path)
                 report.path = path
             } else if options.json {
@@ -87,8 +97,19 @@ extension QR {
 
         private var style: TerminalStyle? { light ? .light : dark ? .dark : nil }
 
-        private static func format(ofFile path: String) -> Format? {
-            [Format.svg, .png].first { path.lowercased().hasSuffix(".\($0.rawValue)") }
+        /// The format that the end of a file's name means.
+        private static func format(ofFile path: String) throws -> Format {
+            let name = FilePath.name(of: path).lowercased()
+            guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return .terminal }
+            switch name[name.index(after: dot)...] {
+            case "svg": return .svg
+            case "png": return .png
+            case "txt": return .terminal
+            case let end:
+                throw ValidationError(
+                    "A code cannot be written as .\(end): name a file .svg, .png or .txt, or add --format."
+                )
+            }
         }
 
         private func drawing(of symbol: QRSymbol, as format: Format) -> [UInt8] {

@@ -48,7 +48,10 @@ struct Put: NetworkCommand {
     var key: String
     @Argument(help: "The value, at most 65536 bytes, in quotation marks.")
     var value: String?
-    @Option(help: ArgumentHelp("Store the content of this file; - is standard input.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Store the content of this file; - is standard input.", valueName: "path"),
+        completion: .file()
+    )
     var file: String?
     @Option(help: ArgumentHelp("How long it lasts, at most 7d; else 6d.", valueName: "duration"))
     var lifetime: String?
@@ -71,7 +74,7 @@ struct Put: NetworkCommand {
 
     func request() throws -> APIRequest<PutReport> {
         let limit = Record.valueByteLimit
-        let advice = "a value has at most that; send it with `runar send --file`, or store where it is"
+        let advice = "a value has at most that; send it with `runar send PEER --file PATH`, or store where it is"
         let bytes = try file.map { try InputText.bytes($0, limit: limit, otherwise: advice) }
         return .put(
             try table.key(key),
@@ -100,7 +103,13 @@ struct Get: AsyncParsableCommand {
     var all = false
     @Flag(help: "Ask other members even if this device read or wrote a value lately.")
     var noCache = false
-    @Option(help: ArgumentHelp("Write the value into this file, in place of what is there.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "Write the value into this file, in place of what is there; - is standard output.",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
     var output: String?
     @OptionGroup var table: TableOptions
     @OptionGroup var home: HomeOptions
@@ -110,19 +119,23 @@ struct Get: AsyncParsableCommand {
         guard !all || (writer == nil && output == nil) else {
             throw ValidationError("--all goes with neither --writer nor --output.")
         }
+        guard output != "-" || !home.output.json else {
+            throw ValidationError("--output - writes the value alone: leave --json or --output out.")
+        }
     }
 
     func run() async throws {
         let options = GetOptions(writer: writer.map { PeerName($0) }, isAll: all, isCached: !noCache)
         let request = APIRequest.get(try table.key(key), options)
         var report = try await Session.answer(to: request, home, node, onNetwork: true)
-        if let output, let record = report.records.first {
-            let path = HomeOptions.absolute(output)
+        let file = output == "-" ? nil : output
+        if let file, let record = report.records.first {
+            let path = HomeOptions.absolute(file)
             // As any program makes a file: others may read it if the person's umask says so.
             try Self.write(record.value, to: path)
             report.path = path
         }
-        if home.output.json || all || output != nil { return try Output.report(report, asJSON: home.output.json) }
+        if home.output.json || all || file != nil { return try Output.report(report, asJSON: home.output.json) }
         if let record = report.records.first { try Self.show(record) }
     }
 
