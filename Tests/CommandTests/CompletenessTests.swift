@@ -1,3 +1,4 @@
+internal import Console
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -11,7 +12,13 @@ internal import Testing
     private struct Description: Decodable {
         struct Argument: Decodable {
             struct Name: Decodable { let name: String }
+            /// The members of a kind of completion, of which only the name of the kind counts here.
+            struct Completion: Decodable {}
+            let kind: String
             let names: [Name]?
+            let valueName: String?
+            let abstract: String?
+            let completionKind: [String: Completion]?
         }
 
         let commandName: String
@@ -61,6 +68,62 @@ internal import Testing
             #expect(names.contains("json"), "\(words)")
             #expect(text.contains("`\(words)`") || text.contains("`\(words) --"), "\(words)")
         }
+    }
+
+    @Test func `every argument for a file or a directory completes its name`() throws {
+        // Their help names files for another reason.
+        let others: Set = ["send words", "listen count", "seal url", "qr show pixels"]
+        var count = 0
+        for (words, command) in try leaves() {
+            for argument in command.arguments ?? [] where argument.kind != "flag" {
+                let help = "\(argument.abstract ?? "") \(argument.valueName ?? "")".lowercased()
+                guard help.contains(/\b(files?|pictures?|director(y|ies)|key\.pem)\b/) else { continue }
+                let place = "\(words) \(argument.valueName ?? "")"
+                guard !others.contains(place) else { continue }
+                let kinds = Set((argument.completionKind ?? [:]).keys)
+                #expect(!kinds.isDisjoint(with: ["file", "directory"]), "\(place): \(argument.abstract ?? "")")
+                count += 1
+            }
+        }
+        #expect(count > 100)
+    }
+
+    @Test func `bash completes the names of files after an option and as an argument`() throws {
+        let folder = try TemporaryDirectory()
+        try Data().write(to: URL(filePath: folder.file("picture.png")))
+        let script = try runar(["completion", "bash"]).output
+        for line in ["runar qr read ", "runar seal ", "runar open --key ", "runar send phone --file "] {
+            let typed = line + folder.file("pict")
+            let ask = """
+                COMP_LINE='\(typed)'; COMP_POINT=${#COMP_LINE}; COMP_WORDS=($COMP_LINE); COMP_CWORD=$((${#COMP_WORDS[@]}-1))
+                _runar; echo "${COMPREPLY[@]}"
+                """
+            let bash = try ChildProcess(path: "/bin/bash", arguments: ["-c", "\(script)\n\(ask)"])
+            #expect(bash.nextLine() == folder.file("picture.png"), "\(line)")
+            _ = bash.waitUntilExit()
+        }
+    }
+
+    @Test func `a field that the API refuses has a name on the command line`() throws {
+        // Fields that only pages and other programs fill.
+        let others: Set = [
+            "base64", "confirmation", "level", "mediaType", "number", "port", "result", "width", "passphrase",
+        ]
+        var found: Set<String> = []
+        let folder = "Sources/Apps/NodeService/API"
+        let files = try FileManager.default.subpathsOfDirectory(atPath: packageRoot.appending(path: folder).path)
+        for file in files where file.hasSuffix(".swift") {
+            let text = try packageText(named: "\(folder)/\(file)")
+            for match in text.matches(of: /badField\(\s*"([A-Za-z0-9]+)"/) {
+                let name = String(match.1)
+                #expect(FailureView.fieldNames[name] != nil || others.contains(name), "\(name) in \(file)")
+                found.insert(name)
+            }
+        }
+        #expect(found.count > 15)
+        let refused = FailureView(ConsoleRequest.badField("lifeSeconds", "must be from 1 to 9 seconds"))
+        #expect(refused.commandFailure.message == "the lifetime must be from 1 to 9 seconds")
+        #expect(refused.message.hasPrefix("\"lifeSeconds\""))
     }
 
     @Test func `every setting stands in the manual with its flag and its variable, and every flag in the help`() throws

@@ -16,6 +16,9 @@ struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
         self.onUpdate = onUpdate
     }
 
+    /// The words for a node that stopped or died, which the end of a connection does not tell.
+    static var end: String { "ended while this command waited for it: `runar up` starts it again" }
+
     /// The failure for an answer that this version cannot read.
     static var unknown: CommandFailure {
         CommandFailure(
@@ -73,7 +76,7 @@ struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
     /// - Throws: ``CommandFailure``.
     func finish() throws(CommandFailure) -> Answer {
         guard !isInLines else {
-            throw CommandFailure("node-gone", .unavailable, "the running node ended before it answered: try again")
+            throw CommandFailure("node-gone", .unavailable, "the running node \(Self.end)")
         }
         return try Self.answer(buffer, status: status)
     }

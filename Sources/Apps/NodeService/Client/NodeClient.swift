@@ -122,7 +122,7 @@ package struct NodeClient: Sendable {
         _ onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void,
         whenBegun: @escaping @Sendable () -> Void
     ) async throws -> Answer {
-        guard let descriptor = connectedSocket() else { throw Self.gone("has just stopped") }
+        guard let descriptor = connectedSocket() else { throw Self.gone("has just stopped: `runar up` starts it") }
         let channel = try await Self.channel(descriptor)
         let reader = AnswerReader<Answer>(onUpdate: onUpdate)
         do {
@@ -136,7 +136,7 @@ package struct NodeClient: Sendable {
             try Task.checkCancellation()
             // A truncated answer is not malformed: the node went away while it wrote.
             let isMalformed = (error as? HTTPParserError).map { $0 != .invalidEOFState } ?? false
-            throw isMalformed ? AnswerReader<Answer>.unknown : Self.gone("ended before it answered")
+            throw isMalformed ? AnswerReader<Answer>.unknown : Self.gone(AnswerReader<Answer>.end)
         }
     }
 
@@ -200,12 +200,12 @@ package struct NodeClient: Sendable {
             case .end: return try reader.finish()
             }
         }
-        throw gone("ended before it answered")
+        throw gone(AnswerReader<Answer>.end)
     }
 
     private static let lineType = "application/x-ndjson"
 
     private static func gone(_ what: String) -> CommandFailure {
-        CommandFailure("node-gone", .unavailable, "the running node \(what): try again")
+        CommandFailure("node-gone", .unavailable, "the running node \(what)")
     }
 }

@@ -25,9 +25,9 @@ extension Backup {
                 """
         )
 
-        @Option(help: ArgumentHelp("Write this file instead of showing words.", valueName: "path"))
+        @Option(help: ArgumentHelp("Write this file instead of showing words.", valueName: "path"), completion: .file())
         var file: String?
-        @Option(help: ArgumentHelp("A file with the backup's passphrase.", valueName: "file"))
+        @Option(help: ArgumentHelp("A file with the backup's passphrase.", valueName: "file"), completion: .file())
         var backupPassphraseFile: String?
         @OptionGroup var home: HomeOptions
 
@@ -79,9 +79,9 @@ extension Backup {
                 """
         )
 
-        @Option(help: ArgumentHelp("The backup file, instead of words.", valueName: "path"))
+        @Option(help: ArgumentHelp("The backup file, instead of words.", valueName: "path"), completion: .file())
         var file: String?
-        @Option(help: ArgumentHelp("A file with the backup's passphrase.", valueName: "file"))
+        @Option(help: ArgumentHelp("A file with the backup's passphrase.", valueName: "file"), completion: .file())
         var backupPassphraseFile: String?
         @Flag(help: "Replace the root key of this device, which is lost.")
         var replace = false

@@ -84,7 +84,7 @@ extension Circle {
 
         @Argument(help: "A device (id, its beginning, or label), or the text of a card.")
         var person: String?
-        @Option(help: ArgumentHelp("Read the card from a picture of its code.", valueName: "file"))
+        @Option(help: ArgumentHelp("Read the card from a picture of its code.", valueName: "file"), completion: .file())
         var picture: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var node: NodeOptions
@@ -153,7 +153,10 @@ extension Circle {
         var person: String
         @Argument(help: "The twelve groups of digits, as the person's device shows them.")
         var digits: [String] = []
-        @Option(help: ArgumentHelp("Read the number from a picture of the person's screen.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("Read the number from a picture of the person's screen.", valueName: "file"),
+            completion: .file()
+        )
         var picture: String?
         @OptionGroup var home: HomeOptions
 

@@ -15,9 +15,12 @@ extension Device {
                 """
         )
 
-        @Argument(help: "The request, or a file with it; nothing or - reads standard input.")
+        @Argument(help: "The request, or a file with it; nothing or - reads standard input.", completion: .file())
         var request: [String] = []
-        @Option(help: ArgumentHelp("Read the request from a picture of the new device's screen.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("Read the request from a picture of the new device's screen.", valueName: "file"),
+            completion: .file()
+        )
         var picture: [String] = []
         @Option(help: ArgumentHelp("A network to be a member of; may be given several times.", valueName: "network"))
         var network: [String] = []

@@ -17,9 +17,12 @@ extension Device {
                 """
         )
 
-        @Argument(help: "The answer, or a file with it; - reads standard input.")
+        @Argument(help: "The answer, or a file with it; - reads standard input.", completion: .file())
         var answer: [String] = []
-        @Option(help: ArgumentHelp("Read the answer from a picture of the other screen instead.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("Read the answer from a picture of the other screen instead.", valueName: "file"),
+            completion: .file()
+        )
         var picture: [String] = []
         @Flag(help: "Show the request and end.")
         var show = false

@@ -11,13 +11,19 @@ struct OutputOptions: ParsableArguments {
 
 /// The options that name the home and open its keys.
 struct HomeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The home directory (RUNAR_HOME).", valueName: "directory"))
+    @Option(help: ArgumentHelp("The home directory (RUNAR_HOME).", valueName: "directory"), completion: .directory)
     var home: String?
 
-    @Option(help: ArgumentHelp("A file whose first line is the passphrase; - is standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file whose first line is the passphrase; - is standard input.", valueName: "file"),
+        completion: .file()
+    )
     var passphraseFile: String?
 
-    @Option(help: ArgumentHelp("The key file that opens the vault, if not the one in the home.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The key file that opens the vault, if not the one in the home.", valueName: "file"),
+        completion: .file()
+    )
     var keyFile: String?
 
     @OptionGroup var output: OutputOptions
@@ -109,7 +115,8 @@ struct NodeOptions: ParsableArguments {
         help: ArgumentHelp(
             "Take offered files into this directory without a question (RUNAR_ACCEPT_FILES).",
             valueName: "directory"
-        )
+        ),
+        completion: .directory
     )
     var acceptFiles: String?
 

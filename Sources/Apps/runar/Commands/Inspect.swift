@@ -16,7 +16,7 @@ struct Inspect: ParsableCommand {
     /// The largest set of revocations has room.
     private static let byteLimit = 16 << 20
 
-    @Argument(help: "The file, or a link that holds no secret; - or nothing is standard input.")
+    @Argument(help: "The file, or a link that holds no secret; - or nothing is standard input.", completion: .file())
     var file = "-"
     @OptionGroup var output: OutputOptions
 

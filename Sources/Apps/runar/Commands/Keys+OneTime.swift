@@ -43,7 +43,10 @@ extension Keys {
         var peer: String
         @Argument(help: "The twelve groups of digits, as the peer's device shows them.")
         var digits: [String] = []
-        @Option(help: ArgumentHelp("Read the number from a picture of the peer's screen instead.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("Read the number from a picture of the peer's screen instead.", valueName: "file"),
+            completion: .file()
+        )
         var picture: String?
         @OptionGroup var home: HomeOptions
 

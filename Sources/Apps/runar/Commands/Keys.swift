@@ -26,7 +26,10 @@ extension Keys {
             discussion: "Needs no home. The seed is 16 to 64 bytes in hex."
         )
 
-        @Option(help: ArgumentHelp("The file with the seed; - is standard input.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("The file with the seed; - is standard input.", valueName: "file"),
+            completion: .file()
+        )
         var seedFile: String
         @Option(help: ArgumentHelp("The derivation path, as in \"m/44'/0'/0'\".", valueName: "path"))
         var path: String
@@ -77,11 +80,14 @@ extension Keys {
 
         @Argument(help: "peer or root.")
         var key: String
-        @Argument(help: "The file with the key; - is standard input.")
+        @Argument(help: "The file with the key; - is standard input.", completion: .file())
         var file = "-"
         @Flag(help: "The file is one that a passphrase opens, as the console exports it.")
         var sealed = false
-        @Option(help: ArgumentHelp("A file with the passphrase of the sealed file.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp("A file with the passphrase of the sealed file.", valueName: "file"),
+            completion: .file()
+        )
         var sealedPassphraseFile: String?
         @Flag(help: "Replace the key of this device, which is lost.")
         var replace = false

@@ -17,13 +17,19 @@ struct Open: AsyncParsableCommand {
     /// More than a person reads on a terminal.
     private static let terminalByteLimit = 1 << 20
 
-    @Argument(help: "The file; - or nothing is standard input.")
+    @Argument(help: "The file; - or nothing is standard input.", completion: .file())
     var file = "-"
-    @Option(help: ArgumentHelp("The private key of the recipient, in PEM.", valueName: "key.pem"))
+    @Option(help: ArgumentHelp("The private key of the recipient, in PEM.", valueName: "key.pem"), completion: .file())
     var key: String
-    @Option(help: ArgumentHelp("Refuse a file that this public key did not sign.", valueName: "key.pem"))
+    @Option(
+        help: ArgumentHelp("Refuse a file that this public key did not sign.", valueName: "key.pem"),
+        completion: .file()
+    )
     var signedBy: String?
-    @Option(help: ArgumentHelp("Write into this file, in place of what is there.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write into this file, in place of what is there.", valueName: "file"),
+        completion: .file()
+    )
     var output: String?
     @OptionGroup var options: OutputOptions
 

@@ -27,7 +27,7 @@ struct Connect: NetworkCommand {
             """
     )
 
-    @Argument(help: "A connection text, a file with one or -; or PEER [NETWORK [IP:PORT]].")
+    @Argument(help: "A connection text, a file with one or -; or PEER [NETWORK [IP:PORT]].", completion: .file())
     var words: [String]
     @Flag(help: "With PEER NETWORK: begin over another member, even if a direct path works; it becomes direct later.")
     var relay = false

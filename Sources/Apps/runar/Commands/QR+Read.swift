@@ -16,7 +16,7 @@ extension QR {
                 """
         )
 
-        @Argument(help: "The picture; - is standard input.")
+        @Argument(help: "The picture; - is standard input.", completion: .file())
         var file: String
         @OptionGroup(title: "Output") var options: OutputOptions
 

@@ -22,27 +22,33 @@ struct Seal: AsyncParsableCommand {
     /// A larger policy does not fit the format.
     private static let policyByteLimit = NanoTDFPolicy.contentByteLimit
 
-    @Argument(help: "The file; - or nothing is standard input.")
+    @Argument(help: "The file; - or nothing is standard input.", completion: .file())
     var file = "-"
-    @Option(help: ArgumentHelp("The public key of the recipient, in PEM.", valueName: "key.pem"))
+    @Option(help: ArgumentHelp("The public key of the recipient, in PEM.", valueName: "key.pem"), completion: .file())
     var to: String
     @Option(help: ArgumentHelp("0 to 5: a tag of 64, 96, 104, 112, 120 or 128 bits.", valueName: "number"))
     var cipher: UInt8 = 5
     @Option(help: ArgumentHelp("ecdsa, or hash, which lets anyone replace the policy.", valueName: "kind"))
     var binding = Binding.ecdsa
-    @Option(help: ArgumentHelp("Sign with this private key, in PEM.", valueName: "key.pem"))
+    @Option(help: ArgumentHelp("Sign with this private key, in PEM.", valueName: "key.pem"), completion: .file())
     var sign: String?
     @Option(help: ArgumentHelp("The URL of the key access service that has the private key.", valueName: "url"))
     var kas: String?
     @Option(help: ArgumentHelp("The name of the recipient's key, up to 32 bytes.", valueName: "name"))
     var keyId: String?
-    @Option(help: ArgumentHelp("A file with the policy; else one that allows everything.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file with the policy; else one that allows everything.", valueName: "file"),
+        completion: .file()
+    )
     var policy: String?
     @Flag(help: "Encrypt the policy too.")
     var encryptPolicy = false
     @Option(help: ArgumentHelp("The URL of a policy, instead of a policy in the file.", valueName: "url"))
     var remotePolicy: String?
-    @Option(help: ArgumentHelp("Write into this file, in place of what is there.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write into this file, in place of what is there.", valueName: "file"),
+        completion: .file()
+    )
     var output: String?
     @OptionGroup var options: OutputOptions
 

@@ -20,7 +20,7 @@ struct Send: AsyncParsableCommand {
 
     @Argument(help: "PEER TEXT; only PEER with --file; only TEXT with --all. PEER: id, its beginning, or label.")
     var words: [String] = []
-    @Option(help: ArgumentHelp("Send this file instead of a text.", valueName: "path"))
+    @Option(help: ArgumentHelp("Send this file instead of a text.", valueName: "path"), completion: .file())
     var file: String?
     @Flag(help: "Send to all connected peers.")
     var all = false

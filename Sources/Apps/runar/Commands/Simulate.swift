@@ -15,7 +15,7 @@ struct Simulate: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The name of a scenario, or the path of a JSON file.")
+    @Argument(help: "The name of a scenario, or the path of a JSON file.", completion: .file())
     var scenario: String?
     @Option(help: "The seed of all random choices.")
     var seed: UInt64 = 1

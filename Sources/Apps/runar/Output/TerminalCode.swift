@@ -26,7 +26,7 @@ struct TerminalCode {
                 "too-narrow",
                 .unavailable,
                 "the code is \(columns) columns wide and this terminal \(window.columns): make the window wider or its "
-                    + "letters smaller, or write a picture with --format png --output FILE"
+                    + "letters smaller, or write its text into a picture with `runar qr show TEXT --output code.png`"
             )
         }
         text = symbol.terminalText(style ?? Self.style, quietZone: quietZone)
