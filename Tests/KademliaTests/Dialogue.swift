@@ -11,6 +11,8 @@ struct Dialogue {
     /// The effects of the table since ``forget()``.
     var effects: [Kademlia.Effect] = []
     private var number: UInt32 = 0x8000_0000
+    /// Whether records are durable at once; otherwise ``answerDisk(_:isStored:)`` reports it.
+    var isDiskAnswering = true
     /// The numbers of the RPCs that ``answerAll(as:)`` has answered.
     private var answered: Set<UInt32> = []
     /// The time at which the table is due to be woken.
@@ -32,6 +34,15 @@ struct Dialogue {
         let count = self.effects.count
         self.table.handle(input, at: self.now, into: &self.effects)
         for case .wake(let at) in self.effects[count...] { self.wake = at }
+        guard self.isDiskAnswering else { return }
+        for case .host(.persist(let record)) in self.effects[count...] { self.answerDisk(record) }
+    }
+
+    /// Reports whether a record is durable.
+    mutating func answerDisk(_ record: Record, isStored: Bool = true) {
+        let location = Record.location(of: record.key, in: self.household.network.id)
+        let id = RecordId(location: location, writer: record.writer)
+        self.feed(.persisted(id, version: record.version, isStored))
     }
 
     mutating func forget() { self.effects = [] }

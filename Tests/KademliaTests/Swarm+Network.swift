@@ -73,6 +73,10 @@ extension Swarm {
         var effects: [Kademlia.Effect] = []
         self.nodes[node].table.handle(input, at: self.time, into: &effects)
         for effect in effects { self.carryOut(effect, of: node) }
+        for case .host(.persist(let record)) in effects {
+            let id = RecordId(location: Record.location(of: record.key, in: self.network.id), writer: record.writer)
+            self.feed(node, .persisted(id, version: record.version, true))
+        }
     }
 
     private func carryOut(_ effect: Kademlia.Effect, of node: Int) {

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Discovery
 internal import Identity
+internal import Kademlia
 internal import Testing
 internal import Traversal
 
@@ -329,6 +330,10 @@ struct CoreNetwork {
                 // Tests look for these among the node's effects.
                 break
             }
+        }
+        for case .table(let network, .persist(let record)) in effects {
+            let id = RecordId(location: Record.location(of: record.key, in: network), writer: record.writer)
+            self.feed(node, .table(.persisted(network, id, version: record.version, true)))
         }
         // Not before: a wake that was requested earlier must not replace one that comes of this.
         while !self.isHoldingDials, !self.pendingDials.isEmpty { self.finishDial(at: 0) }

@@ -23,6 +23,8 @@ extension Kademlia {
         case requested(RequestId, Request, RequestPolicy)
         /// The application no longer waits; no further effect of the request follows.
         case cancelled(RequestId)
+        /// The record of a `persist` effect is durable, or was not stored.
+        case persisted(RecordId, version: UInt64, Bool)
         /// Records that were persisted in an earlier run; they were verified before.
         case recordsLoaded([Record])
         /// The time of the last `wake` effect came.
@@ -50,7 +52,7 @@ extension Kademlia {
     package enum HostEffect: Hashable, Sendable {
         /// The request ended.
         case finished(RequestId, Outcome, Effort)
-        /// Store the record on disk; it replaces an older one of the same ``RecordId``.
+        /// Store the record on disk; it replaces an older one of the same ``RecordId``. Answered by `persisted`.
         case persist(Record)
         /// The record need no longer be stored.
         case forget(RecordId)

@@ -102,6 +102,7 @@ package struct Kademlia: Sendable {
         case .tokenChanged(let token): self.publisher.token = token
         case .requested(let id, let request, let policy): self.requested(id, request, policy, now, &effects)
         case .cancelled(let id): self.end(id)
+        case .persisted(let id, let version, let isStored): self.persisted(id, version, isStored, now, &effects)
         case .recordsLoaded(let records):
             self.replicas.load(records, revoked: self.validator.revoked, &self.schedule, now, &effects)
         case .timeReached: self.timeReached(now, &effects)

@@ -18,6 +18,8 @@ public enum KademliaError: Error, Hashable, Sendable {
     case overQuota
     /// The replicas refused the record, because this machine's clock differs too much from theirs.
     case clockDiffers
+    /// This node could not store the record on disk, so it was not sent to others.
+    case notStored
     /// This node has no valid token of the network.
     case notAMember
     /// This node has `limit` requests under way already.
@@ -46,6 +48,7 @@ extension KademliaError: CustomStringConvertible {
         case .conflict(nil): "there is no record to replace; put it without a condition"
         case .overQuota: "this device has stored as much as the network allows; delete something or let it expire"
         case .clockDiffers: "the other members' clocks differ from this device's by more than an hour; set its clock"
+        case .notStored: "this device could not store the value: free space on its disk and try again"
         case .notAMember: "this device has no valid access token of the network; ask its owner for one"
         case .tooManyRequests(let limit): "\(limit) requests are under way already; wait for one to finish"
         case .stopped: "the node is stopping"

@@ -141,6 +141,8 @@ package enum TableInput: Sendable {
     case requested(Kademlia.RequestId, NetworkId, Kademlia.Request, Kademlia.RequestPolicy)
     /// The application no longer waits.
     case cancelled(Kademlia.RequestId)
+    /// A record of a network is durable, or was not stored.
+    case persisted(NetworkId, RecordId, version: UInt64, Bool)
     /// Records of a network that were persisted in an earlier run.
     case recordsLoaded(NetworkId, [Record])
 }

@@ -35,6 +35,8 @@ extension NodeCore {
         case .requested(let id, let network, let request, let policy):
             self.dhtRequested(id, network, request, policy, now, &effects)
         case .cancelled(let id): self.dhtCancelled(id, now, &effects)
+        case .persisted(let network, let id, let version, let isStored):
+            self.tell(.persisted(id, version: version, isStored), of: network, now, &effects)
         case .recordsLoaded(let network, let records):
             self.tell(.recordsLoaded(records), of: network, now, &effects)
         }

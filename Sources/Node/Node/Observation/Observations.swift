@@ -39,7 +39,7 @@ struct Observations: Sendable {
         switch input {
         case .membership(.added(let token, _, _)):
             if isDiscovering { metrics.noteSearchStart(in: token.networkId) }
-        case .membership(.removed), .table(.recordsLoaded): haveRecordsChanged = true
+        case .membership(.removed), .table(.recordsLoaded), .table(.persisted): haveRecordsChanged = true
         case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .mailbox,
             .receivesMail, .timeReached, .addressesChanged, .conditionsChanged, .resumed, .stopping:
             // These are measured by their effects.
@@ -47,7 +47,7 @@ struct Observations: Sendable {
         }
         for effect in effects {
             switch effect {
-            case .table(_, .persist), .table(_, .forget): haveRecordsChanged = true
+            case .table(_, .forget): haveRecordsChanged = true
             case .peer(.joined(let peer, let network)): metrics.noteArrival(of: peer, in: network)
             case .peer(.left(let peer, let network, _)): metrics.noteDeparture(of: peer, in: network)
             case .peer(.discovered(_, let network, _)): metrics.noteHeard(in: network)

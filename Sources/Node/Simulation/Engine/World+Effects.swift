@@ -89,6 +89,7 @@ extension World {
         case .persist(let record):
             let id = RecordId(location: Record.location(of: record.key, in: self.keys.networkId), writer: record.writer)
             self.nodes[node].disk.records[id] = record
+            self.diskAnswers.append(.table(.persisted(self.keys.networkId, id, version: record.version, true)))
         case .forget(let id): self.nodes[node].disk.records[id] = nil
         }
     }

@@ -28,6 +28,8 @@ struct World {
     var mailAnswers = Slab<Mailbox.HostInput>()
     /// Used again for each input.
     private var effects: [Effect] = []
+    /// The answers of the disk to the effects of the present input.
+    var diskAnswers: [Input] = []
 
     init(_ scenario: Scenario, seed: UInt64) throws(IdentityError) {
         self.scenario = scenario
@@ -80,6 +82,10 @@ struct World {
         self.effects.removeAll(keepingCapacity: true)
         self.nodes.handle(input, at: time, by: node, into: &self.effects)
         for index in self.effects.indices { self.carryOut(self.effects[index], of: node) }
+        // Disks take no time, and the answers follow the effects that came with the records.
+        let answers = self.diskAnswers
+        self.diskAnswers = []
+        for answer in answers { self.apply(answer, to: node) }
     }
 
     private mutating func wake(_ node: Int, _ generation: UInt32) {

@@ -112,6 +112,7 @@ extension KademliaError {
         case .isolated: "Isolated"
         case .conflict: "Conflict"
         case .overQuota: "OverQuota"
+        case .notStored: "NotStored"
         case .clockDiffers: "ClockDiffers"
         case .tooManyRequests: "TooManyRequests"
         case .notAMember: "NotAMember"

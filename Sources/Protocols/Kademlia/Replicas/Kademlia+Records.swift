@@ -17,16 +17,19 @@ extension Kademlia {
         case .flooded: return effects.append(.violation(peer, "too many requests"))
         case .dropped, nil: return
         }
-        let answer = self.answer(to: rpc, from: peer, now, &effects)
+        let source = PendingRecords.Source(peer: peer, number: number)
+        guard let answer = self.answer(to: rpc, from: source, now, &effects) else { return }
         effects.append(.send(peer, [], Message(number: number, body: .answer(answer)).bytes))
     }
 
+    /// Returns the answer to an RPC; nil if it follows once a record is durable.
     private mutating func answer(
         to rpc: Message.RPC,
-        from peer: PeerId,
+        from source: PendingRecords.Source,
         _ now: NodeTime,
         _ effects: inout [Effect]
-    ) -> Message.Answer {
+    ) -> Message.Answer? {
+        let peer = source.peer
         switch rpc {
         case .findPeers(let target):
             return .peers(self.routing.table.contacts(near: target, for: peer, at: now.monotonic))
@@ -38,14 +41,13 @@ extension Kademlia {
         case .store(let record):
             let verdict = self.replicas.accept(
                 record,
-                from: peer,
+                from: source,
                 self.routing.table,
                 &self.validator,
-                &self.schedule,
                 now,
                 &effects
             )
-            return .stored(verdict)
+            return verdict.map { .stored($0) }
         case .offer(let digests):
             let flags = self.replicas.wantedFlags(
                 for: digests,
@@ -64,13 +66,47 @@ extension Kademlia {
         }
     }
 
+    // MARK: Durability
+
+    /// Answers the members that sent a record, and continues this node's own write of it.
+    mutating func persisted(
+        _ id: RecordId,
+        _ version: UInt64,
+        _ isStored: Bool,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let outcome = self.replicas.persisted(
+            id,
+            version,
+            isStored,
+            revoked: self.validator.revoked,
+            &self.schedule,
+            at: now.monotonic,
+            &effects
+        )
+        guard let (record, sources, verdict) = outcome else { return }
+        for source in sources {
+            let answer = Message(number: source.number, body: .answer(.stored(verdict)))
+            effects.append(.send(source.peer, [], answer.bytes))
+        }
+        guard id.writer == self.local else { return }
+        for request in self.requests.ids where self.requests[request]?.write?.isAwaitingDisk(record) == true {
+            if verdict == .accepted {
+                self.sendRecord(of: request, now, &effects)
+            } else {
+                self.finish(request, .failed(isStored ? .overQuota : .notStored), &effects)
+            }
+        }
+    }
+
     // MARK: Republishing
 
     /// Renews own records, and republishes those that other nodes may lack.
     mutating func reviewRecords(_ now: NodeTime, _ effects: inout [Effect]) {
         guard self.replicas.beginReview(&self.schedule, now, &effects), !self.peers.isEmpty else { return }
         for (id, record) in self.publisher.renewals(of: self.replicas.store, at: now.wallSeconds) {
-            self.replicas.put(record, id, &self.schedule, at: now.monotonic, &effects)
+            self.replicas.put(record, id, &effects)
             self.startRepublishing(id, now, &effects)
         }
         let review = self.replicas.review(self.routing.table, &self.schedule, at: now.monotonic, &effects)

@@ -26,6 +26,7 @@ struct Replicas: Sendable {
     var transfers = Transfers()
     private var reservations: Reservations
     private var replication = Replication()
+    private var pending = PendingRecords()
 
     init(_ configuration: Kademlia.Configuration) {
         self.local = configuration.localPeerId
@@ -49,17 +50,50 @@ struct Replicas: Sendable {
 
     // MARK: Storing
 
-    /// Stores a record that was verified or that this node wrote.
+    /// The newest version of a record that this node holds or is storing; nil if there is none.
+    func version(of id: RecordId) -> UInt64? {
+        let versions = [self.store[id]?.version, self.pending.version(of: id)].compactMap { $0 }
+        return versions.max()
+    }
+
+    /// Stores a record that was verified or that this node wrote; it counts once ``persisted(_:_:_:revoked:_:at:_:)`` is
+    /// called.
     mutating func put(
         _ record: Record,
         _ id: RecordId,
+        source: PendingRecords.Source? = nil,
+        _ effects: inout [Kademlia.Effect]
+    ) {
+        if self.pending.add(record, id, source: source) { effects.append(.host(.persist(record))) }
+    }
+
+    /// Takes in whether a record is durable; returns it with the members that wait, and the verdict for them.
+    mutating func persisted(
+        _ id: RecordId,
+        _ version: UInt64,
+        _ isStored: Bool,
+        revoked: Set<PeerId>,
         _ schedule: inout Schedule,
         at now: Duration,
         _ effects: inout [Kademlia.Effect]
-    ) {
-        self.insert(record, id, &schedule, at: now)
-        schedule.plan(.replicas, after: Pace.review, from: now)
-        effects.append(.host(.persist(record)))
+    ) -> (record: Record, sources: [PendingRecords.Source], verdict: Message.StoreVerdict)? {
+        guard let (record, sources) = self.pending.take(id, version: version) else { return nil }
+        // Not before, or another conditional write could come between.
+        if id.writer == self.local { self.reservations.release(id.location, by: self.local) }
+        for source in sources { self.reservations.release(id.location, by: source.peer) }
+        guard isStored else { return (record, sources, .overQuota) }
+        let isRevoked = revoked.contains(id.writer)
+        guard !isRevoked, self.hasRoom(for: record, id) else {
+            self.store.remove(id)
+            effects.append(.host(.forget(id)))
+            return (record, sources, isRevoked ? .refused : .overQuota)
+        }
+        if self.store[id].map({ $0.version < version }) ?? true {
+            self.insert(record, id, &schedule, at: now)
+            schedule.plan(.replicas, after: Pace.review, from: now)
+        }
+        for source in sources where source.peer != record.writer { self.noteReplica(of: id, at: source.peer) }
+        return (record, sources, .accepted)
     }
 
     private mutating func insert(_ record: Record, _ id: RecordId, _ schedule: inout Schedule, at now: Duration) {
@@ -89,25 +123,28 @@ struct Replicas: Sendable {
         if self.hasRecords { schedule.plan(.replicas, after: Pace.review, from: now.monotonic) }
     }
 
-    /// Stores a record that a peer sent if it is near and good, and returns the verdict.
+    /// Stores a record that a peer sent if it is near and good, and returns the verdict; nil until it is durable.
     mutating func accept(
         _ record: Record,
-        from peer: PeerId,
+        from source: PendingRecords.Source,
         _ table: RoutingTable,
         _ validator: inout RecordValidator,
-        _ schedule: inout Schedule,
         _ now: NodeTime,
         _ effects: inout [Kademlia.Effect]
-    ) -> Message.StoreVerdict {
+    ) -> Message.StoreVerdict? {
+        let peer = source.peer
         let location = Record.location(of: record.key, in: self.network)
         let id = RecordId(location: location, writer: record.writer)
-        if let stored = self.store[id], stored.version >= record.version {
-            guard stored.version == record.version else { return .outdated }
+        if let version = self.version(of: id), version >= record.version {
+            guard version == record.version else { return .outdated }
+            guard self.store[id]?.version == version else {
+                return self.pending.join(id, version: version, source) ? nil : .overQuota
+            }
             self.noteReplica(of: id, at: peer)
             return .accepted
         }
         guard self.isNear(location, table) || id.writer == self.local else { return .notNear }
-        guard self.hasRoom(for: record, id) else { return .overQuota }
+        guard self.hasRoom(for: record, id), self.pending.hasRoom else { return .overQuota }
         switch validator.problem(with: record.head, at: now.wallSeconds) {
         case nil: break
         case .expired, .expiresTooLate, .versionInFuture: return .clockDiffers
@@ -116,10 +153,8 @@ struct Replicas: Sendable {
             effects.append(.violation(peer, "a forged record to store"))
             return .refused
         }
-        self.put(record, id, &schedule, at: now.monotonic, &effects)
-        if peer != record.writer { self.noteReplica(of: id, at: peer) }
-        self.reservations.release(location, by: peer)
-        return .accepted
+        self.put(record, id, source: source, &effects)
+        return nil
     }
 
     /// Removes the records of a writer that was revoked.

@@ -213,7 +213,7 @@ extension Kademlia {
 
     // MARK: Storing
 
-    /// Signs the record, stores it here and sends it to the nearest members.
+    /// Signs the record and stores it here; it is sent once it is durable.
     private mutating func store(
         _ id: RequestId,
         _ unsigned: PendingWrite,
@@ -222,7 +222,7 @@ extension Kademlia {
     ) {
         guard let request = self.requests[id]?.request else { return }
         var write = unsigned
-        let seen = max(write.newest?.version ?? 0, self.replicas.store[write.id]?.version ?? 0)
+        let seen = max(write.newest?.version ?? 0, self.replicas.version(of: write.id) ?? 0)
         let record: Record
         do {
             record = try self.publisher.record(for: request, newerThan: seen, at: now.wallSeconds)
@@ -234,15 +234,20 @@ extension Kademlia {
             self.finish(id, .failed(.overQuota), &effects)
             return
         }
-        self.replicas.release(write.id.location, by: self.local)
-        self.replicas.put(record, write.id, &self.schedule, at: now.monotonic, &effects)
+        write.awaitDisk(storing: record)
+        self.requests[id]?.write = write
+        self.replicas.put(record, write.id, &effects)
+    }
+
+    /// Sends the record of a write, which is durable here, to the nearest members.
+    mutating func sendRecord(of id: RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
+        guard let write = self.requests[id]?.write, let record = write.record else { return }
         var sentCount = 0
         for target in write.targets
         where self.sendQuery(target, .store(record), for: .store(id, write.id), now, &effects) {
             sentCount += 1
         }
-        write.awaitAcknowledgements(of: record, count: sentCount)
-        self.requests[id]?.write = write
+        self.requests[id]?.write?.awaitAcknowledgements(count: sentCount)
         if sentCount == 0 { self.finishWriting(id, &effects) }
     }
 

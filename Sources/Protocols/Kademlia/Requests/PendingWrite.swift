@@ -39,6 +39,8 @@ struct PendingWrite: Sendable {
     private var refusals: [Message.StoreVerdict] = []
     /// The signed record; nil while reservations are pending.
     private(set) var record: Record?
+    /// Whether this node has stored the record durably.
+    private var isDurable = false
 
     /// Starts the write of `local` from what the lookup found: the `nearest` members, at most `count`, and the records.
     init(of local: PeerId, near nearest: [Contact], count: Int, _ reading: ReadProgress) {
@@ -82,9 +84,20 @@ struct PendingWrite: Sendable {
 
     // MARK: Storing
 
-    /// Starts to wait for the acknowledgements of the members to which the record was sent.
-    mutating func awaitAcknowledgements(of record: Record, count: Int) {
+    /// Starts to wait until this node has stored the signed record durably.
+    mutating func awaitDisk(storing record: Record) {
         self.record = record
+        self.isDurable = false
+    }
+
+    /// Whether the write waits until this record is durable.
+    func isAwaitingDisk(_ record: Record) -> Bool {
+        !self.isDurable && self.id.writer == record.writer && self.record == record
+    }
+
+    /// Starts to wait for the acknowledgements of the members to which the record was sent.
+    mutating func awaitAcknowledgements(count: Int) {
+        self.isDurable = true
         self.pendingCount = count
     }
 
