@@ -190,7 +190,7 @@ let package = Package(
         // Storage: everything but keys, in SQLite.
         .target(
             name: "Storage",
-            dependencies: ["Essentials", "Identity", "Platform", grdb],
+            dependencies: ["Essentials", "Identity", "Concurrency", "Platform", grdb],
             path: "Sources/Storage",
             swiftSettings: house
         ),
@@ -329,8 +329,16 @@ let package = Package(
         // Tests mirror the sources; the first one keeps the house in order.
         tests(of: "Tidy", [], settings: computing),
         .target(
+            name: "CFailingDisk",
+            path: "Tests/Helpers/CFailingDisk",
+            cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
+            linkerSettings: [.linkedLibrary("sqlite3")]
+        ),
+        .target(
             name: "TestSupport",
-            dependencies: ["Libc", "Bytes", "Identity", "Concurrency", "Services", "Platform", crypto],
+            dependencies: [
+                "Libc", "Bytes", "Identity", "Concurrency", "Services", "Platform", "CFailingDisk", crypto,
+            ],
             path: "Tests/TestSupport",
             swiftSettings: house
         ),
@@ -475,7 +483,7 @@ let package = Package(
                 "Bytes", "Concurrency", "Identity", "Mailbox", "NodeCore", "PubSub", "RunarNode", "Simulation",
                 "Transport",
                 "QUIC",
-                "Platform", "Traversal", "TestSupport", "runar", logging,
+                "Kademlia", "Platform", "Storage", "Traversal", "TestSupport", "runar", logging,
             ]
         ),
     ]

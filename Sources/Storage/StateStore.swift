@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import GRDB
 package import Platform
 
@@ -10,10 +11,11 @@ package final class StateStore: Sendable {
     /// The path of the database; empty for one in memory.
     package let path: String
     private let database: any DatabaseWriter
+    private let failure = Locked<StorageError?>(nil)
 
     /// Opens the database at `path`, making it if there is none, and brings it to the present schema.
     ///
-    /// - Throws: ``StorageError``; a database that is foreign, damaged or newer is left as it is.
+    /// - Throws: ``StorageError``; a database that is foreign, damaged, lost or newer is left as it is.
     package convenience init(
         path: String,
         fileSystem: some FileSystem = SystemFileSystem()
@@ -27,6 +29,7 @@ package final class StateStore: Sendable {
                 try database.execute(sql: "PRAGMA synchronous = FULL")
             }
             try self.init(path: path, database: pool)
+            try StoreFile.mark(path, fileSystem: fileSystem)
         } catch {
             throw StoreFailure.translate(error, path: path)
         }
@@ -52,13 +55,37 @@ package final class StateStore: Sendable {
     /// - Throws: ``StorageError/busy(path:)`` while another thread uses it.
     package func close() throws(StorageError) {
         do {
-            // Leaves one complete file behind; another process that still reads only delays this.
-            try database.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            // Leaves one complete file behind; another process that still reads only delays this, and so does a full disk.
+            let checkpoint = Result {
+                try database.writeWithoutTransaction { database in
+                    try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                }
             }
             try database.close()
+            try checkpoint.get()
         } catch {
             throw StoreFailure.translate(error, path: path)
+        }
+    }
+
+    // MARK: Health
+
+    /// The bytes with which ``checkWriting()`` tests the disk, as many as the longest value of a hash table.
+    private static let testByteCount = 65_536
+    private static let testName = "writing-test"
+
+    /// The failure of the last write, of any part of the state; nil if it succeeded.
+    package var writeFailure: StorageError? { failure.withLock { $0 } }
+
+    /// Tests after a failed write whether the disk takes writes again; returns the failure that remains.
+    package func checkWriting() -> StorageError? {
+        guard writeFailure != nil else { return nil }
+        do throws(StorageError) {
+            try set(Self.testName, to: [UInt8](repeating: 0, count: Self.testByteCount))
+            try set(Self.testName, to: nil)
+            return nil
+        } catch {
+            return error
         }
     }
 
@@ -93,9 +120,14 @@ package final class StateStore: Sendable {
     /// Writes all or nothing, durable on return.
     func write<R>(_ body: (Database) throws -> R) throws(StorageError) -> R {
         do {
-            return try database.write(body)
+            let result = try database.write(body)
+            failure.withLock { $0 = nil }
+            return result
         } catch {
-            throw StoreFailure.translate(error, path: path)
+            let error = StoreFailure.translate(error, path: path)
+            if case .invalid = error { throw error }
+            failure.withLock { $0 = error }
+            throw error
         }
     }
 }

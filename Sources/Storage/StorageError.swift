@@ -6,6 +6,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case corrupted(path: String, detail: String)
     /// The file is something else than a state database.
     case foreign(path: String)
+    /// The database was made before, and is empty or missing now.
+    case lost(path: String)
     /// The database was written by a newer version.
     case newerSchema(path: String, found: Int, supported: Int)
     /// Other users can read or change the file.
@@ -29,10 +31,16 @@ extension StorageError: CustomStringConvertible {
         case .corrupted(let path, let detail):
             """
             the state in \(Terminal.quoted(path)) is damaged (\(Terminal.escaped(detail, limit: 200))): move it away \
-            and restore a backup or join your networks again; the keys are not in it
+            and restore a copy; to begin anew, move \(Terminal.quoted(path + StoreFile.markSuffix)) away as well and join \
+            your networks again; the keys are not in it
             """
         case .foreign(let path):
             "\(Terminal.quoted(path)) is not a state database of this program: check the path, it was not changed"
+        case .lost(let path):
+            """
+            the state in \(Terminal.quoted(path)) is lost: the file is empty or missing; restore a copy, or move \
+            \(Terminal.quoted(path + StoreFile.markSuffix)) away to begin without networks, revocations and mail
+            """
         case .newerSchema(let path, let found, let supported):
             """
             \(Terminal.quoted(path)) has schema version \(found), this program knows up to \(supported): update the \

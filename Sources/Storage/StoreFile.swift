@@ -7,24 +7,32 @@ enum StoreFile {
     /// The header of an SQLite file (its file format, section 1.3).
     private static let headerBytes = 100
     private static let applicationIdOffset = 68
+    /// The ending of the empty file beside a database that was made, which tells a lost database from a new one.
+    static let markSuffix = "-made"
     /// The longest wait for a lock of another process.
     static let patienceSeconds = 5.0
 
     /// Makes sure that the file is there, private, and ours or empty.
     ///
-    /// Only the header is read, so another program's file stays unchanged, to the byte.
+    /// Only the header is read, so another program's file stays unchanged, to the byte. A database that was made before is
+    /// not made again: a loss of power or a mistake left it empty or removed it, and a new one would hide the loss.
     static func prepare(_ path: String, fileSystem: some FileSystem) throws(StorageError) {
         do {
+            let wasMade = try fileSystem.status(of: path + markSuffix, followingLink: false) != nil
             if let status = try fileSystem.status(of: path, followingLink: false) {
                 guard status.kind == .file else { throw StorageError.foreign(path: path) }
                 guard status.mode & 0o077 == 0 else { throw StorageError.exposed(path: path, mode: status.mode) }
             } else {
+                guard !wasMade else { throw StorageError.lost(path: path) }
                 // SQLite gives its other files the mode of this one.
                 fileSystem.close(try fileSystem.open(path, for: .creating))
                 try fileSystem.synchronizeDirectory(FilePath.directory(of: path))
             }
             let header = try header(of: path, fileSystem: fileSystem)
-            if header.isEmpty { return try begin(path) }
+            if header.isEmpty {
+                guard !wasMade else { throw StorageError.lost(path: path) }
+                return try begin(path)
+            }
             guard header.starts(with: magic), header.count == headerBytes else {
                 throw StorageError.foreign(path: path)
             }
@@ -50,6 +58,16 @@ enum StoreFile {
             try database.execute(sql: "PRAGMA application_id = \(Schema.applicationId)")
         }
         try database.close()
+    }
+
+    /// Notes that the database at `path` was made; it is durable by now.
+    static func mark(_ path: String, fileSystem: some FileSystem) throws(StorageError) {
+        do {
+            guard try fileSystem.status(of: path + markSuffix, followingLink: false) == nil else { return }
+            try AtomicFile.write([], to: path + markSuffix, fileSystem: fileSystem)
+        } catch {
+            throw .file(error)
+        }
     }
 
     /// Throws if the database is newer than this program or damaged.

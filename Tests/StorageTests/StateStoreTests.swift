@@ -27,7 +27,7 @@ internal import Testing
         let store = try StateStore(path: path)
         try store.set("a", to: [1])
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
-        #expect(names == ["state.sqlite", "state.sqlite-shm", "state.sqlite-wal"])
+        #expect(names == ["state.sqlite", "state.sqlite-made", "state.sqlite-shm", "state.sqlite-wal"])
         for name in names {
             let attributes = try FileManager.default.attributesOfItem(atPath: scratch.file(name))
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
@@ -51,6 +51,23 @@ internal import Testing
         #expect(throws: expected) { try StateStore(path: path) }
         #expect(expected.description.contains("version 9") && expected.description.contains("up to \(Schema.version)"))
         #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    }
+
+    @Test(arguments: [true, false])
+    func `a database that was made before is not made again (empty or missing)`(isMissing: Bool) throws {
+        try StateStore(path: path).close()
+        if isMissing {
+            try FileManager.default.removeItem(atPath: path)
+        } else {
+            try Data().write(to: URL(filePath: path))
+        }
+        let before = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+        #expect(throws: StorageError.lost(path: path)) { try StateStore(path: path) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == before)
+        if !isMissing { #expect(try Data(contentsOf: URL(filePath: path)).isEmpty) }
+
+        try FileManager.default.removeItem(atPath: path + "-made")
+        #expect(try StateStore(path: path).setting("a") == nil)
     }
 
     @Test func `another program's database is refused and left as it is`() throws {

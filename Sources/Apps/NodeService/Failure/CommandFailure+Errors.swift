@@ -181,6 +181,7 @@ extension CommandFailure {
             case .conflict: ("conflict", .notPermitted)
             case .overQuota: ("over-quota", .notPermitted)
             case .clockDiffers: ("clock-differs", .configuration)
+            case .notStored: ("state", .inputOutput)
             case .notAMember: ("not-a-member", .notPermitted)
             case .tooManyRequests, .stopped: ("busy", .tryAgain)
             case .switchedOff: ("switched-off", .configuration)
@@ -234,7 +235,7 @@ extension CommandFailure {
 
     private init(storage error: StorageError) {
         switch error {
-        case .corrupted, .foreign, .newerSchema: self.init("bad-state", .data, error.description)
+        case .corrupted, .foreign, .lost, .newerSchema: self.init("bad-state", .data, error.description)
         case .busy: self.init("in-use", .tryAgain, error.description)
         case .exposed: self.init("exposed", .configuration, error.description)
         case .invalid: self.init("bad-data", .data, error.description)

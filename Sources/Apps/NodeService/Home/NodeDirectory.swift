@@ -10,6 +10,8 @@ package final class NodeDirectory: Sendable {
     package static let vaultName = HomeFile.vault.rawValue
     package static let keyFileName = HomeFile.keyFile.rawValue
     package static let stateName = HomeFile.state.rawValue
+    /// The empty file that tells a lost state from a new one.
+    package static let stateMarkName = HomeFile.stateMark.rawValue
     package static let peerName = HomeFile.peerId.rawValue
     package static let logName = HomeFile.log.rawValue
 
@@ -93,8 +95,8 @@ package final class NodeDirectory: Sendable {
             node = try RunarNode(config: config)
         } catch let error as StorageError {
             switch error {
-            case .corrupted, .foreign:
-                let advice = "without a copy, move it away and join your networks again: the keys are not in it"
+            case .foreign:
+                let advice = "without a copy, move it away with \(Self.stateMarkName) and join your networks again"
                 throw CommandFailure(error).adding(advice)
             default: throw error
             }

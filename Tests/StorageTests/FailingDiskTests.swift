@@ -1,0 +1,181 @@
+internal import GRDB
+internal import Identity
+internal import Platform
+internal import TestSupport
+internal import Testing
+
+@testable internal import Storage
+
+/// Writes of a store on a disk that is full, fails, or loses power.
+@Suite("A state store on a failing disk", .timeLimit(.minutes(15))) struct FailingDiskTests {
+    /// A part of the state that one method writes.
+    enum Part: CaseIterable, Sendable {
+        case setting, ban, network, issuedToken, revocation, admission, record, outgoingMail
+        case account, block, person, stream, thought, receivedMail, owedLetter
+
+        /// The table that the part fills.
+        var table: String {
+            switch self {
+            case .setting: "settings"
+            case .ban: "banned_peers"
+            case .network: "networks"
+            case .issuedToken: "issued_tokens"
+            case .revocation: "revocations"
+            case .admission: "addresses"
+            case .record: "records"
+            case .outgoingMail: "mail"
+            case .account: "accounts"
+            case .block: "blocked_profiles"
+            case .person: "people"
+            case .stream: "streams"
+            case .thought: "thoughts"
+            case .receivedMail: "received_mail"
+            case .owedLetter: "owed_letters"
+            }
+        }
+    }
+
+    private static let id = [UInt8](repeating: 7, count: 32)
+    private static let short = [UInt8](repeating: 7, count: 16)
+
+    private static let profile = StoredProfile(
+        id: short,
+        publicID: id,
+        name: "Ann",
+        blurb: nil,
+        interests: "",
+        location: "",
+        hasHighEncryption: false,
+        hasHighIdentityAssurance: false,
+        did: nil,
+        handle: nil
+    )
+
+    private static let thought = StoredThought(
+        id: short,
+        publicID: id,
+        streamID: short,
+        creator: id,
+        mediaType: "text",
+        createdAt: 1,
+        nano: [UInt8](repeating: 1, count: 9_000)
+    )
+
+    private static func write(_ part: Part, to store: StateStore) throws {
+        let (network, peer) = (try network(1), try peer(1))
+        switch part {
+        case .setting: try store.set("setting", to: [UInt8](repeating: 1, count: 20_000))
+        case .ban: try store.setBan(true, of: [peer])
+        case .network: try store.save(NetworkRecord(networkId: network, role: .member, metadata: "", joinedAt: 1))
+        case .issuedToken:
+            try store.save(IssuedToken(networkId: network, peerId: peer, expiration: nil, issuedAt: 1))
+        case .revocation:
+            _ = try store.merge([StoredRevocation(networkId: network, peerId: peer, entry: id)])
+        case .admission: try store.noteAdmission(of: peer, in: network, address: address(1), at: 1)
+        case .record:
+            let place = peer.words
+            try store.keep([StoredRecord(networkId: network, location: place, writer: peer, record: id)])
+        case .outgoingMail:
+            let mail = StoredMail(
+                folder: .outgoing,
+                networkId: network,
+                mailId: short,
+                mailbox: id,
+                peerId: peer,
+                expiration: 9,
+                byteCount: 5_000
+            )
+            _ = try store.addOutgoingMail(mail, body: [UInt8](repeating: 1, count: 5_000), limit: 9)
+        case .account:
+            try store.save(
+                StoredAccount(identityAssuranceLevel: "a", ageVerificationStatus: "b", profile: Self.profile)
+            )
+        case .block:
+            try store.save(StoredBlock(id: short, blockedPublicID: id, reportTimestamp: 1, reportReasons: [:]))
+        case .person:
+            try store.save(StoredPerson(publicID: id, key: id, card: nil, trust: "unknown", changedAt: 1), Self.profile)
+        case .stream, .thought:
+            try store.save(
+                StoredStream(id: short, publicID: id, creator: id, profile: Self.profile, isInnerCircle: false)
+            )
+            if part == .thought { try store.add(Self.thought, []) }
+        case .receivedMail: _ = try store.noteReceived(short, expiration: 1)
+        case .owedLetter: try store.owe([StoredOwedLetter(.card)], to: [peer])
+        }
+    }
+
+    private static func rows(of table: String, in store: StateStore) throws -> Int {
+        try store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
+    }
+
+    /// A directory with a store that has one setting.
+    private func makeTemplate() throws -> TemporaryDirectory {
+        let template = try TemporaryDirectory()
+        let store = try StateStore(path: template.file("state.sqlite"))
+        try store.set("before", to: [1])
+        try store.close()
+        return template
+    }
+
+    @Test func `every part is there or not, as it was acknowledged, at every point of a failing disk`() async throws {
+        let template = try makeTemplate()
+        var points = 0
+        for part in Part.allCases {
+            let walk = FailingDiskWalk(
+                open: { try StateStore(path: $0.file("state.sqlite")) },
+                write: { store in
+                    let isStored = (try? Self.write(part, to: store)) != nil  // the disk fails
+                    #expect((store.writeFailure == nil) == isStored)
+                    return isStored
+                },
+                close: { store in try? store.close() },  // the power may be gone
+                check: { directory, isAcknowledged, fault in
+                    let store = try StateStore(path: directory.file("state.sqlite"))
+                    #expect(try store.setting("before") == [1], "\(part), \(fault)")
+                    if isAcknowledged { #expect(try Self.rows(of: part.table, in: store) > 0, "\(part), \(fault)") }
+                    try store.close()
+                }
+            )
+            let count = try await walk.run(in: template)
+            #expect(count >= 5, "\(part)")
+            points += count
+        }
+        print("\(Part.allCases.count) parts of the state, \(points) points")
+    }
+
+    @Test func `a store notices that the disk takes writes again`() throws {
+        let template = try makeTemplate()
+        let disk = try FailingDisk(of: template)
+        let store = try StateStore(path: template.file("state.sqlite"))
+        #expect(store.checkWriting() == nil)
+        disk.arm(.full(afterBytes: 0))
+        #expect(throws: StorageError.full(path: store.path)) {
+            try store.set("long", to: [UInt8](repeating: 1, count: 20_000))
+        }
+        #expect(store.writeFailure == .full(path: store.path))
+        #expect(store.checkWriting() == .full(path: store.path))
+        disk.heal()
+        #expect(store.checkWriting() == nil && store.writeFailure == nil)
+        #expect(try store.setting("long") == nil)
+        try store.close()
+    }
+
+    @Test func `a store that is made on a failing disk is made later`() throws {
+        for point in 0... {
+            let directory = try TemporaryDirectory()
+            let disk = try FailingDisk(of: directory)
+            disk.arm(.powerLoss(after: point, .none))
+            let path = directory.file("state.sqlite")
+            let isMade = (try? StateStore(path: path).close()) != nil  // the power is gone
+            let hasFailed = disk.hasFailed
+            try disk.restore(FailingDisk.Survivors.allCases[point % 3])
+            let store = try StateStore(path: path)
+            try store.set("a", to: [1])
+            try store.close()
+            guard hasFailed else {
+                #expect(isMade && point >= 5)
+                return
+            }
+        }
+    }
+}

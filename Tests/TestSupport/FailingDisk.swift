@@ -1,0 +1,144 @@
+internal import CFailingDisk
+
+/// A disk for the SQLite database in one directory, which can be full, fail, or lose power at any write.
+///
+/// `Tests/Helpers/CFailingDisk` describes the model.
+@safe package final class FailingDisk: @unchecked Sendable {
+    /// The writes that survive a loss of power, of those that were not synchronized.
+    package enum Survivors: CaseIterable, Sendable {
+        case none
+        case half
+        case all
+    }
+
+    /// A fault at one point; operations are counted from 0.
+    package enum Fault: Sendable {
+        /// The files grow by this number of bytes and no further.
+        case full(afterBytes: Int)
+        /// The operation has no effect and fails; later ones work.
+        case failure(at: Int)
+        /// The operation still has its effect, then the power is gone.
+        case powerLoss(after: Int, Survivors)
+    }
+
+    /// The disk could not be made, or its files not rewritten.
+    package struct Failure: Error {}
+
+    private let disk: OpaquePointer
+
+    /// Makes the disk of a directory; its files are safe at this moment.
+    package init(of directory: TemporaryDirectory) throws {
+        guard let disk = unsafe failing_disk_create(directory.path) else { throw Failure() }
+        unsafe self.disk = disk
+    }
+
+    deinit { unsafe failing_disk_destroy(disk) }
+
+    /// Lets a fault happen from now on.
+    package func arm(_ fault: Fault) {
+        heal()
+        switch fault {
+        case .full(let bytes): unsafe failing_disk_fill(disk, Int64(bytes))
+        case .failure(let operation): unsafe failing_disk_fail(disk, operation)
+        case .powerLoss(let operation, _): unsafe failing_disk_lose_power(disk, operation)
+        }
+    }
+
+    /// Removes all faults.
+    package func heal() { unsafe failing_disk_heal(disk) }
+
+    /// Whether the fault happened.
+    package var hasFailed: Bool { unsafe failing_disk_has_failed(disk) }
+
+    /// Lets the power come back; all files must be closed.
+    package func restore(_ survivors: Survivors) throws {
+        let kept =
+            switch survivors {
+            case .none: FAILING_DISK_NONE
+            case .half: FAILING_DISK_HALF
+            case .all: FAILING_DISK_ALL
+            }
+        guard unsafe failing_disk_restore(disk, kept) else { throw Failure() }
+    }
+}
+
+/// Walks one write over every point of a failing disk: full after a number of bytes, failing, and losing power.
+package struct FailingDiskWalk<Store> {
+    /// A write did not succeed although the disk works again.
+    package struct StaysBroken: Error {
+        let fault: FailingDisk.Fault
+    }
+
+    /// The growth of the write-ahead log with each page.
+    private static var pageBytes: Int { 4_096 + 24 }
+
+    private let open: (TemporaryDirectory) async throws -> Store
+    private let write: (Store) -> Bool
+    private let close: (Store) async -> Void
+    private let check: (TemporaryDirectory, _ isAcknowledged: Bool, _ fault: FailingDisk.Fault) throws -> Void
+
+    /// Makes a walk.
+    ///
+    /// `write` returns whether the write was acknowledged, and `check` expects the state to be right in a directory whose
+    /// store was closed.
+    package init(
+        open: @escaping (TemporaryDirectory) async throws -> Store,
+        write: @escaping (Store) -> Bool,
+        close: @escaping (Store) async -> Void,
+        check: @escaping (TemporaryDirectory, _ isAcknowledged: Bool, _ fault: FailingDisk.Fault) throws -> Void
+    ) {
+        self.open = open
+        self.write = write
+        self.close = close
+        self.check = check
+    }
+
+    /// Performs the write once for each point, each time in a copy of a directory; returns the number of points.
+    ///
+    /// A loss of power has one kind of survivors at each point, or all kinds if the walk is thorough.
+    package func run(in template: TemporaryDirectory, isThorough: Bool = LongTests.areRun) async throws -> Int {
+        var count = 0
+        count += try await walk(in: template) { .full(afterBytes: $0 * Self.pageBytes) }
+        count += try await walk(in: template) { .failure(at: $0) }
+        let kinds = FailingDisk.Survivors.allCases
+        if isThorough {
+            for survivors in kinds {
+                count += try await walk(in: template) { .powerLoss(after: $0, survivors) }
+            }
+        } else {
+            count += try await walk(in: template) { .powerLoss(after: $0, kinds[$0 % kinds.count]) }
+        }
+        return count
+    }
+
+    private func walk(in template: TemporaryDirectory, _ fault: (Int) -> FailingDisk.Fault) async throws -> Int {
+        var point = 0
+        while try await meet(fault(point), in: template) { point += 1 }
+        return point
+    }
+
+    /// Performs the write with a fault; returns whether the fault happened.
+    private func meet(_ fault: FailingDisk.Fault, in template: TemporaryDirectory) async throws -> Bool {
+        let directory = try TemporaryDirectory()
+        for name in try template.names() { try directory.write(template.bytes(name), to: name) }
+        let disk = try FailingDisk(of: directory)
+        let store = try await open(directory)
+        disk.arm(fault)
+        var isAcknowledged = write(store)
+        let hasFailed = disk.hasFailed
+        switch fault {
+        case .full, .failure:
+            disk.heal()
+            if !isAcknowledged {
+                guard write(store) else { throw StaysBroken(fault: fault) }
+                isAcknowledged = true
+            }
+            await close(store)
+        case .powerLoss(_, let survivors):
+            await close(store)
+            try disk.restore(survivors)
+        }
+        try check(directory, isAcknowledged, fault)
+        return hasFailed
+    }
+}
