@@ -145,7 +145,8 @@ internal import Testing
     @Test(arguments: [
         ("vault", "garbage", Int32(65), "runar reset"), ("vault", nil, 78, "runar init"),
         ("vault.key", nil, 66, "--key-file"), ("vault.key", "garbage", 65, "vault.key"),
-        ("state.sqlite", "garbage", 65, "join your networks again"), ("config.json", "{", 78, "JSON"),
+        ("state.sqlite", "garbage", 65, "join your networks again"), ("state.sqlite", "", 65, "state.sqlite-made"),
+        ("state.sqlite", nil, 65, "restore a copy"), ("config.json", "{", 78, "JSON"),
     ])
     func `a broken home is reported with its file and advice`(
         file: String,
@@ -165,6 +166,24 @@ internal import Testing
         let outcome = try home.runar(["network", "list"])
         #expect(outcome.status == status, "\(outcome.errors)")
         #expect(outcome.errors.contains(advice), "\(outcome.errors)")
+    }
+
+    @Test func `an interrupted init is repeated, or removed by a reset`() throws {
+        let home = try TemporaryDataDirectory()
+        try home.makeNode()
+        func interrupt() throws {
+            for name in try FileManager.default.contentsOfDirectory(atPath: home.path) where name != "vault.key" {
+                try FileManager.default.removeItem(atPath: home.path + "/" + name)
+            }
+        }
+        try interrupt()
+        #expect(try home.runar(["init", "--no-passphrase"]).status == 0)
+        #expect(try home.runar(["network", "list"]).status == 0)
+
+        try interrupt()
+        #expect(try home.runar(["reset", "--yes"]).status == 0)
+        #expect(!FileManager.default.fileExists(atPath: home.path + "/vault.key"))
+        #expect(try home.runar(["reset", "--yes"]).status == 78)
     }
 
     @Test func `an unknown key in the configuration file is reported with the nearest known key`() throws {

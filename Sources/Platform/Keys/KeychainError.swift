@@ -46,7 +46,7 @@ extension KeychainError: CustomStringConvertible {
     /// The failure in words, with what to do about it.
     public var description: String {
         switch self {
-        case .unableToStore(let why): "the key could not be stored: \(why)"
+        case .unableToStore(let why): "the keys could not be stored: \(why)"
         case .unableToRead(let why): "the keys could not be read: \(why)"
         case .invalidKeyId(let id):
             "\(Terminal.quoted(id.prefix(64))) cannot name a key: use 1 to 128 printable ASCII characters"

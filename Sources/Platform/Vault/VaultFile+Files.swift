@@ -85,14 +85,16 @@ extension VaultFile {
         } catch {
             switch error {
             case .held(let process): throw .locked(path: path, byProcess: process)
-            case .file(let error): throw .unableToRead("\(error)")
+            case .file(let error): throw .unableToStore("\(error)")
             }
         }
     }
 
     private static func removeLeftovers(of path: String, fileSystem: some FileSystem) throws(KeychainError) {
-        try reading { () throws(FileError) in
+        do {
             try AtomicFile.removeLeftovers(of: path, fileSystem: fileSystem)
+        } catch {
+            throw .unableToStore("\(error)")
         }
     }
 

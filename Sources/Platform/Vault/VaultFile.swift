@@ -47,6 +47,15 @@ public final class VaultFile: KeyStorage {
         try VaultKeyFile.make(at: path, fileSystem: SystemFileSystem())
     }
 
+    /// Makes a key file, or keeps the one at `path`: an interrupted set-up left it, or its person chose it.
+    ///
+    /// - Throws: ``KeychainError``: `foreign` for another file, `exposed`, `unableToRead` or `unableToStore`.
+    package static func makeOrKeepKeyFile(at path: String) throws(KeychainError) {
+        let fileSystem = SystemFileSystem()
+        guard try exists(at: path) else { return try VaultKeyFile.make(at: path, fileSystem: fileSystem) }
+        _ = try VaultKeyFile.read(path, fileSystem: fileSystem)
+    }
+
     /// Whether a file is at `path` already, a vault or not.
     ///
     /// - Throws: ``KeychainError/unableToRead(_:)``.

@@ -54,7 +54,7 @@ struct Init: AsyncParsableCommand {
     ) throws -> VaultSecret {
         if hasKeyFile {
             let path = settings.text(.keyFile) ?? directory.file(NodeDirectory.keyFileName)
-            try VaultFile.makeKeyFile(at: path)
+            try VaultFile.makeOrKeepKeyFile(at: path)
             return .keyFile(path: path)
         }
         if let path = settings.text(.passphraseFile) {

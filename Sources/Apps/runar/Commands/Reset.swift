@@ -19,7 +19,7 @@ struct Reset: AsyncParsableCommand {
 
     func run() async throws {
         let place = try home.place()
-        let directory = try NodeDirectory.existing(place)
+        let directory = try Self.directory(at: place)
         let lock = try Self.lock(of: directory)
         defer { withExtendedLifetime(lock) {} }
         let losses = [
@@ -49,6 +49,16 @@ struct Reset: AsyncParsableCommand {
         }
         try SystemFileSystem().synchronizeDirectory(directory.path)
         try Output.report(ResetReport(home: directory.path, removed: removed, lost: losses), asJSON: home.output.json)
+    }
+
+    /// The directory of a node, or of an interrupted `init`, which left a key file without a vault.
+    private static func directory(at place: String) throws -> DataDirectory {
+        if try !NodeDirectory.isMade(at: place),
+            try VaultFile.exists(at: FilePath.joining(place, NodeDirectory.keyFileName))
+        {
+            return try DataDirectory(at: place)
+        }
+        return try NodeDirectory.existing(place)
     }
 
     /// The names of the networks that the root key of this home owns, as far as the state can be read without it.
