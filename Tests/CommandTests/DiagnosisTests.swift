@@ -122,6 +122,7 @@ internal import Testing
         Case("multicast-silent", .note, "firewall") {
             $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "silent")
         },
+        Case("state-not-stored", .problem, "no space is left") { $0.node?.storageProblem = "no space is left" },
         Case("multicast-refused", .note, "refused to join") {
             $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "refused")
         },

@@ -80,7 +80,7 @@ internal import Testing
 
 extension Lab {
     /// Creates a record that a new member of its own has written.
-    fileprivate func record(_ key: String, byteCount: Int) throws -> Record {
+    func record(_ key: String = "key", byteCount: Int = 1) throws -> Record {
         let writer = generatePeerKey()
         return try Record.create(
             key: Array(key.utf8),

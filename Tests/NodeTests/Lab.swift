@@ -200,6 +200,7 @@ struct LabNode: Sendable {
         logger.logLevel = .critical
         var configuration = NodeDriver.Configuration(clock: clock, logger: logger) { [kept] items in
             kept.withLock { $0 += items }
+            return items.map { _ in .stored }
         }
         configuration.limits.messageBytes = messageLimit
         configuration.limits.requests = requestLimit

@@ -18,6 +18,8 @@ enum Job: Sendable {
     case reportCongestion(ConnectionId)
     /// Checks the progress of the peers that publishers wait for.
     case checkRoom(Int)
+    /// Repeats the writes that failed, after a pause.
+    case storeAgain(after: Duration)
     /// Confirms that jobs are performed.
     case answer(Promise<Bool>)
 }

@@ -202,9 +202,7 @@ extension NodeDriver {
             state.pending.noteJoinPending(through: inviter, digits: digits)
             self.events.send(.joinPending(inviter, network, digits: digits))
         case .granted(let inviter, let grant):
-            self.persistence.add(.joinGranted(grant))
-            self.events.send(.joinGranted(grant.metadata))
-            state.pending.endJoin(through: inviter, .success(grant))
+            self.persistence.add(.joinGranted(grant, inviter: inviter))
         case .failed(let inviter, let network, let failure):
             self.configuration.logs[.membership].info("the join through \(inviter.short) failed: \(failure)")
             self.events.send(.joinFailed(inviter, network, reason: failure))

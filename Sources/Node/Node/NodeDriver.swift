@@ -30,13 +30,15 @@ package final class NodeDriver: Sendable {
         package var metrics: NodeMetrics?
         /// The spans of requests; nil if requests are not traced.
         package var tracing: RequestTracing?
-        /// Stores changes in order, in a task of its own; changes that are added meanwhile form the next batch.
-        package var persist: @Sendable ([Persistence]) async -> Void
+        /// Stores changes of one kind together, all of them or none, and returns the outcome of each.
+        ///
+        /// It is called in a task of its own; changes that are added meanwhile form the next batch.
+        package var persist: @Sendable ([Persistence]) async -> [WriteOutcome]
 
         package init(
             clock: NodeClock,
             logger: Logger,
-            persist: @escaping @Sendable ([Persistence]) async -> Void = { _ in }
+            persist: @escaping @Sendable ([Persistence]) async -> [WriteOutcome] = { $0.map { _ in .stored } }
         ) {
             self.clock = clock
             self.logs = NodeLogs(logger)
@@ -51,7 +53,7 @@ package final class NodeDriver: Sendable {
         /// An address at which the peer did not answer.
         case addressFailed(PeerId, SocketAddress)
         case revokedHere(NetworkId)
-        case joinGranted(JoinGrant)
+        case joinGranted(JoinGrant, inviter: PeerId)
         /// A joiner to which the owner consented when it made the invitation.
         case joinAllowed(JoinRequest)
         /// Secrets, which belong in the key storage.
@@ -121,7 +123,7 @@ package final class NodeDriver: Sendable {
     /// All changes are stored before this returns.
     package func run() async {
         await withDiscardingTaskGroup { outer in
-            outer.addTask { await self.persistence.drain(into: self.configuration.persist) }
+            outer.addTask { await self.persistence.drain(into: self.persistenceSurroundings) }
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.acceptConnections() }
                 group.addTask { await self.receiveProbes() }
@@ -250,6 +252,10 @@ package final class NodeDriver: Sendable {
             try? await clock.sleep(clock.now().monotonic + Backpressure.patience)  // cut short by a stop
             self.checkRoom(check)
         case .answer(let answer): answer.fulfil(self.state.withLock { !$0.lifecycle.isStopped })
+        case .storeAgain(let pause):
+            let clock = self.configuration.clock
+            try? await clock.sleep(clock.now().monotonic + pause)  // cut short by a stop, which stores once more
+            self.persistence.attemptAgain()
         }
     }
 

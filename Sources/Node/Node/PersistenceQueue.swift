@@ -3,9 +3,40 @@ internal import Concurrency
 /// The changes that the core wants stored, in order.
 ///
 /// Adding never blocks. One task stores what was added; changes that are added while it stores others form the next
-/// batch.
+/// batch. A change that failed is treated as its ``NodeDriver/Persistence/Kind/failurePolicy`` says: those that are
+/// repeated wait here, in front of later changes of the same lane, for the next attempt.
 final class PersistenceQueue: Sendable {
-    private let waiting = Locked<[NodeDriver.Persistence]>([])
+    typealias Change = NodeDriver.Persistence
+
+    /// The tasks of the node around the queue.
+    struct Surroundings: Sendable {
+        /// Stores changes of one kind together, all of them or none, and returns the outcome of each.
+        let store: @Sendable ([Change]) async -> [WriteOutcome]
+        /// Receives the outcome of each change, of one that is repeated twice: its first failure and its success.
+        let settle: @Sendable (Change, WriteOutcome) -> Void
+        /// Calls ``PersistenceQueue/attemptAgain()`` after a pause.
+        let planAttempt: @Sendable (Duration) -> Void
+    }
+
+    private struct State: Sendable {
+        var waiting: [Change] = []
+        /// The changes that failed and are repeated.
+        var failed: [Change] = []
+        var failure: (any Error)?
+        /// Attempts that failed one after another.
+        var attempts = 0
+        var isAttemptDue = false
+        var isAttemptPlanned = false
+    }
+
+    /// The changes that wait or failed.
+    ///
+    /// Beyond this, those are dropped whose loss does no harm; the networks and members that the others concern bound them.
+    static let limit = 4_096
+    /// The longest pause between two attempts.
+    static let longestPause = Duration.seconds(60)
+
+    private let state = Locked(State())
     /// A signal for the task that stores: changes wait.
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
@@ -14,26 +45,151 @@ final class PersistenceQueue: Sendable {
         (self.signals, self.signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// The failure that lasts; nil if everything was stored that could be.
+    var failure: StorageFailure? {
+        self.state.withLock { state in
+            state.failure.map { StorageFailure(error: $0, waitingCount: state.failed.count + state.waiting.count) }
+        }
+    }
+
     /// Adds a change after all earlier ones.
-    func add(_ item: NodeDriver.Persistence) {
-        self.waiting.withLock { $0.append(item) }
+    func add(_ item: Change) {
+        self.state.withLock { state in
+            state.waiting.append(item)
+            Self.trim(&state.waiting)
+        }
         self.signal.yield()
     }
 
-    /// Ends ``drain(into:)`` when everything is stored.
-    func finish() { self.signal.finish() }
-
-    /// Passes the changes to `store`, batch by batch, until the queue is finished and empty.
-    func drain(into store: @Sendable ([NodeDriver.Persistence]) async -> Void) async {
-        for await _ in self.signals { await self.storeBatch(with: store) }
-        await self.storeBatch(with: store)
+    /// Lets the next batch begin with the changes that failed.
+    func attemptAgain() {
+        self.state.withLock { state in
+            state.isAttemptPlanned = false
+            state.isAttemptDue = true
+        }
+        self.signal.yield()
     }
 
-    private func storeBatch(with store: @Sendable ([NodeDriver.Persistence]) async -> Void) async {
-        let items = self.waiting.withLock { items in
-            defer { items = [] }
-            return items
+    /// Ends ``drain(into:)`` when everything was stored, or attempted once more.
+    func finish() { self.signal.finish() }
+
+    /// Stores the changes, batch by batch, until the queue is finished and empty.
+    func drain(into surroundings: Surroundings) async {
+        for await _ in self.signals { await self.storeBatch(surroundings) }
+        self.state.withLock { $0.isAttemptDue = true }
+        await self.storeBatch(surroundings)
+    }
+
+    // MARK: Batches
+
+    private func storeBatch(_ surroundings: Surroundings) async {
+        let batch = self.takeBatch()
+        guard !batch.failed.isEmpty || !batch.new.isEmpty else { return }
+        var attempt = Attempt(surroundings)
+        if batch.isAttempt {
+            for change in batch.failed { await attempt.store([change], isRepeated: true) }
+        } else {
+            attempt.postpone(batch.failed, because: batch.failure)
         }
-        if !items.isEmpty { await store(items) }
+        // Reading waits for no write.
+        let writes = batch.new.filter { $0.kind.failurePolicy != .none }
+        let others = batch.new.filter { $0.kind.failurePolicy == .none }
+        for run in Self.runs(of: writes) + Self.runs(of: others) { await attempt.store(run, isRepeated: false) }
+        if let pause = self.end(attempt, wasAttempt: batch.isAttempt) { surroundings.planAttempt(pause) }
+    }
+
+    private func takeBatch() -> (failed: [Change], new: [Change], isAttempt: Bool, failure: (any Error)?) {
+        self.state.withLock { state in
+            // A caller or a member waits for the outcome.
+            let isAwaited = state.waiting.contains { $0.kind.failurePolicy == .report }
+            let batch = (state.failed, state.waiting, state.isAttemptDue || isAwaited, state.failure)
+            state.failed = []
+            state.waiting = []
+            state.isAttemptDue = false
+            return batch
+        }
+    }
+
+    /// Notes what is left; returns the pause before the next attempt, if one is needed that is not planned.
+    private func end(_ attempt: Attempt, wasAttempt: Bool) -> Duration? {
+        self.state.withLock { state in
+            state.failed = attempt.left
+            Self.trim(&state.failed)
+            guard let failure = attempt.failure, !attempt.left.isEmpty else {
+                state.failure = nil
+                state.attempts = 0
+                return nil
+            }
+            if wasAttempt || state.failure == nil { state.attempts += 1 }
+            state.failure = failure
+            guard !state.isAttemptPlanned else { return nil }
+            state.isAttemptPlanned = true
+            return min(.seconds(1 << min(state.attempts - 1, 6)), Self.longestPause)
+        }
+    }
+
+    /// Splits changes into those that are stored together.
+    private static func runs(of changes: [Change]) -> [[Change]] {
+        var runs: [[Change]] = []
+        for change in changes {
+            if let last = runs.last?.last, last.kind.isBatched, last.kind == change.kind, last.lane == change.lane {
+                runs[runs.count - 1].append(change)
+            } else {
+                runs.append([change])
+            }
+        }
+        return runs
+    }
+
+    /// Drops the oldest changes whose loss does no harm until the limit holds.
+    private static func trim(_ changes: inout [Change]) {
+        while changes.count > self.limit, let index = changes.firstIndex(where: \.kind.isLossHarmless) {
+            changes.remove(at: index)
+        }
+    }
+
+    /// One pass over the changes.
+    private struct Attempt {
+        private let surroundings: Surroundings
+        /// The changes that are repeated later.
+        private(set) var left: [Change] = []
+        private(set) var failure: (any Error)?
+        private var blocked: Set<Change.Lane> = []
+
+        init(_ surroundings: Surroundings) { self.surroundings = surroundings }
+
+        /// Keeps changes for a later attempt.
+        mutating func postpone(_ changes: [Change], because failure: (any Error)?) {
+            guard let failure else { return }
+            self.failure = failure
+            for change in changes { self.postpone(change) }
+        }
+
+        private mutating func postpone(_ change: Change) {
+            self.left.append(change)
+            if let lane = change.lane { self.blocked.insert(lane) }
+        }
+
+        /// Stores changes together, unless an earlier failure makes that useless or would change the order.
+        mutating func store(_ changes: [Change], isRepeated: Bool) async {
+            guard let first = changes.first else { return }
+            let isBlocked = first.lane.map { self.blocked.contains($0) } ?? false
+            if let failure = self.failure, isBlocked || first.kind.failurePolicy == .retry {
+                let outcome = WriteOutcome.failed(failure, canSucceedLater: true)
+                for change in changes { self.settle(change, outcome, isRepeated: isRepeated) }
+                return
+            }
+            let outcomes = await self.surroundings.store(changes)
+            for (change, outcome) in zip(changes, outcomes) { self.settle(change, outcome, isRepeated: isRepeated) }
+        }
+
+        private mutating func settle(_ change: Change, _ outcome: WriteOutcome, isRepeated: Bool) {
+            if case .failed(let error, canSucceedLater: true) = outcome, change.kind.failurePolicy == .retry {
+                self.failure = error
+                self.postpone(change)
+                if isRepeated { return }
+            }
+            self.surroundings.settle(change, outcome)
+        }
     }
 }

@@ -117,9 +117,6 @@ extension RunarNode {
             defer { queue.finish() }
             return try await driver.join(by: invitation) { queue.yield($0) }
         }
-        try self.store.persist(.joinGranted(grant), at: self.wallSeconds)
-        // Its name means the network from here on.
-        self.networksChanged()
         do {
             try await driver.reach(invitation.inviter, in: invitation.networkId)
             return NewMembership(metadata: grant.metadata, isConnected: true)

@@ -5,7 +5,6 @@ public import Essentials
 public import Identity
 internal import Kademlia
 internal import Logging
-internal import Mailbox
 internal import Node
 internal import NodeCore
 internal import Platform
@@ -28,7 +27,8 @@ extension RunarNode {
     /// ``DHTError`` (`conflict`) says what holds instead. With `cache`, reads on this device are answered with the
     /// value for a while.
     ///
-    /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`.
+    /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`; ``StorageError`` if this device could not store
+    ///   the record, which is sent to no other member then.
     @discardableResult
     public func dhtPut(
         networkId: NetworkId,
@@ -216,8 +216,10 @@ extension RunarNode {
             in: network,
             (policy ?? self.config.dhtPolicy).requestPolicy
         )
-        if case .failed(let error) = answer.outcome { throw error }
-        return answer.outcome
+        guard case .failed(let error) = answer.outcome else { return answer.outcome }
+        // The disk tells more than the table knows.
+        if case .notStored = error, let failure = self.store.writeFailure { throw failure }
+        throw error
     }
 }
 
@@ -238,88 +240,6 @@ extension RunarNode {
     public func revokeCache(networkId: NetworkId, pattern: String) -> Int {
         self.tables.revoke(matching: pattern, in: networkId)
     }
-}
-
-// What a running node wants kept, or decided by what is kept.
-extension RunarNode {
-    /// Carries out items in order; records that follow each other are stored together.
-    func carryOut(_ items: [NodeDriver.Persistence]) {
-        var records: [StoredRecord] = []
-        var mail: [(network: NetworkId, effect: Mailbox.HostEffect)] = []
-        for item in items {
-            // Mail depends on nothing else that is stored.
-            if case .mail(let network, let effect) = item {
-                mail.append((network, effect))
-                continue
-            }
-            if let record = StoredRecord(item) {
-                if case .record(let network, let record) = item {
-                    self.tables.refresh(with: record, in: network, at: self.clock.now())
-                }
-                records.append(record)
-                continue
-            }
-            self.attempt { try self.store.keep(records) }
-            records = []
-            self.attempt { try self.carryOut(item) }
-        }
-        self.attempt { try self.store.keep(records) }
-        self.performMail(mail)
-    }
-
-    private func attempt(_ body: () throws -> Void) {
-        do {
-            try body()
-        } catch {
-            self.logs[.storage].error("the state could not be stored: \(error)")
-        }
-    }
-
-    private func carryOut(_ item: NodeDriver.Persistence) throws {
-        switch item {
-        case .joinAllowed(let request): try self.allow(request)
-        case .memberSecrets(let secrets): try self.save(secrets)
-        case .peer(let peer, let network, _):
-            try self.store.persist(item, at: self.wallSeconds)
-            try self.noteAdmission(of: peer, in: network)
-        case .renewalRequested(let request): try self.decide(request)
-        case .joinGranted, .revokedHere:
-            try self.store.persist(item, at: self.wallSeconds)
-            self.networksChanged()
-        case .revocations(let entries):
-            for entry in entries { self.tables.removeRecords(of: entry.peerId, in: entry.networkId) }
-            try self.store.persist(item, at: self.wallSeconds)
-        default: try self.store.persist(item, at: self.wallSeconds)
-        }
-    }
-
-    /// Gives a member a token that lasts as long as the last one that this device signed for it, if this device holds the
-    /// network's key and never said that that one was the last.
-    private func decide(_ request: RenewalRequest) throws {
-        let driver = try self.running()
-        let issued = try self.store.issuedToken(of: request.peer, in: request.network)
-        // A device that was given the network's key, or restored its root key, does not know what was signed elsewhere, and
-        // whether that was the last.
-        guard let issued else {
-            self.logs[.connections].notice(
-                "\(request.peer.short) wants a new token and its last one was not issued here: issue one to renew it again"
-            )
-            return driver.renew(request, with: nil)
-        }
-        let isOwner = try self.store.network(request.network)?.derivationIndex != nil
-        guard self.config.grantsRenewals, issued.isRenewable,
-            try isOwner || self.holdsNetworkKey(of: request.network)
-        else { return driver.renew(request, with: nil) }
-        // The last one may be later than the one shown, when it was signed but never arrived.
-        let life = issued.expiration.map { $0 > issued.issuedAt ? $0 - issued.issuedAt : 0 }
-        let end = self.wallSeconds + max(life ?? Self.standardLifeSeconds, Self.shortestLifeSeconds)
-        let token = try self.issueToken(for: request.peer, in: request.network, expiration: UnixTime.date(end))
-        driver.renew(request, with: token)
-    }
-
-    /// The life of a token whose predecessor has no end: 30 days.
-    private static let standardLifeSeconds: UInt64 = 30 * 86_400
-    private static let shortestLifeSeconds: UInt64 = 60
 }
 
 // The start of a driver with what is stored.

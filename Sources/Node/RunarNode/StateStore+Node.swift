@@ -20,7 +20,7 @@ extension StateStore {
             try self.removeToken(of: network)
             try self.forgetRecords(of: network)
             try self.deleteMail(of: network)
-        case .joinGranted(let grant):
+        case .joinGranted(let grant, _):
             try self.addMembership(grant.token, at: seconds)
             try self.addMetadata(grant.metadata, at: seconds)
             if let key = grant.token.rendezvous { try self.setRendezvous(key, of: grant.token.networkId) }
@@ -103,20 +103,19 @@ extension StateStore {
 }
 
 extension StoredRecord {
-    /// The part of a node's hash table that an item changes, or nil when it changes something else.
-    init?(_ item: NodeDriver.Persistence) {
-        switch item {
-        case .record(let network, let record):
-            self.init(
-                networkId: network,
-                location: Record.location(of: record.key, in: network),
-                writer: record.writer,
-                record: record.binary
-            )
-        case .recordForgotten(let network, let id):
-            self.init(networkId: network, location: id.location, writer: id.writer, record: nil)
-        default: return nil
-        }
+    /// A record that a node holds.
+    init(_ record: Record, in network: NetworkId) {
+        self.init(
+            networkId: network,
+            location: Record.location(of: record.key, in: network),
+            writer: record.writer,
+            record: record.binary
+        )
+    }
+
+    /// The removal of a record.
+    init(forgetting id: RecordId, in network: NetworkId) {
+        self.init(networkId: network, location: id.location, writer: id.writer, record: nil)
     }
 }
 

@@ -35,6 +35,13 @@ extension Diagnosis {
                 )
             )
         }
+        if let reason = node.storageProblem {
+            problem(
+                "state-not-stored",
+                "the node cannot store its state: \(reason)",
+                "free space on the disk of the home or mend it; the node repeats what it could not store"
+            )
+        }
         // Connections and mappings from before the cable was pulled are still known, and prove nothing.
         guard !isOffline else { return }
         lookAtPeers(node)

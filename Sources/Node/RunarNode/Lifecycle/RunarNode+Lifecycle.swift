@@ -171,8 +171,8 @@ extension RunarNode {
         core.discoveryLimits = Discovery.Limits(interval: self.config.discoveryInterval)
         let endpoint = try await self.factories.makeEndpoint(key.privateKey, self.config)
         let logger = Self.logger(of: self.config)
-        var configuration = NodeDriver.Configuration(clock: self.clock, logger: logger) { [weak self] items in
-            self?.carryOut(items)
+        var configuration = NodeDriver.Configuration(clock: self.clock, logger: logger) { [weak self] changes in
+            self?.store(changes) ?? changes.map { _ in .failed(NodeError.notRunning, canSucceedLater: false) }
         }
         configuration.limits.messageBytes = self.config.messageByteLimit
         configuration.pauses.patience = self.config.peerTimeout

@@ -61,49 +61,19 @@ final class MailService: Sendable {
 
     // MARK: Effects
 
-    /// Performs the effects of mailboxes in order, and returns the inputs that answer them.
+    /// Stores mails of other members together, so that a batch waits for the disk once.
     ///
-    /// Mails to be held are stored together, so that a batch waits for the disk once.
-    func perform(
-        _ effects: [(network: NetworkId, effect: Mailbox.HostEffect)],
-        onError report: (any Error) -> Void
-    ) -> [Input] {
-        var answers = hold(effects, onError: report)
-        for (network, effect) in effects {
-            do {
-                if let answer = try perform(effect, in: network) { answers.append(.mailbox(network, answer)) }
-            } catch {
-                report(error)
-                if let answer = Self.failure(of: effect) { answers.append(.mailbox(network, answer)) }
-            }
-        }
-        return answers
+    /// - Throws: `StorageError`, and then none is stored.
+    func hold(_ mails: [(network: NetworkId, mail: Mail, description: HeldMail)]) throws {
+        try store.addMail(mails.map { (StoredMail($0.description, in: $0.network), $0.mail.body) })
     }
 
-    private func hold(
-        _ effects: [(network: NetworkId, effect: Mailbox.HostEffect)],
-        onError report: (any Error) -> Void
-    ) -> [Input] {
-        let mails = effects.compactMap { network, effect -> (mail: StoredMail, body: [UInt8])? in
-            guard case .hold(let mail, let description) = effect else { return nil }
-            return (StoredMail(description, in: network), mail.body)
-        }
-        var isHeld = true
-        do {
-            try store.addMail(mails)
-        } catch {
-            report(error)
-            isHeld = false
-        }
-        return effects.compactMap { network, effect in
-            guard case .hold(let mail, _) = effect else { return nil }
-            return .mailbox(network, .held(mail.id, isHeld))
-        }
-    }
-
-    private func perform(_ effect: Mailbox.HostEffect, in network: NetworkId) throws -> Mailbox.HostInput? {
+    /// Performs an effect of mailboxes, and returns the input that answers it.
+    ///
+    /// - Throws: `StorageError`; the driver answers then.
+    func perform(_ effect: Mailbox.HostEffect, in network: NetworkId) throws -> Mailbox.HostInput? {
         switch effect {
-        case .hold: return nil  // see above
+        case .hold: return nil  // see hold(_:)
         case .readOutgoing(let id, let relays):
             try store.addRelays(relays, of: id.bytes, in: network)
             return .outgoingRead(id, try mails([id], in: .outgoing, of: network).first)
@@ -123,15 +93,6 @@ final class MailService: Sendable {
             let channel = incoming.withLock { $0 }
             let isTaken = channel?.offer(ReceivedMail(network: network, mail: mail, sender: sender)) ?? false
             return isTaken ? nil : .stored([mail.id], nil)
-        }
-    }
-
-    /// The answer to an effect that the disk failed to perform.
-    private static func failure(of effect: Mailbox.HostEffect) -> Mailbox.HostInput? {
-        switch effect {
-        case .readOutgoing(let id, _): .outgoingRead(id, nil)
-        case .readHeld(_, let owner): .heldRead(for: owner, [])
-        case .hold, .delete, .progressed, .receive: nil
         }
     }
 

@@ -1,6 +1,5 @@
 package import Concurrency
 package import Identity
-internal import Logging
 package import Mailbox
 internal import Node
 internal import NodeCore
@@ -82,12 +81,8 @@ extension RunarNode {
         }
     }
 
-    /// Performs effects of mailboxes, and applies the answers.
-    func performMail(_ effects: [(network: NetworkId, effect: Mailbox.HostEffect)]) {
-        guard !effects.isEmpty else { return }
-        let answers = mailService.perform(effects) { error in
-            logs[.storage].error("mail could not be stored or read: \(error)")
-        }
-        for answer in answers { applyIfRunning(answer) }
+    /// Performs an effect of mailboxes other than `hold`, and applies its answer.
+    func performMail(_ effect: Mailbox.HostEffect, in network: NetworkId) throws {
+        if let answer = try mailService.perform(effect, in: network) { applyIfRunning(.mailbox(network, answer)) }
     }
 }
