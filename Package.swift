@@ -483,7 +483,7 @@ let package = Package(
                 "Bytes", "Concurrency", "Identity", "Mailbox", "NodeCore", "PubSub", "RunarNode", "Simulation",
                 "Transport",
                 "QUIC",
-                "Kademlia", "Platform", "Storage", "Traversal", "TestSupport", "runar", logging,
+                "Node", "Platform", "Storage", "Traversal", "TestSupport", "runar", logging,
             ]
         ),
     ]
