@@ -66,7 +66,7 @@ internal import Testing
         }
     }
 
-    @Test func `a device that left the newest card of its person neither asks nor consents for the person`() async throws {
+    @Test func `a device that left the newest card of its person neither asks nor consents`() async throws {
         try await withCircles("Ada", "Ben", "Laptop") { devices, _ in
             let (ada, ben, laptop) = (devices[0], devices[1], devices[2])
             let (driver, newest) = (ben.circle.driver, try #require(ben.circle.card))

@@ -177,7 +177,9 @@ internal import Testing
     @Test func `an announcement does not replace the first pool while that is transferred`() throws {
         var sharing = try Self.sharing()
         let key = sharing.pair.devices[1].key
-        let pools = try (UInt32(1)...2).map { try KeyStore.generate(.p256, generation: $0, capacity: 2).publicKeys.encoded }
+        let pools = try (UInt32(1)...2).map { generation in
+            try KeyStore.generate(.p256, generation: generation, capacity: 2).publicKeys.encoded
+        }
         for (pool, generation) in zip(pools, UInt32(1)...2) {
             sharing.send(try Self.share(of: pool, generation: generation, in: sharing.binding, by: key))
         }

@@ -327,7 +327,8 @@ extension NodeCore {
     /// Both sides have proved themselves; does nothing unless the peer's token and ours are good at this moment.
     mutating func admit(_ network: NetworkId, on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let state = self.connections[id], let peering = state.peerings[network], peering.state != .admitted,
-            !state.isForRenewal, self.memberships.isGood(peering, in: network, now), self.hasRoomForPeer(on: id, now, &effects)
+            !state.isForRenewal, self.memberships.isGood(peering, in: network, now),
+            self.hasRoomForPeer(on: id, now, &effects)
         else { return }
         let peer = state.link.peer
         // An admitted peer is wanted again, by this side or by the other.

@@ -299,7 +299,8 @@ extension NodeCore {
     ) {
         defer { self.endRenewalOfBanned(on: id, now, &effects) }
         guard let token, let state = self.connections[id], let peering = state.peerings[network],
-            peering.state == .admitted || state.isForRenewal, token.peerId == state.link.peer, token.networkId == network,
+            peering.state == .admitted || state.isForRenewal, token.peerId == state.link.peer,
+            token.networkId == network,
             self.memberships[network]?.revocations.set.contains(token.peerId) == false
         else { return }
         self.connections.send(.renewalGrant(index: peering.index, token), on: id, &effects)

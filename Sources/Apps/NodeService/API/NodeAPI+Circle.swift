@@ -43,9 +43,13 @@ extension NodeAPI {
             ) {
                 try await handler.accept($0.person)
             },
-            route(.post, "/circle/people/{person}/decline", .overTheNetwork, .json(DeclineForm.self), changes: [.circle]) {
-                request,
-                form in
+            route(
+                .post,
+                "/circle/people/{person}/decline",
+                .overTheNetwork,
+                .json(DeclineForm.self),
+                changes: [.circle]
+            ) { request, form in
                 try await handler.decline(request.person, ignoringDevices: form.ignoreDevices ?? false)
             },
             route(.post, "/circle/people/{person}/verify", .overTheNetwork, .json(TextForm.self), changes: [.circle]) {

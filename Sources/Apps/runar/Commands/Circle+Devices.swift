@@ -161,7 +161,9 @@ extension Circle {
     struct Unblock: ReportingCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lift the block of a person.",
-            discussion: "The person's devices may connect again. Trust returns once one of you asks and the other accepts."
+            discussion: """
+                The person's devices may connect again. Trust returns once one of you asks and the other accepts.
+                """
         )
 
         @OptionGroup var person: PersonOptions

@@ -134,7 +134,7 @@ extension Circle {
     struct Decline: ReportingCommand {
         static let configuration = CommandConfiguration(abstract: "Decline the request of a person.")
 
-        @Flag(help: "Refuse further requests of the person's devices, until you ask one of them with `runar circle add`.")
+        @Flag(help: "Refuse further requests of the person's devices, until you ask one of them.")
         var ignoreDevices = false
         @OptionGroup var person: PersonOptions
 

@@ -161,8 +161,8 @@ extension CircleDriver {
     /// Whether this person invited the person of a device, who may have consented already.
     func isInvited(_ device: PeerId) -> Bool {
         state.withLock { state in
-            state.invitedDevices.contains(device)
-                || state.people.values.contains { $0.trust.state == .invited && $0.devices.contains(device) }
+            let owner = state.owner(of: device).flatMap { state.people[$0] }
+            return state.invitedDevices.contains(device) || owner?.trust.state == .invited
         }
     }
 

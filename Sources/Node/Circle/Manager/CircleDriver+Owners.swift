@@ -6,7 +6,9 @@ internal import SealedMessages
 
 // The owners of devices: the cards of two people may name one device, and it belongs to one of them.
 extension CircleDriver {
-    /// The seconds by which the clock of another device may be ahead. Holders refuse mail of a clock that is further ahead.
+    /// The seconds by which the clock of another device may be ahead.
+    ///
+    /// Holders refuse mail of a clock that is further ahead.
     static let clockTolerance: UInt64 = 86_400
 
     /// The person to whom a device belongs; nil if no card names it.
