@@ -57,6 +57,17 @@ internal import Testing
         #expect(haveRoom == [false, false, true, false, true])
     }
 
+    @Test func `a device of the same IPv6 network spends nothing of a known one's share`() throws {
+        var budget = SourceBudget()
+        let (member, guest) = (
+            try SocketAddress(parsing: "[2001:db8::1]:1"), try SocketAddress(parsing: "[2001:db8::666]:1")
+        )
+        budget.vouch(for: member, at: .zero)
+        budget.charge(.proof, count: 5_000, to: guest, at: .zero)
+        #expect(!budget.hasRoom(for: .proof, from: guest, at: .zero))
+        #expect(budget.hasRoom(for: .proof, from: member, at: .zero))
+    }
+
     @Test func `recently used entries stay, and unused ones are removed`() {
         var recent = RecentlyUsed<Int, Int>(limit: 10)
         for key in 0..<100 {

@@ -47,6 +47,8 @@ struct CoreNetwork {
     var hasPaths = false
     /// Connections that drain stay while this is set: their streams do not end.
     var areStreamsOpen = false
+    /// The addresses from which nodes dial, if not the usual ones.
+    var origins: [Int: SocketAddress] = [:]
     /// Whether every dial fails.
     var isOffline = false
 
@@ -237,7 +239,7 @@ struct CoreNetwork {
         Link(
             peer: self.nodes[other].peerId,
             isDialler: isDialler,
-            address: Self.address(of: other),
+            address: isDialler ? Self.address(of: other) : self.origins[other] ?? Self.address(of: other),
             exporter: [UInt8](repeating: UInt8(truncatingIfNeeded: self.connectionCount), count: 32),
             pathKey: self.hasPaths ? PathKey([UInt8](repeating: 7, count: PathKey.byteCount)) : nil
         )

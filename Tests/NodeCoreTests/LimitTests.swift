@@ -113,11 +113,12 @@ internal import Testing
         arrive(22, from: .v6(high: 1, low: 1, scope: 0))
         arrive(23, from: .v6(high: 1, low: 2, scope: 0))
         #expect(net.nodes[0].core.connections.ids.map(\.number) == [4, 5, 6, 21, 22, 23])
+        // An address without a place gets one of the block with the most, another one none where all have as many.
         arrive(24, from: .v6(high: 1, low: 3, scope: 0))
         arrive(25, from: .v4(0x0A00_0001))
-        #expect(net.nodes[0].core.connections.ids.map(\.number) == [4, 5, 6, 21, 22, 23])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [5, 6, 21, 22, 23, 24])
         arrive(26, from: .v4(0x0A00_0003))
-        #expect(net.nodes[0].core.connections.ids.map(\.number) == [5, 6, 21, 22, 23, 26])
+        #expect(net.nodes[0].core.connections.ids.map(\.number) == [6, 21, 22, 23, 24, 26])
     }
 
     @Test func `a newcomer takes the oldest place of an attacker with many addresses`() throws {
@@ -125,12 +126,42 @@ internal import Testing
         limits.unadmittedConnections = 6
         var net = CoreNetwork(hasTables: false)
         try net.addMember(limits: limits)
-        for number in UInt64(1)...6 { Self.arrive(number, from: .v4(0x0A00_0000 + UInt32(number)), at: &net) }
-        Self.arrive(7, from: .v4(0x0A00_0100), at: &net)
+        for number in UInt64(1)...6 { Self.arrive(number, from: .v4(0x0A00_0000 + UInt32(number) << 8), at: &net) }
+        Self.arrive(7, from: .v4(0x0A00_0000), at: &net)
         #expect(net.nodes[0].core.connections.ids.map(\.number) == [2, 3, 4, 5, 6, 7])
         // A second place is for none of them.
-        Self.arrive(8, from: .v4(0x0A00_0100), at: &net)
+        Self.arrive(8, from: .v4(0x0A00_0000), at: &net)
         #expect(net.nodes[0].core.connections.ids.map(\.number) == [2, 3, 4, 5, 6, 7])
+    }
+
+    /// The guest completes as many handshakes as the transport allows the devices of a household.
+    @Test(arguments: [16, 4_000])
+    func `a guest with many addresses of the home's IPv6 network keeps no member out`(_ addresses: UInt64) throws {
+        let home: UInt64 = 0x2001_0DB8_0001_0002
+        var net = CoreNetwork(hasTables: false)
+        try net.addMember()
+        var number: UInt64 = 1_000_000
+        func attack(for count: Int) {
+            for _ in 0..<count {
+                number += 1
+                net.advance(by: .seconds(1) / 256)
+                Self.arrive(number, from: .v6(high: home, low: 0x1_0000 + number % addresses, scope: 0), at: &net)
+            }
+        }
+        attack(for: 512)
+        #expect(net.nodes[0].core.connections.count == Limits().unadmittedConnections)
+        for _ in 0..<20 {
+            let member = try net.addMember()
+            net.origins[member] = SocketAddress(.v6(high: home, low: UInt64(member), scope: 0), port: 4_000)
+            net.introduce(0, to: member)
+            net.isHolding = true
+            net.link(member, 0)
+            // The time of a slow round trip.
+            attack(for: 64)
+            net.isHolding = false
+            net.deliver()
+            #expect(net.areAdmitted(0, member))
+        }
     }
 
     @Test func `unadmitted peers leave no state behind`() throws {

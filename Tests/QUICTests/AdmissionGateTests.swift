@@ -82,12 +82,48 @@ internal import Testing
         for _ in 0..<40 { gate.ended(try begin(&gate, isValidated: false), hasCompleted: true) }
     }
 
-    @Test func `within a site each address is a source, and elsewhere a customer's network`() {
-        let text = { IPAddress($0)?.sourceNetwork.description }
-        #expect(text("203.0.113.77") == "203.0.113.0" && text("2001:db8:1:2ff:3::4") == "2001:db8:1:200::")
-        for address in ["192.168.1.77", "10.0.0.7", "127.0.0.2", "169.254.3.4", "fd00::1:2", "fe80::1:2", "::1"] {
-            #expect(text(address) == address)
+    @Test func `a network elsewhere is one party, until a member was admitted from it`() throws {
+        var gate = gate { ($0.handshakesPerSource, $0.handshakesPerSourcePerSecond) = (1, 1) }
+        let addresses = try ["2001:db8::1", "2001:db8::2", "2001:db8::3"].map { try #require(IPAddress($0)) }
+        _ = try begin(&gate, from: addresses[0])
+        #expect(gate.evaluate(addresses[1], isValidated: true, at: 0) == .drop)
+        gate.remember(addresses[2])
+        _ = try begin(&gate, from: addresses[1])
+        // Nor on the link on which the packet arrived.
+        let (guest, own) = (try #require(IPAddress("2001:db8:1::1")), try #require(IPAddress("2001:db8:1::2")))
+        for address in [guest, own] {
+            guard case .accept = gate.evaluate(address, to: own, isValidated: true, at: 0) else {
+                Issue.record("\(address) is not a party of its own")
+                return
+            }
         }
+    }
+
+    @Test func `the devices of a household have a bounded number of handshakes together`() throws {
+        var gate = gate { ($0.handshakesPerBlock, $0.handshakesPerBlockPerSecond, $0.halfOpen) = (8, 4, 64) }
+        for device in UInt64(1)...8 {
+            _ = try begin(&gate, from: .v6(high: 0xFD00 << 48, low: device, scope: 0))
+        }
+        let next = IPAddress.v6(high: 0xFD00 << 48, low: 9, scope: 0)
+        #expect(gate.evaluate(next, isValidated: true, at: 0) == .drop)
+        _ = try begin(&gate, from: next, at: Self.second / 4)
+        #expect(gate.evaluate(next, isValidated: true, at: Self.second / 4) == .drop)
+    }
+
+    @Test func `a quarter of a household's handshakes is for addresses that spent none lately`() throws {
+        var gate = gate {
+            ($0.handshakesPerBlock, $0.handshakesPerBlockPerSecond, $0.halfOpen) = (8, 1, 64)
+            $0.unadmitted = UnadmittedLimits()
+        }
+        let (guest, device) = (IPAddress.v4(0x0A00_0001), IPAddress.v4(0x0A00_0002))
+        for _ in 0..<6 { gate.ended(try begin(&gate, from: guest), hasCompleted: true) }
+        #expect(gate.evaluate(guest, isValidated: true, at: 0) == .drop)
+        let handshake = try begin(&gate, from: device)
+        gate.ended(handshake, hasCompleted: true)
+        #expect(gate.evaluate(device, isValidated: true, at: 0) == .drop)
+        // An admission returns the token, and the device may come again.
+        gate.admitted(handshake)
+        _ = try begin(&gate, from: device)
     }
 
     @Test func `the source with the most handshakes gives its oldest up for one with fewer`() throws {

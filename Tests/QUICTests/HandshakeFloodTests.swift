@@ -23,9 +23,9 @@ internal import Testing
         }
 
         /// Sends an Initial, and another one after a Retry; returns the handshake if there is one.
-        mutating func dial(from address: IPAddress) -> AdmissionGate.Handshake? {
+        mutating func dial(from address: IPAddress, to own: IPAddress? = nil) -> AdmissionGate.Handshake? {
             for isValidated in [false, true] {
-                switch gate.evaluate(address, isValidated: isValidated, at: now) {
+                switch gate.evaluate(address, to: own, isValidated: isValidated, at: now) {
                 case .accept(let handshake, let other):
                     if let other { evicted.insert(other) }
                     return handshake
@@ -93,5 +93,74 @@ internal import Testing
             }
             #expect(flood.completions(of: devices, under: [guest], perSecond: 300) == 10)
         }
+    }
+
+    // MARK: A guest with many addresses of the home's IPv6 network
+
+    /// A guest in the home that begins `perSecond` handshakes a second, each from another one of its addresses.
+    private struct Guest {
+        static let home: UInt64 = 0x2001_0DB8_0001_0002
+        static let node = IPAddress.v6(high: home, low: 1, scope: 0)
+
+        var flood = Flood()
+        let addresses: UInt64
+        let perSecond: UInt64
+        private var count: UInt64 = 0
+
+        init(addresses: UInt64, perSecond: UInt64) {
+            (self.addresses, self.perSecond) = (addresses, perSecond)
+        }
+
+        mutating func attack(for milliseconds: Int) {
+            for _ in 0..<milliseconds {
+                flood.pass([], perSecond: 0)
+                while count < flood.now / HandshakeFloodTests.millisecond * perSecond / 1000 {
+                    count += 1
+                    let address = IPAddress.v6(high: Self.home, low: 0x1_0000 + count % addresses, scope: 0)
+                    if let handshake = flood.dial(from: address, to: Self.node) {
+                        flood.held.append((flood.now + HandshakeFloodTests.timeout, handshake))
+                    }
+                }
+            }
+        }
+
+        /// Dials from an address of the home, again after a second as QUIC does (RFC 9002, section 6.2), and returns
+        /// whether the handshake was complete within two seconds.
+        mutating func isLetIn(_ device: IPAddress) -> Bool {
+            for pause in [1000, 0] {
+                let handshake = flood.dial(from: device, to: Self.node)
+                attack(for: 100)
+                if let handshake, !flood.evicted.contains(handshake) {
+                    flood.gate.ended(handshake, hasCompleted: true)
+                    flood.gate.admitted(handshake)
+                    flood.gate.remember(device)
+                    return true
+                }
+                attack(for: max(0, pause - 100))
+            }
+            return false
+        }
+    }
+
+    /// Either the household has enough handshakes, or the addresses of the guest spent theirs before.
+    @Test(arguments: [(16, 1000, 3), (4_000, 250, 3), (4_000, 500, 20)] as [(UInt64, UInt64, Int)])
+    func `a guest with many addresses of the home's network keeps no device of it out`(
+        _ addresses: UInt64,
+        _ perSecond: UInt64,
+        after seconds: Int
+    ) {
+        var guest = Guest(addresses: addresses, perSecond: perSecond)
+        guest.attack(for: 1_000 * seconds)
+        let letIn = (1...20).filter { guest.isLetIn(.v6(high: Guest.home, low: UInt64(100 + $0), scope: 0)) }
+        #expect(letIn.count == 20)
+        #expect(guest.flood.gate.begun < 2 * 256 + 2 * 128 * guest.flood.now / 1_000_000_000)
+    }
+
+    @Test func `a member at its last address is let in whatever number of addresses a guest has`() {
+        var guest = Guest(addresses: .max, perSecond: 1000)
+        let member = IPAddress.v6(high: Guest.home, low: 100, scope: 0)
+        guest.flood.gate.remember(member)
+        guest.attack(for: 3_000)
+        #expect((0..<20).filter { _ in guest.isLetIn(member) }.count == 20)
     }
 }

@@ -79,8 +79,7 @@ struct SourceBudget: Sendable {
 
     /// Whether there is room for more of `work` for this source.
     func hasRoom(for work: Work, from source: SocketAddress, at now: Duration) -> Bool {
-        let key = Self.key(of: source)
-        let (entry, isKnown) = entry(of: key, at: now)
+        let (entry, isKnown) = entry(of: AddressSource(source.ip), at: now)
         let share = isKnown ? knownShare : unverifiedShare
         return entry.buckets[work].hasRoom(under: work.ownRate, at: now)
             && share[work].hasRoom(under: work.sharedRate(isKnown: isKnown), at: now)
@@ -88,67 +87,31 @@ struct SourceBudget: Sendable {
 
     /// Counts `work` that was done for this source.
     mutating func charge(_ work: Work, count: Int = 1, to source: SocketAddress, at now: Duration) {
-        let key = Self.key(of: source)
+        let key = AddressSource(source.ip)
         var (entry, isKnown) = entry(of: key, at: now)
         entry.buckets[work].charge(count, under: work.ownRate, at: now)
         if isKnown {
             knownShare[work].charge(count, under: work.sharedRate(isKnown: true), at: now)
-            known[key] = entry
+            known[key.address] = entry
         } else {
             unverifiedShare[work].charge(count, under: work.sharedRate(isKnown: false), at: now)
-            unverified[key] = entry
+            unverified[key.party] = entry
         }
     }
 
     /// A verified announcement came from this source.
     mutating func vouch(for source: SocketAddress, at now: Duration) {
-        let key = Self.key(of: source)
-        var (entry, isKnown) = entry(of: key, at: now)
+        let key = AddressSource(source.ip)
+        var entry = entry(of: key, at: now).0
         entry.knownUntil = now + Self.knownFor
-        known[key] = entry
-        if !isKnown { unverified[key] = nil }
+        known[key.address] = entry
     }
 
-    private func entry(of key: IPAddress, at now: Duration) -> (Source, isKnown: Bool) {
-        if let entry = known[key], entry.knownUntil > now { return (entry, true) }
-        return (unverified[key] ?? known[key] ?? Source(), false)
-    }
-
-    /// Returns the key that identifies a source: the /64 of an IPv6 address, because its owner has all addresses in it.
-    private static func key(of source: SocketAddress) -> IPAddress {
-        switch source.ip.withoutScope.unmapped {
-        case .v6(let high, _, _) where !source.isLinkLocal: .v6(high: high, low: 0, scope: 0)
-        case let ip: ip
-        }
-    }
-}
-
-/// A dictionary that forgets what was not written lately, in two generations of `limit` entries: no entry costs a scan.
-struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private let limit: Int
-    private var young: [Key: Value] = [:]
-    private var old: [Key: Value] = [:]
-
-    init(limit: Int) {
-        self.limit = limit
-    }
-
-    /// The number of entries; one that is in both generations counts twice.
-    var count: Int { young.count + old.count }
-
-    subscript(key: Key) -> Value? {
-        get { young[key] ?? old[key] }
-        set {
-            guard let newValue else {
-                young[key] = nil
-                old[key] = nil
-                return
-            }
-            if young.count >= limit, young[key] == nil {
-                old = young
-                young = [:]
-            }
-            young[key] = newValue
-        }
+    /// Returns the entry of a source: of a known one that of its address, so that no other address of its network is
+    /// charged to it.
+    private func entry(of source: AddressSource, at now: Duration) -> (Source, isKnown: Bool) {
+        let known = known[source.address]
+        if let known, known.knownUntil > now { return (known, true) }
+        return (unverified[source.party] ?? known ?? Source(), false)
     }
 }

@@ -38,7 +38,7 @@ struct ConnectionState: Sendable {
     var isSuspect = false
     var buckets: PeerTokenBuckets
 
-    init(link: Link, source: IPAddress?, buckets: PeerTokenBuckets, helloUntil deadline: Duration, now: Duration) {
+    init(link: Link, source: AddressSource?, buckets: PeerTokenBuckets, helloUntil deadline: Duration, now: Duration) {
         self.link = link
         self.standing = .unadmitted(source: source)
         self.indexes = NetworkIndexes(isDialler: link.isDialler)
@@ -74,7 +74,7 @@ struct ConnectionState: Sendable {
 /// Whether a peer was ever admitted on a connection.
 enum Standing: Hashable, Sendable {
     /// No network was admitted so far; the source of an accepted connection. May become `admitted`.
-    case unadmitted(source: IPAddress?)
+    case unadmitted(source: AddressSource?)
     /// The time of the first admission. Final.
     case admitted(since: Duration)
 
@@ -86,7 +86,7 @@ enum Standing: Hashable, Sendable {
     }
 
     /// The source of an accepted connection without an admission.
-    var unadmittedSource: IPAddress? {
+    var unadmittedSource: AddressSource? {
         switch self {
         case .unadmitted(let source): source
         case .admitted: nil

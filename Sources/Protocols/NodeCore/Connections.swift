@@ -4,7 +4,7 @@ internal import Identity
 struct Connections: Sendable {
     /// Looked up, and walked only in an order that the ids give.
     private(set) var states: [ConnectionId: ConnectionState] = [:]
-    private var unadmitted = UnadmittedSources()
+    private var unadmitted = SourcePlaces()
     private var spentBuckets = SpentTokenBuckets()
     /// The number of the input that is being handled, from 1.
     private var inputNumber: UInt64 = 0
@@ -27,8 +27,8 @@ struct Connections: Sendable {
     // MARK: Life
 
     mutating func add(_ id: ConnectionId, _ link: Link, until deadline: Duration, at now: Duration) {
-        let source = link.isDialler ? nil : UnadmittedSources.source(of: link.address)
-        if let source { self.unadmitted.change(source, by: 1) }
+        let source = link.isDialler ? nil : AddressSource(link.address.ip)
+        if let source { self.unadmitted.add(source) }
         self.states[id] = ConnectionState(
             link: link,
             source: source,
@@ -41,7 +41,7 @@ struct Connections: Sendable {
     mutating func remove(_ id: ConnectionId, at now: Duration) -> ConnectionState? {
         guard let state = self.states.removeValue(forKey: id) else { return nil }
         switch state.standing {
-        case .unadmitted(let source): if let source { self.unadmitted.change(source, by: -1) }
+        case .unadmitted(let source): if let source { self.unadmitted.remove(source) }
         case .admitted: self.spentBuckets.keep(state.buckets, of: state.link.peer, at: now)
         }
         return state
@@ -52,7 +52,7 @@ struct Connections: Sendable {
     /// Returns false if another one was noted before.
     mutating func noteAdmission(on id: ConnectionId, at now: Duration) -> Bool {
         guard case .unadmitted(let source)? = self.states[id]?.standing else { return false }
-        if let source { self.unadmitted.change(source, by: -1) }
+        if let source { self.unadmitted.remove(source) }
         self.states[id]?.standing = .admitted(since: now)
         self.states[id]?.usage.note(at: now)
         return true
@@ -65,16 +65,14 @@ struct Connections: Sendable {
 
     /// Returns the connection that yields its place to one from `address`; nil if none does.
     ///
-    /// A handshake costs an attacker little, and each one holds a place for the time of a hello. So that no address keeps
-    /// all others out, the source that has the most places yields one to a source that has fewer. An attacker with many
-    /// addresses does not either: a source without any place gets the oldest one of those that have the most.
+    /// A handshake costs an attacker little, and each one holds a place for the time of a hello. See ``SourcePlaces``.
     func yielding(to address: SocketAddress) -> (id: ConnectionId, peer: PeerId)? {
-        let (most, own) = (self.unadmitted.most, self.unadmitted[UnadmittedSources.source(of: address)])
-        guard own == 0 || most > own + 1 else { return nil }
+        let sources = self.unadmitted.yielding(to: AddressSource(address.ip))
+        guard !sources.isEmpty else { return nil }
         var oldest: (id: ConnectionId, peer: PeerId)?
         // A joiner may wait for a person, and stays.
         for (id, state) in self.states where state.join == .none {
-            guard let source = state.standing.unadmittedSource, self.unadmitted[source] == most else { continue }
+            guard let source = state.standing.unadmittedSource, sources.contains(source) else { continue }
             if oldest.map({ id < $0.id }) ?? true { oldest = (id, state.link.peer) }
         }
         return oldest
@@ -110,28 +108,5 @@ struct Connections: Sendable {
             }
         }
         return fallback
-    }
-}
-
-/// The number of connections without an admission, in all and from each source.
-private struct UnadmittedSources: Sendable {
-    private(set) var count = 0
-    private var sources: [IPAddress: Int] = [:]
-
-    /// The source that an address counts for: a host with one IPv6 address of a /64 has them all.
-    static func source(of address: SocketAddress) -> IPAddress {
-        guard case .v6(let high, _, _) = address.ip.unmapped else { return address.ip.unmapped }
-        return .v6(high: high, low: 0, scope: 0)
-    }
-
-    subscript(source: IPAddress) -> Int { self.sources[source] ?? 0 }
-
-    /// The number of those from the source that has the most.
-    var most: Int { self.sources.values.max() ?? 0 }
-
-    mutating func change(_ source: IPAddress, by change: Int) {
-        self.count += change
-        let changed = self[source] + change
-        self.sources[source] = changed == 0 ? nil : changed
     }
 }

@@ -101,8 +101,7 @@ struct Ledger: Sendable {
 
     /// The address as it is counted: an IPv6 host has its whole /64.
     private static func target(_ ip: IPAddress) -> IPAddress {
-        guard case .v6(let high, _, _) = ip else { return ip }
-        return .v6(high: high, low: 0, scope: 0)
+        AddressSource(ip).host
     }
 
     private mutating func position(of peer: PeerId, _ now: Duration) -> Int? {

@@ -165,7 +165,6 @@ package struct STUNServer: Sendable {
 
     /// Returns the key that identifies a source: the /64 of an IPv6 address, because its owner has all addresses in it.
     private static func key(of ip: IPAddress) -> IPAddress {
-        guard case .v6(let high, _, _) = ip else { return ip }
-        return .v6(high: high, low: 0, scope: 0)
+        AddressSource(ip).host
     }
 }

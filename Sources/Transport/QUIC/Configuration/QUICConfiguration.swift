@@ -86,9 +86,15 @@ package struct QUICLimits: Sendable, Hashable {
     package var halfOpen = 256
     /// Half-open connections above which a newcomer must prove its address by a Retry.
     package var retryThreshold = 32
+    /// Handshakes that the devices of one household may begin, but not complete, at a time; a quarter is reserved for
+    /// addresses that spent none lately.
+    package var handshakesPerBlock = 256
+    /// The number of them that they get back each second, with a proved address and once more without: each of 256
+    /// connections without an admission still has a second for its hello.
+    package var handshakesPerBlockPerSecond = 128
     /// Connections that wait for `accept`.
     package var pendingAccepts = 256
-    /// Handshakes that one source may begin, but not complete, at a time.
+    /// Handshakes that one party may begin, but not complete, at a time.
     package var handshakesPerSource = 64
     /// The number of them that it gets back each second.
     package var handshakesPerSourcePerSecond = 16

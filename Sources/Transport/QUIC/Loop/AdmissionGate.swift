@@ -3,12 +3,16 @@ internal import Identity
 /// Decides which clients get a handshake, before anything is allocated for them.
 ///
 /// Every half-open connection costs about 90 KB for seconds, and its source may be forged. So there is a cap on all of
-/// them, a threshold above which the address must be proved first (Retry, RFC 9000, section 8.1.2), and a bucket of
-/// begun handshakes per source that is refilled slowly, or at once when the client is admitted. Who proved its address
-/// is counted apart from who did not: a forger cannot use up the bucket of the one it pretends to be.
+/// them, a threshold above which the address must be proved first (Retry, RFC 9000, section 8.1.2), and buckets of
+/// begun handshakes that are refilled slowly, or at once when the client is admitted. Who proved its address is counted
+/// apart from who did not: a forger cannot use up the bucket of the one it pretends to be.
 ///
-/// At the cap the source with the most handshakes loses its oldest one to a source with fewer. A quarter of the places
-/// is reserved for addresses from which a member was admitted before.
+/// A block of addresses (``AddressSource``) has one bucket. A block that the household of this node or of a member has
+/// is shared by devices of different people: there each address has that bucket, and the block a larger one. A quarter of
+/// the larger one is reserved for addresses that did not spend a handshake lately, since a guest with many addresses could
+/// empty it. An address from which a member was admitted depends on no bucket but its own.
+///
+/// At the cap the places pass on as ``SourcePlaces`` states. A quarter of them is reserved for the addresses of members.
 struct AdmissionGate {
     /// The decision on an Initial packet.
     enum Verdict: Equatable {
@@ -18,23 +22,40 @@ struct AdmissionGate {
         case drop
     }
 
-    /// The addresses that are counted together, and whether the address was proved.
-    struct Source: Hashable, Sendable {
-        let network: IPAddress
-        let isValidated: Bool
+    /// The knowledge of a client's address, which decides about its buckets.
+    enum Standing: Hashable, Sendable {
+        /// A member was admitted from the address.
+        case member
+        /// The devices of a household share the block.
+        case neighbour
+        case unknown
     }
 
     /// One handshake that was begun.
     struct Handshake: Hashable, Sendable {
         /// Later ones have higher numbers.
         let number: UInt64
-        let source: Source
+        let source: AddressSource
+        let isValidated: Bool
+        let standing: Standing
     }
 
-    /// Sources remembered at a time.
+    /// The addresses that have a bucket together.
+    private struct Bucket: Hashable, Sendable {
+        enum Scope: Hashable, Sendable {
+            case party(IPAddress)
+            case household(IPAddress)
+        }
+        let scope: Scope
+        let isValidated: Bool
+    }
+
+    /// Buckets remembered at a time.
     static let maximumSources = 4096
     /// Addresses of members remembered at a time.
     static let maximumMembers = 1024
+    /// Addresses remembered, twice over, that proved themselves and were not admitted.
+    static let maximumSpenders = 4096
     /// Answers without state.
     enum Reply: Hashable, Sendable, CaseIterable {
         /// Proves an address (RFC 9000, section 8.1.2): the only way in for new clients above the threshold.
@@ -56,7 +77,9 @@ struct AdmissionGate {
     static let resetChecksPerSecond = 100
 
     private let limits: QUICLimits
-    private var sources: [Source: TokenBucket] = [:]
+    private var buckets: [Bucket: TokenBucket] = [:]
+    /// The addresses that proved themselves and were not admitted.
+    private var spenders = RecentlyUsed<IPAddress, Bool>(limit: maximumSpenders)
     /// One bucket for each kind: junk that asks for one uses up nothing of another.
     private var replies = Dictionary(
         uniqueKeysWithValues: Reply.allCases.map { ($0, TokenBucket(capacity: $0.perSecond, perSecond: $0.perSecond)) }
@@ -64,37 +87,46 @@ struct AdmissionGate {
     private var resetChecks = TokenBucket(capacity: resetChecksPerSecond, perSecond: resetChecksPerSecond)
     /// Handshakes under way, the oldest first; at most ``QUICLimits/halfOpen``.
     private(set) var underWay: [Handshake] = []
-    private var begun: UInt64 = 0
-    /// Addresses from which a member was admitted, with higher numbers for later ones.
-    private var members: [IPAddress: UInt64] = [:]
-    private var admissions: UInt64 = 0
+    /// The places of those that proved their address.
+    private var places = SourcePlaces()
+    /// The number of handshakes that were begun.
+    private(set) var begun: UInt64 = 0
+    private var members = MemberAddresses(limit: maximumMembers)
 
     init(limits: QUICLimits) {
         self.limits = limits
     }
 
-    /// Evaluates the Initial of a client.
+    /// Evaluates the Initial of a client that was sent to `destination`.
     ///
     /// Every `accept` must be followed by one call of ``ended(_:hasCompleted:)``, except for what is evicted.
-    mutating func evaluate(_ address: IPAddress, isValidated: Bool, at now: UInt64) -> Verdict {
+    mutating func evaluate(
+        _ address: IPAddress,
+        to destination: IPAddress? = nil,
+        isValidated: Bool,
+        at now: UInt64
+    ) -> Verdict {
         let isCrowded = underWay.count >= limits.retryThreshold
         if isCrowded, !isValidated { return mayReply(.retry, at: now) ? .demandRetry : .drop }
-        let isMember = isValidated && members[address] != nil
-        // What its neighbours do counts nothing against a member.
-        let source = Source(network: isMember ? address : address.sourceNetwork, isValidated: isValidated)
-        let room = isMember ? limits.halfOpen : limits.halfOpen - limits.halfOpen / 4
-        guard take(from: source, at: now) else {
+        let source = AddressSource(address)
+        let standing = standing(of: source, to: destination, isValidated: isValidated)
+        let handshake = Handshake(number: begun + 1, source: source, isValidated: isValidated, standing: standing)
+        let room = standing == .member ? limits.halfOpen : limits.halfOpen - limits.halfOpen / 4
+        guard take(for: handshake, at: now) else {
             return !isValidated && mayReply(.retry, at: now) ? .demandRetry : .drop
         }
         var evicted: Handshake?
         if underWay.count >= room {
             guard isValidated, let oldest = oldest(yieldingTo: source) else { return .drop }
-            underWay.removeAll { $0 == oldest }
+            remove(oldest)
             evicted = oldest
         }
         begun += 1
-        let handshake = Handshake(number: begun, source: source)
         underWay.append(handshake)
+        if isValidated {
+            places.add(source)
+            spenders[source.address] = true
+        }
         return .accept(handshake, evicting: evicted)
     }
 
@@ -102,30 +134,37 @@ struct AdmissionGate {
     ///
     /// One that completes costs its source nothing where there is no admission; elsewhere see ``admitted(_:)``.
     mutating func ended(_ handshake: Handshake, hasCompleted: Bool) {
-        guard let index = underWay.firstIndex(of: handshake) else { return }
-        underWay.remove(at: index)
-        if hasCompleted, limits.unadmitted == nil { sources[handshake.source]?.giveBack() }
+        guard remove(handshake), hasCompleted else { return }
+        if limits.unadmitted == nil { return giveBack(handshake) }
+        spenders[handshake.source.address] = true
     }
 
     /// Gives the source of an admitted client back what its handshake cost.
-    mutating func admitted(_ handshake: Handshake) {
-        sources[handshake.source]?.giveBack()
-    }
+    mutating func admitted(_ handshake: Handshake) { giveBack(handshake) }
 
     /// Remembers where a member is: from there a handshake has places and a bucket of its own.
-    mutating func remember(_ member: IPAddress) {
-        admissions += 1
-        members[member] = admissions
-        guard members.count > Self.maximumMembers, let oldest = members.min(by: { $0.value < $1.value }) else { return }
-        members[oldest.key] = nil
+    mutating func remember(_ member: IPAddress) { members.insert(AddressSource(member)) }
+
+    @discardableResult
+    private mutating func remove(_ handshake: Handshake) -> Bool {
+        guard let index = underWay.firstIndex(of: handshake) else { return false }
+        underWay.remove(at: index)
+        if handshake.isValidated { places.remove(handshake.source) }
+        return true
     }
 
-    /// The oldest handshake of the source that has the most, if these are more than those of another one.
-    private func oldest(yieldingTo source: Source) -> Handshake? {
-        var counts: [Source: Int] = [:]
-        for handshake in underWay { counts[handshake.source, default: 0] += 1 }
-        guard let most = counts.values.max(), most > counts[source, default: 0] else { return nil }
-        return underWay.first { counts[$0.source] == most }
+    private func standing(of source: AddressSource, to destination: IPAddress?, isValidated: Bool) -> Standing {
+        if isValidated, members.contains(source) { return .member }
+        // A device of the same link sends to an address of its own block.
+        let isOnLink = destination.map { AddressSource($0).block == source.block } ?? false
+        return source.isLocal || isOnLink || members.haveBlock(of: source) ? .neighbour : .unknown
+    }
+
+    /// The oldest handshake that passes its place on: one whose address may be forged, or as ``SourcePlaces`` states.
+    private func oldest(yieldingTo source: AddressSource) -> Handshake? {
+        if let unproved = underWay.first(where: { !$0.isValidated }) { return unproved }
+        let sources = places.yielding(to: source)
+        return underWay.first { sources.contains($0.source) }
     }
 
     /// Whether one more answer of this kind may leave.
@@ -133,19 +172,93 @@ struct AdmissionGate {
 
     /// Whether one more packet may be compared with reset tokens.
     mutating func mayCheckReset(at now: UInt64) -> Bool { resetChecks.take(at: now) }
+}
 
-    private mutating func take(from source: Source, at now: UInt64) -> Bool {
-        if sources[source] == nil, sources.count >= Self.maximumSources {
-            sources = sources.filter { !$0.value.isFull(at: now) }
-            // All of them active: forget any one rather than grow.
-            if sources.count >= Self.maximumSources, let any = sources.first { sources[any.key] = nil }
+// MARK: - Buckets
+
+extension AdmissionGate {
+    private func buckets(of handshake: Handshake) -> [Bucket] {
+        let scopes: [Bucket.Scope] =
+            switch handshake.standing {
+            case .member: [.party(handshake.source.address)]
+            case .neighbour: [.party(handshake.source.address), .household(handshake.source.block)]
+            case .unknown: [.party(handshake.source.party)]
+            }
+        return scopes.map { Bucket(scope: $0, isValidated: handshake.isValidated) }
+    }
+
+    /// Takes a token of each bucket of a handshake; none if one bucket has none.
+    private mutating func take(for handshake: Handshake, at now: UInt64) -> Bool {
+        let charged = buckets(of: handshake)
+        let isSpender = spenders[handshake.source.address] ?? false
+        for bucket in charged {
+            let reserve =
+                switch bucket.scope {
+                case .party: 0
+                case .household: isSpender ? limits.handshakesPerBlock / 4 : 0
+                }
+            guard tokens(of: bucket, at: now) > reserve else { return false }
         }
-        let fresh = TokenBucket(
-            capacity: limits.handshakesPerSource,
-            perSecond: limits.handshakesPerSourcePerSecond,
-            at: now
-        )
-        return sources[source, default: fresh].take(at: now)
+        for bucket in charged { _ = buckets[bucket]?.take(at: now) }
+        return true
+    }
+
+    /// Returns the tokens in a bucket, which is remembered from now on.
+    private mutating func tokens(of bucket: Bucket, at now: UInt64) -> Int {
+        if buckets[bucket] == nil, buckets.count >= Self.maximumSources {
+            buckets = buckets.filter { !$0.value.isFull(at: now) }
+            // All of them active: forget any one rather than grow.
+            if buckets.count >= Self.maximumSources, let any = buckets.first { buckets[any.key] = nil }
+        }
+        let fresh =
+            switch bucket.scope {
+            case .party:
+                TokenBucket(
+                    capacity: limits.handshakesPerSource,
+                    perSecond: limits.handshakesPerSourcePerSecond,
+                    at: now
+                )
+            case .household:
+                TokenBucket(
+                    capacity: limits.handshakesPerBlock,
+                    perSecond: limits.handshakesPerBlockPerSecond,
+                    at: now
+                )
+            }
+        return buckets[bucket, default: fresh].count(at: now)
+    }
+
+    /// An admitted client, or any where there is no admission, costs nothing.
+    private mutating func giveBack(_ handshake: Handshake) {
+        for bucket in buckets(of: handshake) { buckets[bucket]?.giveBack() }
+        spenders[handshake.source.address] = nil
+    }
+}
+
+/// The addresses from which members were admitted, the latest of a bounded number.
+private struct MemberAddresses {
+    private let limit: Int
+    /// With higher numbers for later ones.
+    private var numbers: [IPAddress: UInt64] = [:]
+    /// The number of addresses in each block.
+    private var blocks: [IPAddress: Int] = [:]
+    private var lastNumber: UInt64 = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    func contains(_ source: AddressSource) -> Bool { numbers[source.address] != nil }
+    func haveBlock(of source: AddressSource) -> Bool { blocks[source.block] != nil }
+
+    mutating func insert(_ source: AddressSource) {
+        lastNumber += 1
+        if numbers.updateValue(lastNumber, forKey: source.address) == nil { blocks[source.block, default: 0] += 1 }
+        guard numbers.count > limit, let oldest = numbers.min(by: { $0.value < $1.value })?.key else { return }
+        numbers[oldest] = nil
+        let block = AddressSource(oldest).block
+        let left = (blocks[block] ?? 1) - 1
+        blocks[block] = left == 0 ? nil : left
     }
 }
 
@@ -161,6 +274,12 @@ struct TokenBucket {
         nanosecondsPerToken = 1_000_000_000 / UInt64(max(1, perSecond))
         tokens = UInt64(capacity)
         counted = now
+    }
+
+    /// The tokens that are left.
+    mutating func count(at now: UInt64) -> Int {
+        refill(at: now)
+        return Int(tokens)
     }
 
     /// Takes one token, if there is one.

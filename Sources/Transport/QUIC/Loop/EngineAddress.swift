@@ -19,16 +19,3 @@ extension rq_addr {
         return family == 0 ? nil : SocketAddress(bytes: bytes, port: port, scope: scope)
     }
 }
-
-extension IPAddress {
-    /// The network that an address is counted by: /24 of IPv4, /56 of IPv6, which one customer may have.
-    ///
-    /// On this machine, a link or a site it is the address itself: all devices of a household share such a network.
-    var sourceNetwork: IPAddress {
-        guard !isLoopback, !isLinkLocal, !isPrivate else { return self }
-        switch self {
-        case .v4(let word): return .v4(word & ~0xFF)
-        case .v6(let high, _, _): return .v6(high: high & ~0xFF, low: 0, scope: 0)
-        }
-    }
-}

@@ -94,8 +94,15 @@ extension IOLoop {
             guard isGood else { return }
         }
         guard connections.openCount < limits.connections, !isShuttingDown else { return }
-        guard let address = remote.socketAddress?.ip.unmapped else { return }
-        switch unsafe handshakes.gate.evaluate(address, isValidated: initial.is_validated, at: clock.now) {
+        guard let address = remote.socketAddress?.ip else { return }
+        let destination = unsafe batch.pointee.destination.socketAddress?.ip
+        let verdict = unsafe handshakes.gate.evaluate(
+            address,
+            to: destination,
+            isValidated: initial.is_validated,
+            at: clock.now
+        )
+        switch verdict {
         case .drop:
             return
         case .demandRetry:
@@ -163,7 +170,7 @@ extension IOLoop {
             shared.creditThreshold = limits.creditThreshold
             return shared.remoteAddress
         }
-        if ChannelId(address: address) == nil { handshakes.gate.remember(address.ip.unmapped) }
+        if ChannelId(address: address) == nil { handshakes.gate.remember(address.ip) }
         if limits.unadmitted != nil, let handshake = core.handshake { handshakes.gate.admitted(handshake) }
         core.handshake = nil
         connections.markDirty(core)
