@@ -50,6 +50,19 @@ struct ConsoleTests {
         }
     }
 
+    @Test func `a request with two Host fields is refused, even if both are the same`() async throws {
+        try await withConsole(registry) { port in
+            let fields = { (hosts: [String]) in
+                let lines = hosts.map { "\($0): localhost:\(port)\r\n" }.joined()
+                return Array("GET /metrics HTTP/1.1\r\n\(lines)Authorization: Bearer \(secretOfTests)\r\n\r\n".utf8)
+            }
+            let requests = [["Host"], ["Host", "Host"], ["host", "HOST"]].map(fields)
+            let answers = try await ConsoleVisitor.send(port, requests)
+            #expect(answers.map { $0.contains(" 200 ") } == [true, false, false])
+            #expect(answers.map { $0.contains(" 400 ") } == [false, true, true])
+        }
+    }
+
     @Test func `no client bytes stop the server`() async throws {
         var random = SplitMix64(seed: 7)
         let request = Array("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)

@@ -62,6 +62,10 @@ final class ConsoleResponder: Sendable {
 
     /// - Throws: ``ConsoleFailure``.
     private func route(_ request: Request, _ context: ConsoleContext) async throws -> Response {
+        // The first one is in the head. RFC 9112, section 3.2: two could mean different hosts to different readers.
+        guard request.headers[values: ConsoleResponse.host].isEmpty else {
+            throw ConsoleFailure(400, "several-hosts", "send one Host field")
+        }
         let path = String((request.head.path ?? "").prefix { $0 != "?" })
         if configuration.place.origin != .socket {
             let isForPrograms = router.covers(path)

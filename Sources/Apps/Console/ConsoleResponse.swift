@@ -6,6 +6,7 @@ internal import NIOCore
 /// Answers as HTTP, with the fields that keep browsers strict.
 enum ConsoleResponse {
     static let fetchSite = name("Sec-Fetch-Site")
+    static let host = name("Host")
     private static let openerPolicy = name("Cross-Origin-Opener-Policy")
     private static let resourcePolicy = name("Cross-Origin-Resource-Policy")
     private static let permissions = name("Permissions-Policy")
