@@ -22,7 +22,7 @@ CONTROL_STREAM = 0
 HELLO, HELLO_REPLY, HELLO_ACKNOWLEDGEMENT, TRAVERSAL, SERVICES = 1, 2, 3, 34, 35
 FORWARDED_OFFER = 3
 RUNS = 1
-VERSION, INDEX = 1, 0
+VERSION, PROTOCOL, INDEX = 1, 2, 0
 NO_CAPABILITIES = 0
 JSON = 1
 # A day in milliseconds, the longest time of a request.
@@ -84,7 +84,7 @@ class MemberConnection(QuicConnectionProtocol):
 
     async def be_admitted(self, token, instance):
         self._quic.send_stream_data(CONTROL_STREAM, bytes([CONTROL, 0]))
-        self.say(bytes([HELLO, VERSION]) + instance + bytes([NO_CAPABILITIES, 1, INDEX]) + token)
+        self.say(bytes([HELLO, PROTOCOL]) + instance + bytes([NO_CAPABILITIES, 1, INDEX]) + token)
         self.transmit()
         kind = await asyncio.wait_for(self.admission, 5)
         if kind != HELLO_REPLY:

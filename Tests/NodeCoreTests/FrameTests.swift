@@ -24,6 +24,7 @@ internal import Testing
             .joinGrant(token, metadata: try metadata.binary()),
             .joinRefusal(.invitationUsed),
             .admissionEnd(index: 3, .leftNetwork),
+            .revocation(try net.revocation(of: peer)),
             .revocationDigest(index: 1, count: 70_000, digest: Array(0..<32)),
             .revocationsKnown(index: 1, fingerprints: [1, .max, 0]),
             .revocations(index: 1, [try net.revocation(of: peer), try net.revocation(of: peer, network: 1)]),
@@ -87,8 +88,8 @@ internal import Testing
 
     @Test func `another version is refused naming both`() throws {
         var bytes = try Frame.showing([]).bytes
-        bytes[1] = 2
-        #expect(throws: FrameError.unsupportedVersion(found: 2, supported: 1)) { try Frame(bytes) }
+        bytes[1] = 1
+        #expect(throws: FrameError.unsupportedVersion(found: 1, supported: 2)) { try Frame(bytes) }
     }
 
     @Test func `an unknown code says no more than not admitted`() throws {

@@ -53,6 +53,7 @@ internal import Testing
                 #expect(try NetworkMetadata(binary: metadata).verify())
             case .memberSecret(_, let secret): #expect(secret.verify())
             case .renewalRequest(_, let token), .renewalGrant(_, let token): #expect(token.verifySignature())
+            case .revocation(let entry): #expect(entry.verify())
             case .revocations(_, let entries): #expect(entries.allSatisfy { $0.verify() })
             case .helloAcknowledgement, .join, .joinRefusal, .admissionEnd, .revocationDigest, .revocationsKnown,
                 .memberSecretKnown, .dht, .events, .reach, .services, .mailbox:

@@ -273,6 +273,8 @@ extension Refusal: CustomStringConvertible {
         case .token(let problem): "\(problem)"
         case .helloTimeout: "it sent no hello within the time limit"
         case .protocolViolation(let what): "it violated the protocol: \(what)"
+        case .unsupportedVersion(let found, let supported):
+            "it has version \(found) of the protocol, this node version \(supported): update the older one"
         case .invitation(let what): what
         case .tooManyPeers: "this node has reached its limit of connections"
         case .manuallyDisconnected: "a person disconnected this node from it"

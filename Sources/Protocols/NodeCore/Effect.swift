@@ -140,6 +140,8 @@ package enum Refusal: Hashable, Sendable {
     case helloTimeout
     /// It broke the protocol.
     case protocolViolation(String)
+    /// It has another version of the protocol.
+    case unsupportedVersion(found: UInt8, supported: UInt8)
     /// Its proof for an invitation was wrong or came too late.
     case invitation(String)
     /// There is no room for it.

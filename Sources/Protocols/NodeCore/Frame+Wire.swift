@@ -11,6 +11,7 @@ extension Frame {
         case joinGrant = 5
         case joinRefusal = 6
         case admissionEnd = 7
+        case revocation = 8
         case revocationDigest = 16
         case revocationsKnown = 17
         case revocations = 18
@@ -25,8 +26,10 @@ extension Frame {
         case mailbox = 36
     }
 
-    /// The version that a hello begins with.
-    private static let version: UInt8 = 1
+    /// The version with which a hello, its reply and a join begin; this place and the types stay in all versions.
+    ///
+    /// Version 1 had no `capabilities` in a hello, and no type 8.
+    static let version: UInt8 = 2
 
     private var kind: Kind {
         switch self {
@@ -37,6 +40,7 @@ extension Frame {
         case .joinGrant: .joinGrant
         case .joinRefusal: .joinRefusal
         case .admissionEnd: .admissionEnd
+        case .revocation: .revocation
         case .revocationDigest: .revocationDigest
         case .revocationsKnown: .revocationsKnown
         case .revocations: .revocations
@@ -105,6 +109,7 @@ extension Frame {
         case .admissionEnd(let index, let code):
             writer.write(index)
             writer.write(UInt16(code.rawValue))
+        case .revocation(let entry): writer.write(entry.binary)
         case .revocationDigest(let index, let count, let digest):
             writer.write(index)
             writer.write(count)
@@ -178,6 +183,7 @@ extension Frame {
         case .joinGrant: return try self.readJoinGrant(from: &reader)
         case .joinRefusal: return .joinRefusal(self.code(try reader.readUInt16()))
         case .admissionEnd: return .admissionEnd(index: try reader.readUInt8(), self.code(try reader.readUInt16()))
+        case .revocation: return .revocation(try Revocation(binary: reader.readSlice(count: Revocation.byteCount)))
         case .revocationDigest:
             let (index, count) = (try reader.readUInt8(), try reader.readUInt32())
             return .revocationDigest(index: index, count: count, digest: try reader.readBytes(count: 32))

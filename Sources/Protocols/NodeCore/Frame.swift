@@ -19,6 +19,8 @@ package enum Frame: Hashable, Sendable {
     case joinGrant(AccessToken, metadata: [UInt8])
     /// Refuses a join on a connection that stays, and says why.
     case joinRefusal(CloseCode)
+    /// The revocation because of which the sender refuses the receiver's token.
+    case revocation(Revocation)
     /// The sender ended the admission under an index; others stay.
     case admissionEnd(index: UInt8, CloseCode)
     /// Number and digest of the sorted revocations of a network.
@@ -49,7 +51,7 @@ package enum Frame: Hashable, Sendable {
     /// Whether only a peer that was admitted in some network may send the frame.
     var requiresAdmission: Bool {
         switch self {
-        case .hello, .helloReply, .helloAcknowledgement, .join, .joinGrant, .joinRefusal: false
+        case .hello, .helloReply, .helloAcknowledgement, .join, .joinGrant, .joinRefusal, .revocation: false
         case .admissionEnd, .revocationDigest, .revocationsKnown, .revocations, .memberSecret, .memberSecretKnown,
             .renewalRequest, .renewalGrant, .dht, .events, .reach, .services, .mailbox:
             true

@@ -22,6 +22,8 @@ extension NodeCore {
         let frame: Frame
         do throws(FrameError) {
             frame = try Frame(bytes)
+        } catch .unsupportedVersion(let found, let supported) {
+            return self.refuseVersion(found: found, supported: supported, on: id, now, &effects)
         } catch {
             return self.disconnectViolator(id, "\(error)", now, &effects)
         }
@@ -59,6 +61,7 @@ extension NodeCore {
         case .join(let proof): self.joinReceived(proof, on: id, now, &effects)
         case .joinGrant(let token, let metadata): self.grantReceived(token, metadata, on: id, now, &effects)
         case .joinRefusal(let code): self.joinRefusalReceived(code, on: id, now, &effects)
+        case .revocation(let entry): self.ownRevocationReceived(entry, on: id, now, &effects)
         case .revocationDigest(let index, let count, let digest):
             self.revocationDigestReceived(index, count, digest, on: id, now, &effects)
         case .revocationsKnown(let index, let fingerprints):
@@ -185,6 +188,7 @@ extension NodeCore {
         )
         for offer in hello.tokens {
             if let refusal = self.evaluate(offer, of: state.link.peer, on: id, now, &effects) {
+                if refusal == .revoked { self.sendRevocation(of: offer.token, on: id, &effects) }
                 reply.refusals.append(Frame.Verdict(index: offer.index, refusal: refusal))
             } else if let own = self.memberships[offer.token.networkId]?.own.token {
                 self.prove(offer, on: id, now, &effects)

@@ -109,6 +109,30 @@ extension NodeCore {
         self.connections.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &effects)
     }
 
+    /// Sends the revocation because of which the peer's token is refused: it may have missed it while it was off.
+    ///
+    /// Only for the holder of a genuine token, which proved its key.
+    mutating func sendRevocation(of token: AccessToken, on id: ConnectionId, _ effects: inout [Effect]) {
+        guard let entry = self.memberships[token.networkId]?.revocations.set[token.peerId] else { return }
+        self.connections.send(.revocation(entry), on: id, &effects)
+    }
+
+    /// Ends this node's membership if the revocation is genuine.
+    ///
+    /// Only the answer to a token that this node showed is looked at, so that an unadmitted peer causes one check of a
+    /// signature: a second one finds the membership ended, or the connection.
+    mutating func ownRevocationReceived(
+        _ entry: Revocation,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard entry.peerId == self.configuration.peerId,
+            self.connections[id]?.peerings[entry.networkId]?.state == .offered
+        else { return }
+        self.learn([entry], from: id, now, &effects)
+    }
+
     mutating func fingerprintsReceived(
         _ index: UInt8,
         _ fingerprints: [UInt64],

@@ -6,6 +6,14 @@ public struct InstanceId: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
+    /// The id of no process: all zeros.
+    package static let zero = InstanceId(high: 0, low: 0)
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
     /// Draws a new id.
     public init() {
         var random = SystemRandomNumberGenerator()
