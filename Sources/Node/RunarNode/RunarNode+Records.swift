@@ -256,7 +256,11 @@ extension RunarNode {
         // The peers that were connected last come first, in case there are more than connections are kept for.
         try self.store.prunePeers(unseenSince: self.wallSeconds - min(self.wallSeconds, Self.peerLifeSeconds))
         let addresses = try self.store.addresses()
-        for peer in try self.store.peers().sorted(by: { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }) {
+        let peers = try self.store.peers().sorted { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }
+        let connected = peers.flatMap { addresses[$0.peerId] ?? [] }
+            .filter { $0.source == .connection || $0.lastSuccess != nil }
+        driver.endpoint.expectMembers(at: connected.map(\.address.ip))
+        for peer in peers {
             let places = (addresses[peer.peerId] ?? []).map(\.address)
             driver.apply(.peer(.remembered(peer.peerId, networks: peer.networks, addresses: places)))
             driver.apply(peer.isGiven ? .peer(.wanted(peer.peerId)) : .peer(.sought(peer.peerId)))

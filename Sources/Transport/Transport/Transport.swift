@@ -33,6 +33,10 @@ public protocol Endpoint: AnyObject, Sendable {
     /// Sends one from a port of ``openPorts(count:)``, or from the endpoint's own when it is nil.
     func sendForeignDatagram(_ bytes: [UInt8], to address: SocketAddress, from port: UInt16?)
 
+    /// Lets in clients from these addresses, at which members were before, however many other clients dial; the latest
+    /// ones first, of which a transport takes as many as it has room for.
+    func expectMembers(at addresses: [IPAddress])
+
     /// Opens further IPv4 ports beside the endpoint's own, fewer where the system has no more; what is not QUIC and comes
     /// to one is among ``foreignDatagrams``.
     func openPorts(count: Int) async -> [UInt16]
@@ -58,6 +62,11 @@ public protocol Endpoint: AnyObject, Sendable {
 
     /// Closes every connection with `code`, lets them drain, and frees the port.
     func close(code: UInt64) async
+}
+
+extension Endpoint {
+    /// Does nothing: a transport that lets everyone in.
+    public func expectMembers(at addresses: [IPAddress]) {}
 }
 
 /// A datagram that was not QUIC.

@@ -9,6 +9,10 @@ extension QUICEndpoint {
         loop.mailbox.post(.sendForeign(bytes, rq_addr(address.unmapped), port: port))
     }
 
+    package func expectMembers(at addresses: [IPAddress]) {
+        loop.mailbox.post(.expectMembers(Array(addresses.prefix(AdmissionGate.maximumMembers))))
+    }
+
     package func openPorts(count: Int) async -> [UInt16] {
         let opened = Promise<[UInt16]>()
         guard loop.mailbox.post(.openPorts(count, opened)) else { return [] }

@@ -140,6 +140,8 @@ final class IOLoop: @unchecked Sendable {
         case .closePorts(let ports): closePorts(ports)
         case .networkChanged:
             for core in connections.timers.all { followRoute(core) }
+        case .expectMembers(let addresses):
+            for address in addresses.reversed() { handshakes.gate.remember(address) }
         case .shutDown(let code):
             shutDown(code: code)
         }
@@ -152,7 +154,7 @@ final class IOLoop: @unchecked Sendable {
             core.output.fail(.endpointClosed)
         case .openPorts(_, let opened): opened.fulfil([])
         case .close, .probe, .extendLimits, .sendForeign, .migrate, .openChannel, .closeChannel, .relay, .stopRelaying,
-            .closePorts, .networkChanged, .shutDown:
+            .closePorts, .networkChanged, .expectMembers, .shutDown:
             break
         }
     }

@@ -17,6 +17,8 @@ enum Job: Sendable {
     case openPorts(Int, Promise<[UInt16]>)
     case closePorts([UInt16])
     case networkChanged
+    /// The addresses at which members were, the latest first.
+    case expectMembers([IPAddress])
     case shutDown(code: UInt64)
 }
 
