@@ -4,6 +4,38 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Dialling") struct DiallingTests {
+    @Test func `the address of an accepted connection is kept, and dialled again`() throws {
+        var net = try CoreNetwork(members: 2)
+        net.connect(1, 0)
+        let place = ObservedAddress(address: CoreNetwork.address(of: 1), hasAnswered: false)
+        #expect(net.nodes[0].effects.contains(.peer(.persist(net.nodes[1].peerId, net.network(), place))))
+        let answered = ObservedAddress(address: CoreNetwork.address(of: 0), hasAnswered: true)
+        #expect(net.nodes[1].effects.contains(.peer(.persist(net.nodes[0].peerId, net.network(), answered))))
+        net.feed(0, .peer(.wanted(net.nodes[1].peerId)))
+        net.breakAll(of: 0)
+        net.advance(by: .seconds(2))
+        #expect(net.dials(by: 0) > 0)
+        #expect(net.areAdmitted(0, 1))
+    }
+
+    @Test func `connected peers are noted as seen every ten minutes, and at the end`() throws {
+        var net = try CoreNetwork.connectedPair()
+        let seen = { (net: CoreNetwork) in
+            net.count(by: 0) { $0 == .peer(.persistSeen([net.nodes[1].peerId])) }
+        }
+        net.advance(by: .seconds(599))
+        #expect(seen(net) == 0)
+        net.advance(by: .seconds(2))
+        #expect(seen(net) == 1)
+        net.advance(by: .seconds(600))
+        #expect(seen(net) == 2)
+        net.isOffline = true
+        net.breakAll(of: 0)
+        #expect(seen(net) == 3)
+        net.advance(by: .seconds(3_600))
+        #expect(seen(net) == 3)
+    }
+
     @Test func `pauses grow, have jitter and are bounded`() throws {
         var net = try CoreNetwork(members: 2)
         net.isOffline = true

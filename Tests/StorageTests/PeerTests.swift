@@ -19,6 +19,22 @@ internal import Testing
         #expect(try store.addresses(of: peer(1)) == [known])
     }
 
+    @Test func `an address from which a peer dialled comes after those where it answered`() throws {
+        let home = try network(1)
+        try store.noteAdmission(of: peer(1), in: home, address: address(1), at: 50)
+        try store.noteAdmission(of: peer(1), in: home, address: address(2), hasAnswered: false, at: 90)
+        let known = try store.addresses(of: peer(1))
+        #expect(known.map(\.address) == [try address(1), try address(2)])
+        #expect(known.map(\.lastSuccess) == [50, nil])
+    }
+
+    @Test func `a peer is seen last when it was connected last, and an unknown one stays unknown`() throws {
+        try store.noteAdmission(of: peer(1), in: network(1), address: nil, at: 50)
+        try store.noteSeen([peer(1), peer(2)], at: 90)
+        try store.noteSeen([peer(1)], at: 80)
+        #expect(try store.peers().map(\.lastSeen) == [90])
+    }
+
     @Test func `evidence from several sources names a network once`() throws {
         let home = try network(1)
         let office = try network(2)

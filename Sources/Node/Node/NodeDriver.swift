@@ -49,7 +49,9 @@ package final class NodeDriver: Sendable {
     /// A change that the core wants stored.
     package enum Persistence: Hashable, Sendable {
         case revocations([Revocation])
-        case peer(PeerId, NetworkId, SocketAddress?)
+        case peer(PeerId, NetworkId, ObservedAddress?)
+        /// Peers that are connected, or were until now.
+        case peersSeen([PeerId])
         /// An address at which the peer did not answer.
         case addressFailed(PeerId, SocketAddress)
         case revokedHere(NetworkId)

@@ -11,7 +11,7 @@ public struct KnownPeer: Hashable, Sendable {
     public let networks: [NetworkId]
     /// The label that this device's person gave it with its token; nil without one, or if another device is the owner.
     public let label: String?
-    /// The time of its last admission; nil for never.
+    /// The last time at which it was connected: now if it is; nil for never.
     public let lastSeen: Date?
     /// Whether this device was told by a person where to dial it.
     public let isGiven: Bool

@@ -7,7 +7,7 @@ package struct NetworkMember: Hashable, Sendable {
     package var label: String?
     /// The token that this device gave it; nil when another device did.
     package var issued: Issued?
-    /// The time of its last admission, in seconds since 1970.
+    /// The last time at which it was connected, in seconds since 1970.
     package var lastSeen: UInt64?
     /// The time of its revocation by the network's owner, in seconds since 1970.
     package var revokedAt: UInt64?

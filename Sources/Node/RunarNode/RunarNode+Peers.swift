@@ -156,13 +156,14 @@ extension RunarNode {
             for token in issued where token.label != nil { found[token.peerId]?.label = token.label }
         }
         let records = Dictionary(uniqueKeysWithValues: try self.store.peers().map { ($0.peerId, $0) })
+        let (connected, now) = (Set(self.connectedPeers()), self.wallSeconds)
         return found.sorted { $0.key < $1.key }.map { peer, known in
             let record = records[peer]
             return KnownPeer(
                 peerId: peer,
                 networks: known.networks,
                 label: known.label,
-                lastSeen: record?.lastSeen.map(UnixTime.date),
+                lastSeen: (connected.contains(peer) ? now : record?.lastSeen).map(UnixTime.date),
                 isGiven: record?.isGiven ?? false,
                 isInHashTable: known.networks.contains { named[$0]?.contains(peer) == true }
             )
@@ -273,7 +274,9 @@ extension RunarNode {
         var members: [PeerId: NetworkMember] = [:]
         for peer in self.connectedPeers(in: network) { members[peer] = NetworkMember(peerId: peer) }
         for record in try self.store.peers(of: network) {
-            members[record.peerId, default: NetworkMember(peerId: record.peerId)].lastSeen = record.lastSeen
+            let isConnected = members[record.peerId] != nil
+            members[record.peerId, default: NetworkMember(peerId: record.peerId)].lastSeen =
+                isConnected ? self.wallSeconds : record.lastSeen
         }
         for token in try self.store.issuedTokens(of: network) {
             var member = members[token.peerId] ?? NetworkMember(peerId: token.peerId)

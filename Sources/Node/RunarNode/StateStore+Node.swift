@@ -13,8 +13,15 @@ extension StateStore {
     func persist(_ item: NodeDriver.Persistence, at seconds: UInt64) throws {
         switch item {
         case .revocations(let entries): try self.addRevocations(entries)
-        case .peer(let peer, let network, let address):
-            try self.noteAdmission(of: peer, in: network, address: address, at: seconds)
+        case .peer(let peer, let network, let place):
+            try self.noteAdmission(
+                of: peer,
+                in: network,
+                address: place?.address,
+                hasAnswered: place?.hasAnswered ?? false,
+                at: seconds
+            )
+        case .peersSeen(let peers): try self.noteSeen(peers, at: seconds)
         case .addressFailed(let peer, let address): try self.noteFailure(of: address, peer: peer)
         case .revokedHere(let network):
             try self.removeToken(of: network)

@@ -68,8 +68,10 @@ package enum PeerEffect: Hashable, Sendable {
     case refused(PeerId, NetworkId?, Refusal)
     /// The peer refused this node.
     case refusedByPeer(PeerId, NetworkId?, CloseCode)
-    /// Store that the peer is a member of the network and answered at this address (nil when it dialled us).
-    case persist(PeerId, NetworkId, SocketAddress?)
+    /// Store that the peer is a member of the network, and where it is; nil if it is connected over a relay.
+    case persist(PeerId, NetworkId, ObservedAddress?)
+    /// Store that these peers are connected.
+    case persistSeen([PeerId])
 
     /// A member is heard on the local network and can be dialled at these addresses, now or at new ones.
     case discovered(PeerId, NetworkId, [SocketAddress])

@@ -68,6 +68,12 @@ struct KnownPeer: Sendable {
         self.addresses = Array(all.prefix(limit))
     }
 
+    /// Puts an address behind those already known, of which the last one makes room.
+    mutating func add(_ address: SocketAddress, limit: Int) {
+        guard address.isDialable, !self.addresses.contains(address) else { return }
+        self.addresses = Array(self.addresses.prefix(limit - 1)) + [address]
+    }
+
     /// Whether a dial failed so recently that another one, to the same addresses, would hardly do better.
     func hasJustFailed(_ addresses: [SocketAddress], _ now: NodeTime, within pause: Duration) -> Bool {
         guard self.connections.isEmpty, let failure = self.dial.lastFailure,

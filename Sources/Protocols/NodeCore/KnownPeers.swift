@@ -79,6 +79,11 @@ struct KnownPeers: Sendable {
         self.peers[peer]?.prefer(addresses, limit: self.limits.addressesPerPeer)
     }
 
+    /// Puts the address from which a peer dialled behind those already known.
+    mutating func add(_ address: SocketAddress, of peer: PeerId) {
+        self.peers[peer]?.add(address, limit: self.limits.addressesPerPeer)
+    }
+
     // MARK: Dials
 
     /// Whether another dial may begin.

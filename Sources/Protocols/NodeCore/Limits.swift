@@ -16,6 +16,8 @@ package struct Limits: Hashable, Sendable {
     package var surplusPause = Duration.seconds(600)
     /// Accepted connections without an admission at a time, beside the connections to peers: each may hold 200 KB.
     package var unadmittedConnections = 256
+    /// Between two notes that peers are connected, so that a crash loses no more: each is one transaction for all of them.
+    package var seenPause = Duration.seconds(600)
     /// Connections to one peer: the one in use, and some that drain.
     package var connectionsPerPeer = 4
     /// Remembered peers; the oldest one that is neither wanted nor connected makes room.

@@ -344,8 +344,8 @@ extension NodeCore {
         self.peers[peer]?.note(network)
         if isNew {
             self.memberships[network]?.admitted.insert(peer)
-            let hasAnswered = state.link.isDialler && state.link.address.isDialable
-            effects.append(.peer(.persist(peer, network, hasAnswered ? state.link.address : nil)))
+            if !state.link.isDialler { self.peers.add(state.link.address, of: peer) }
+            effects.append(.peer(.persist(peer, network, ObservedAddress(of: state.link))))
             effects.append(.peer(.joined(peer, network)))
             if state.hasTable {
                 self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
@@ -377,5 +377,8 @@ extension NodeCore {
         guard self.connections.noteAdmission(on: id, at: now.monotonic) else { return }
         effects.append(.connection(.admitted(id)))
         self.armBudget(now, &effects)
+        if !self.timers.isSeenArmed {
+            self.timers.armSeen(at: now.monotonic + self.configuration.limits.seenPause, &effects)
+        }
     }
 }

@@ -199,6 +199,7 @@ extension NodeCore {
             return self.tellReachOfLink(to: peer, in: network, now, &effects)
         }
         self.memberships[network]?.admitted.remove(peer)
+        effects.append(.peer(.persistSeen([peer])))
         effects.append(.peer(.left(peer, network, code)))
         self.tell(.memberDown(peer), of: network, now, &effects)
         self.tellEvents(.memberDown(peer), of: network, now, &effects)

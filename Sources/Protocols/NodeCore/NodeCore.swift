@@ -219,6 +219,7 @@ extension NodeCore {
         }
         if self.timers.isClockDue(now) { self.lookAtClock(now, &effects) }
         if self.timers.takeSurplus(now) { self.closeSurplus(now, &effects) }
+        if self.timers.takeSeen(now) { self.noteSeen(now, &effects) }
         if self.protocols.discovery.takeDue(now) { self.tellDiscovery(.timeReached, now, &effects) }
         if self.protocols.reach.takeDue(now) { self.tellReach(.timeReached, now, &effects) }
         for network in self.protocols.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }

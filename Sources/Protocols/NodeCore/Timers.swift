@@ -11,6 +11,8 @@ struct Timers: Sendable {
     private var clockWake: Duration?
     /// The next look for surplus connections.
     private var surplusWake: Duration?
+    /// The next note of the peers that are connected.
+    private var seenWake: Duration?
     /// The earliest wake that was requested from the driver.
     private var armed: Duration?
     /// The longest time between two looks at the wall clock, which may be set.
@@ -53,10 +55,19 @@ struct Timers: Sendable {
         self.arm(time, &effects)
     }
 
-    /// Requests again the wakes of the wall clock and of surplus connections.
+    /// Whether a note of the peers that are connected is due at some time.
+    var isSeenArmed: Bool { self.seenWake != nil }
+
+    mutating func armSeen(at time: Duration, _ effects: inout [Effect]) {
+        self.seenWake = time
+        self.arm(time, &effects)
+    }
+
+    /// Requests again the wakes of the node itself.
     mutating func rearm(_ effects: inout [Effect]) {
         if let time = self.clockWake { self.arm(time, &effects) }
         if let time = self.surplusWake { self.arm(time, &effects) }
+        if let time = self.seenWake { self.arm(time, &effects) }
     }
 
     // MARK: Due
@@ -80,6 +91,13 @@ struct Timers: Sendable {
 
     /// Notes that the wall clock is being looked at.
     mutating func clearClock() { self.clockWake = nil }
+
+    /// Returns whether it is time to note the peers that are connected; true only once.
+    mutating func takeSeen(_ now: NodeTime) -> Bool {
+        guard let time = self.seenWake, time <= now.monotonic else { return false }
+        self.seenWake = nil
+        return true
+    }
 
     /// Returns whether it is time to look for surplus connections; true only once.
     mutating func takeSurplus(_ now: NodeTime) -> Bool {

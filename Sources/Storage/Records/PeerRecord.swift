@@ -7,7 +7,7 @@ package struct PeerRecord: Sendable, Hashable {
     package var peerId: PeerId
     /// The time at which this node first learned of it, in seconds since 1970.
     package var firstSeen: UInt64
-    /// The time at which it was last connected, in seconds since 1970; nil if never.
+    /// The last time at which it was noted as connected, in seconds since 1970; nil if never.
     package var lastSeen: UInt64?
     /// The networks in which there is evidence of its membership, in ascending order.
     package var networks: [NetworkId]
@@ -59,25 +59,39 @@ extension StateStore {
         }
     }
 
-    /// Notes in one step that `peer` was admitted in `network`, and answered at `address` if this node dialled.
+    /// Notes that peers are connected, or were until now; unknown ones stay unknown.
+    ///
+    /// - Throws: ``StorageError``.
+    package func noteSeen(_ peers: [PeerId], at seconds: UInt64) throws(StorageError) {
+        try write { database in
+            for peer in peers { try StateStore.noteSeen(peer, at: seconds, database) }
+        }
+    }
+
+    private static func noteSeen(_ peer: PeerId, at seconds: UInt64, _ database: Database) throws {
+        try database.execute(
+            sql: "UPDATE peers SET last_seen = max(coalesce(last_seen, 0), ?) WHERE peer_id = ?",
+            arguments: [seconds.integer, peer.bytes.blob]
+        )
+    }
+
+    /// Notes in one step that `peer` was admitted in `network`, and `address`, where it answered or from where it dialled.
     ///
     /// - Throws: ``StorageError``.
     package func noteAdmission(
         of peer: PeerId,
         in network: NetworkId,
         address: SocketAddress?,
+        hasAnswered: Bool = true,
         at seconds: UInt64
     ) throws(StorageError) {
         try write { database in
             try StateStore.notePeer(peer, at: seconds, database)
-            try database.execute(
-                sql: "UPDATE peers SET last_seen = max(coalesce(last_seen, 0), ?) WHERE peer_id = ?",
-                arguments: [seconds.integer, peer.bytes.blob]
-            )
+            try StateStore.noteSeen(peer, at: seconds, database)
             try StateStore.noteEvidence(of: peer, in: network, source: .admission, at: seconds, database)
             guard let address else { return }
             try StateStore.noteAddress(address, of: peer, source: .connection, at: seconds, database)
-            try StateStore.noteSuccess(of: address, peer: peer, at: seconds, database)
+            if hasAnswered { try StateStore.noteSuccess(of: address, peer: peer, at: seconds, database) }
         }
     }
 

@@ -37,7 +37,7 @@ package struct PeersReport: HintingReport {
         /// `localNetwork` if it is heard nearby now, `address` if a person gave one, `hashTable` if nothing but a hash
         /// table names it; else it dialled this device or was met before.
         let foundBy: [String]
-        /// The time of its last admission, in seconds since 1970; nil for never.
+        /// The last time at which it was connected, in seconds since 1970: now if it is; nil for never.
         let lastSeen: UInt64?
         /// Smoothed; nil when it is not connected, or before it was measured.
         let roundTripMicroseconds: Int?
@@ -58,7 +58,7 @@ package struct PeersReport: HintingReport {
             }
         }
 
-        /// The connection state, or the time of the last admission, for people.
+        /// The connection state, or the last time at which it was connected, for people.
         var presence: String {
             if connected {
                 guard relayed == true else { return "connected" }

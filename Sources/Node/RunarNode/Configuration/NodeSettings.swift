@@ -23,7 +23,7 @@ package struct NodeSettings: Sendable {
     let statePath: String?
     /// Held as long as the node lives where the keys are in a directory of their own.
     let homeLock: FileLock?
-    package let listenAddresses: [SocketAddress]
+    package internal(set) var listenAddresses: [SocketAddress]
     let messageByteLimit: Int
     let listenerCapacity: Int
     let peerTimeout: Duration

@@ -169,7 +169,7 @@ extension RunarNode {
         core.eventLimits.windowAge = self.config.eventWindow
         if let peers = self.config.network.maxPeers { core.limits.keep(peers: peers) }
         core.discoveryLimits = Discovery.Limits(interval: self.config.discoveryInterval)
-        let endpoint = try await self.factories.makeEndpoint(key.privateKey, self.config)
+        let endpoint = try await self.makeEndpoint(key.privateKey)
         let logger = Self.logger(of: self.config)
         var configuration = NodeDriver.Configuration(clock: self.clock, logger: logger) { [weak self] changes in
             self?.store(changes) ?? changes.map { _ in .failed(NodeError.notRunning, canSucceedLater: false) }

@@ -32,6 +32,6 @@ public struct RunarPeerInfo: Codable, Hashable, Sendable {
     public let isConnected: Bool
     /// The addresses at which it may be dialled, as far as is known.
     public let addresses: [SocketAddress]
-    /// The time of its last admission; nil for never.
+    /// The last time at which it was connected: now if it is; nil for never.
     public let lastSeen: Date?
 }

@@ -44,11 +44,11 @@ extension World {
         case .left(let peer, _, _): self.record.noteLoss(of: peer)
         case .refused(let peer, _, _), .refusedByPeer(let peer, _, _):
             self.record.noteRefusal(of: peer)
-        case .persist(let peer, _, let address):
-            self.nodes[node].disk.remember(peer, at: address.map { [$0] } ?? [])
+        case .persist(let peer, _, let place):
+            self.nodes[node].disk.remember(peer, at: place.map { [$0.address] } ?? [])
         case .discovered(let peer, _, _): self.noteDiscovery(of: peer, by: node)
-        case .dialPath, .unreachable, .lost:
-            // No node waits for one peer, nor traverses a NAT.
+        case .dialPath, .unreachable, .lost, .persistSeen:
+            // No node waits for one peer, nor traverses a NAT, and no person reads when a peer was seen.
             break
         }
     }

@@ -1,0 +1,55 @@
+internal import Bytes
+internal import Identity
+internal import Logging
+internal import Storage
+internal import Transport
+
+// The UDP port of a node that may have any: that of its last run while it is free, so that other devices find it again.
+extension RunarNode {
+    private static let portName = "listening-port"
+
+    /// Opens the endpoint of a run.
+    ///
+    /// - Throws: ``TransportError``, ``StorageError``.
+    func makeEndpoint(_ key: Ed25519PrivateKey) async throws -> any Endpoint {
+        guard self.config.hasAnyPort else { return try await self.factories.makeEndpoint(key, self.config) }
+        let kept = try self.keptPort()
+        let endpoint = try await self.openEndpoint(key, preferring: kept)
+        if let port = endpoint.localAddresses.first?.port, port != kept {
+            var writer = ByteWriter()
+            writer.write(port)
+            try self.store.set(Self.portName, to: writer.bytes)
+        }
+        return endpoint
+    }
+
+    private func openEndpoint(_ key: Ed25519PrivateKey, preferring kept: UInt16?) async throws -> any Endpoint {
+        if let kept {
+            do {
+                return try await self.factories.makeEndpoint(key, self.config.listening(on: kept))
+            } catch let error as TransportError {
+                self.logs[.lifecycle].notice("the port of the last run is not available: \(error)")
+            }
+        }
+        return try await self.factories.makeEndpoint(key, self.config)
+    }
+
+    /// The port of the last run; nil if there was none.
+    private func keptPort() throws -> UInt16? {
+        guard let bytes = try self.store.setting(Self.portName), bytes.count == 2 else { return nil }
+        let port = bytes.reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
+        return port == 0 ? nil : port
+    }
+}
+
+extension NodeSettings {
+    /// Whether the node may listen on any port at an address.
+    var hasAnyPort: Bool { self.listenAddresses.contains { $0.port == 0 } }
+
+    /// Returns these settings with a port for the addresses that may have any.
+    func listening(on port: UInt16) -> NodeSettings {
+        var settings = self
+        settings.listenAddresses = self.listenAddresses.map { $0.port == 0 ? SocketAddress($0.ip, port: port) : $0 }
+        return settings
+    }
+}
