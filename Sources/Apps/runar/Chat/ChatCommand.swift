@@ -13,7 +13,7 @@ enum ChatCommand: Hashable {
     /// The beginning of a line that sends a file.
     static let sendPrefix = "/send "
     /// The commands, for people.
-    static let help =
+    static let helpText =
         "/send PATH sends a picture, sound or video; // begins a text with a slash; Control-F searches, Control-C ends"
 
     /// Reads a line; a text of several lines is never a command, because it was pasted or is meant to be read.

@@ -171,9 +171,9 @@ struct ChatScreen {
             return [.sendFile(path)]
         case .help:
             _ = self.editor.take()
-            self.notice = ChatCommand.help
+            self.notice = ChatCommand.helpText
         case .unknown(let word):
-            self.notice = "there is no command \(word). \(ChatCommand.help)"
+            self.notice = "there is no command \(word). \(ChatCommand.helpText)"
         }
         return []
     }

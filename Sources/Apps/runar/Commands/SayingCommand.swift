@@ -11,7 +11,7 @@ extension SayingCommand {
     func run() async throws {
         let (request, name) = (try request(), ConversationName(conversation))
         // Without a running node nothing is delivered.
-        let waits = !home.output.json && Session.isNodeRunning(in: try home.place())
+        let waits = try !home.output.json && Session.isNodeRunning(in: home.place())
         let report = try await Session.with(home) { session in
             let thought = try await session.send(request)
             return waits ? try await session.firstStep(of: thought, in: name) : thought

@@ -49,7 +49,7 @@ enum UnknownCommand {
             return nearest.map { "`\($0.joined(separator: " "))`" }.joined(separator: " or ")
         }
         if let synonym = synonyms[word], path.isEmpty { return "`\(synonym)`" }
-        let shown = parent.configuration.subcommands.filter(\.configuration.shouldDisplay).map(\._commandName)
+        let shown = parent.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { $0._commandName }
         return Nearest.likelyName(for: word, among: shown).map { name in
             "`\((["runar"] + path + [name]).joined(separator: " "))`"
         }
@@ -57,7 +57,7 @@ enum UnknownCommand {
 
     /// The paths of all commands below `command` that help lists.
     private static func leaves(of command: any ParsableCommand.Type, _ path: [String]) -> [[String]] {
-        command.configuration.subcommands.filter(\.configuration.shouldDisplay).flatMap { next in
+        command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap { next in
             let path = path + [next._commandName]
             return [path] + leaves(of: next, path)
         }
