@@ -60,7 +60,7 @@ import Testing
     /// Texts that mail and chat programs make of a link.
     private func passedOn(_ link: String) -> [String] {
         let middle = link.index(link.startIndex, offsetBy: link.count / 2)
-        let (head, tail) = (link[..<middle], link[middle...])
+        let (head, tail) = (String(link[..<middle]), String(link[middle...]))
         let wrapped = [
             ("<", ">"), ("\"", "\""), ("'", "'"), ("“", "”"), ("(", ")"), ("[", "]"), ("`", "`"), ("*", "*"),
         ]
