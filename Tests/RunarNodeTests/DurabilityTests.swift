@@ -51,7 +51,7 @@ internal import Testing
         let value = Data(repeating: 1, count: 60_000)
         disk.arm(.full(afterBytes: 0))
         let error = await failure {
-            try await node.dhtPut(networkId: device.own.networkId, key: Data("door".utf8), value: value)
+            _ = try await node.dhtPut(networkId: device.own.networkId, key: Data("door".utf8), value: value)
         }
         #expect(error as? StorageError == .full(path: device.directory.file("state.sqlite")))
         #expect(node.storageProblem() != nil)
