@@ -21,9 +21,9 @@ extension NodeCore {
         switch frame {
         case .hello(let hello): self.receiveOfBanned(hello, on: id, now, &effects)
         case .renewalRequest(let index, let token): self.receiveOfBanned(index, token, on: id, now, &effects)
-        case .helloReply, .helloAcknowledgement, .admissionEnd, .join, .joinGrant, .joinRefusal, .revocationDigest,
-            .revocationsKnown, .revocations, .memberSecret, .memberSecretKnown, .renewalGrant, .dht, .events, .services,
-            .mailbox, .reach:
+        case .helloReply, .helloAcknowledgement, .admissionEnd, .join, .joinGrant, .joinRefusal, .revocation,
+            .revocationDigest, .revocationsKnown, .revocations, .memberSecret, .memberSecretKnown, .renewalGrant, .dht,
+            .events, .services, .mailbox, .reach:
             return
         }
     }
