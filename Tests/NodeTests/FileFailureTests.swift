@@ -82,7 +82,7 @@ internal import Testing
     }
 
     @Test(arguments: Lab.Wire.allCases, [false, true])
-    func `a receiver that cannot write tells its own side and the sender, and keeps nothing`(
+    func `a receiver that cannot write reports to its own side and to the sender, and keeps nothing`(
         over wire: Lab.Wire,
         hasBegun: Bool
     ) async throws {

@@ -61,7 +61,7 @@ internal import Testing
     }
 
     @Test(arguments: ["/", "/home/data"])
-    func `root leaves the directories of another user alone and is told to run without sudo`(path: String) {
+    func `root leaves the directories of another user alone and is advised to run without sudo`(path: String) {
         let disk = SimulatedDisk(["/": []], isForeign: true, userId: 0)
         #expect {
             try DataDirectory(at: path, fileSystem: disk)

@@ -67,8 +67,8 @@ struct FileTransfer: Sendable {
     /// The receiver is looked up when the offer has arrived, because the peer chooses how long that takes: a receiver
     /// that was removed meanwhile must not accept it.
     ///
-    /// - Throws: `FileError`, after the receiver was notified of it; `TransportError`, and what is wrong with the bytes of
-    ///   the sender.
+    /// - Throws: `FileError`, after the receiver was notified of it; `TransportError`, and errors in the bytes of the
+    ///   sender.
     func receive(
         _ reader: inout StreamReader,
         in network: NetworkId,
@@ -97,7 +97,7 @@ struct FileTransfer: Sendable {
         }
     }
 
-    /// Receives the content, and removes what is there of it when it cannot be completed.
+    /// Receives the content, and removes the partial file when it cannot be completed.
     private func store(
         _ reader: inout StreamReader,
         in incoming: IncomingFile,

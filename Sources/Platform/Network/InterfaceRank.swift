@@ -1,6 +1,6 @@
 internal import Identity
 
-/// How likely an interface leads to other machines; a smaller rank is more likely.
+/// The order in which interfaces are used, the likeliest to lead to other machines first.
 package enum InterfaceRank: Int, Comparable, Hashable, Sendable {
     /// It leads to the other nodes of this machine.
     case loopback

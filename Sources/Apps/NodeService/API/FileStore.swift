@@ -54,7 +54,7 @@ package final class FileStore: Sendable {
 
         /// Whether a report about a file is due, which is noted.
         ///
-        /// A time that lies more than `pause` back says nothing, so the files that never arrived are removed by it.
+        /// A time of more than `pause` ago has no effect and is removed, also that of a file that never arrived.
         mutating func noteProgress(of key: String, at now: UInt64, pause: UInt64, limit: Int) -> Bool {
             if let last = told[key], now < last + pause { return false }
             if told.count >= limit { told = told.filter { now < $0.value + pause } }

@@ -1,7 +1,7 @@
 #if os(Linux)
 /// The facts of a JPEG (ITU-T T.81, annex B) that decide how much memory its decoding takes.
 struct JPEGHeader {
-    /// Whether the decoder collects the coefficients of the whole image first: they come in several scans.
+    /// Whether the coefficients are in several scans, so that the decoder collects those of the whole image first.
     private(set) var hasSeveralScans = true
 
     /// Reads the segments up to the first scan, and skips other bytes between them, as libjpeg does.

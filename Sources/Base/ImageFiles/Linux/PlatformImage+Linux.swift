@@ -29,7 +29,7 @@ enum PlatformImage {
         var pixels = [UInt8](repeating: 255, count: Int(width) * Int(height))
         let grey = TJPF_GRAY.rawValue
         if unsafe tjDecompress2(decoder, bytes, count, &pixels, width, 0, height, grey, flags) != 0 {
-            // A decoder that lost its place goes on with what it has, and the code's own correction decides about that.
+            // After a warning the image has damaged parts, and the code's own correction decides about them.
             guard unsafe isWarning(decoder), pixels.contains(where: { $0 != pixels[0] }) else {
                 throw .damaged("its pixels are missing, damaged or in print colours")
             }

@@ -47,7 +47,7 @@ final class Inflation {
 
     /// Checks that the stream ends here, with the right sum.
     ///
-    /// - Throws: ``ImageFileError`` when it goes on, or is damaged.
+    /// - Throws: ``ImageFileError`` when further bytes follow, or the stream is damaged.
     func finish() throws(ImageFileError) {
         var further: [UInt8] = [0]
         while !hasEnded {
