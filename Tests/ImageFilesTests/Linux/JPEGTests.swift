@@ -79,8 +79,8 @@ internal import Testing
 
     @Test func `a JPEG that claims sides beyond the limit is refused by its header`() throws {
         for image in pictures {
-            let bytes = try resized(image.file, width: 65_535, height: 65_535)
-            #expect(throws: ImageFileError.size(width: 65_535, height: 65_535)) {
+            let bytes = try resized(image.file, width: 65_500, height: 65_500)
+            #expect(throws: ImageFileError.size(width: 65_500, height: 65_500)) {
                 try ImageFile.greyImage(from: bytes)
             }
         }
