@@ -15,7 +15,7 @@ internal import Testing
     }
 
     private func storedRevocations(of net: CoreNetwork, by node: Int) -> [PeerId] {
-        net.nodes[node].effects.flatMap { effect in
+        net.nodes[node].effects.flatMap { effect -> [PeerId] in
             if case .membership(.persistRevocations(let entries)) = effect { entries.map(\.peerId) } else { [] }
         }
     }
