@@ -97,7 +97,8 @@ internal import Testing
         net.start(0, 2, 3, 4, 5)
         for other in [2, 3, 4] { net.connect(0, other) }
         let mail = net.send("hello", from: 0, to: 1, homes: [5])
-        net.run(for: .seconds(5))
+        // The relays connect to the home when they search for their own mail.
+        net.run(for: .seconds(70))
         #expect(net.members[0].links.contains(5))
         #expect(net.holders(of: mail) == [5])
     }

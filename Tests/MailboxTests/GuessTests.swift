@@ -22,7 +22,7 @@ internal import Testing
     static let sizes = [
         Size(members: 10, offline: 3, leastCandidates: 3, largestExactShare: 0),
         Size(members: 30, offline: 15, leastCandidates: 15, largestExactShare: 0),
-        Size(members: 100, offline: 20, leastCandidates: 4, largestExactShare: 0.1),
+        Size(members: 100, offline: 20, leastCandidates: 3, largestExactShare: 0.25),
     ]
 
     /// The offline members that may be the recipient of mail with these holders.
@@ -40,7 +40,7 @@ internal import Testing
     @Test(arguments: sizes)
     func `a relay guesses the recipient among several offline members`(size: Size) throws {
         var (one, all): ([Int], [Int]) = ([], [])
-        for seed in UInt64(1)...3 {
+        for seed in UInt64(1)...(size.members < 100 ? 3 : 1) {
             let net = MailNetwork(size.members, seed: seed)
             for number in size.offline..<size.members { net.start(number, isReceiving: false) }
             net.run(for: .seconds(1))

@@ -106,14 +106,14 @@ internal import Testing
         var limits = Mailbox.Limits()
         limits.holders = 2
         let net = MailNetwork(5, limits: limits, seed: seed)
-        net.start(0, 2, 3)
+        net.start(0, 3, 4)
         let mail = net.send("hello", from: 0, to: 1)
         for _ in 0..<200 where net.holders(of: mail).isEmpty { net.run(for: .milliseconds(5)) }
         let holder = try #require(net.holders(of: mail).first)
         net.stop(0)
-        net.start(4)
+        net.start(2)
         net.start(0)
         net.run(for: .seconds(5))
-        #expect(net.holders(of: mail) == [holder, 4])
+        #expect(net.holders(of: mail) == [2, holder])
     }
 }
