@@ -71,7 +71,7 @@ extension NodeDriver.Persistence {
     var lane: Lane? {
         switch self {
         case .revocations: .revocations
-        case .peer, .addressFailed: .peers
+        case .peer, .peersSeen, .addressFailed: .peers
         case .revokedHere(let network), .record(let network, _), .recordForgotten(let network, _): .network(network)
         case .joinGranted(let grant, _): .network(grant.token.networkId)
         case .tokenRenewed(let token): .network(token.networkId)
