@@ -44,8 +44,8 @@ extension NodeDriver {
                 state.pending.endJoin(through: inviter, .success(grant))
             case .failed(let error, _): state.pending.endJoin(through: inviter, .failure(error))
             }
-        case .revocations, .peer, .addressFailed, .revokedHere, .memberSecrets, .tokenRenewed, .recordForgotten,
-            .mail(_, .delete), .mail(_, .progressed):
+        case .revocations, .peer, .peersSeen, .addressFailed, .revokedHere, .memberSecrets, .tokenRenewed,
+            .recordForgotten, .mail(_, .delete), .mail(_, .progressed):
             // Nothing waits for these, and they are repeated.
             break
         case .mail(let network, .readOutgoing(let id, _)):

@@ -48,7 +48,7 @@ extension NodeDriver.Persistence {
     package var kind: Kind {
         switch self {
         case .revocations: .revocations
-        case .peer: .peer
+        case .peer, .peersSeen: .peer
         case .addressFailed: .addressFailure
         case .revokedHere: .revokedHere
         case .joinGranted: .joinGranted

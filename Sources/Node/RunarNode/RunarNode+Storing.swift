@@ -87,7 +87,7 @@ extension RunarNode {
         case .peer(let peer, let network, _):
             try self.store.persist(change, at: self.wallSeconds)
             try self.noteAdmission(of: peer, in: network)
-        case .addressFailed, .tokenRenewed, .record, .recordForgotten:
+        case .peersSeen, .addressFailed, .tokenRenewed, .record, .recordForgotten:
             try self.store.persist(change, at: self.wallSeconds)
         }
     }
