@@ -210,6 +210,10 @@ struct FailingDevice {
             return Sample(change: .peer(peer, network, nil)) { store in
                 try store.peers(of: network).contains { $0.peerId == peer }
             }
+        case .peersSeen:
+            return Sample(change: .peersSeen([member])) { store in
+                try store.peers().first { $0.peerId == member }?.lastSeen ?? 0 >= madeAt + 900
+            }
         case .addressFailure:
             let address = try SocketAddress(parsing: Self.address)
             return Sample(change: .addressFailed(member, address)) { try $0.addresses(of: member).first?.failures == 1 }

@@ -9,6 +9,7 @@ extension NodeDriver.Persistence {
     package enum Kind: CaseIterable, Sendable {
         case revocations
         case peer
+        case peersSeen
         case addressFailure
         case revokedHere
         case joinGranted
@@ -48,7 +49,8 @@ extension NodeDriver.Persistence {
     package var kind: Kind {
         switch self {
         case .revocations: .revocations
-        case .peer, .peersSeen: .peer
+        case .peer: .peer
+        case .peersSeen: .peersSeen
         case .addressFailed: .addressFailure
         case .revokedHere: .revokedHere
         case .joinGranted: .joinGranted
@@ -89,8 +91,8 @@ extension NodeDriver.Persistence.Kind {
     package var failurePolicy: NodeDriver.Persistence.FailurePolicy {
         switch self {
         case .joinAllowed, .renewal, .record, .heldMail, .mailRelays: .report
-        case .revocations, .peer, .addressFailure, .revokedHere, .joinGranted, .memberSecrets, .tokenRenewed,
-            .recordForgotten, .mailDeletion, .mailProgress:
+        case .revocations, .peer, .peersSeen, .addressFailure, .revokedHere, .joinGranted, .memberSecrets,
+            .tokenRenewed, .recordForgotten, .mailDeletion, .mailProgress:
             .retry
         case .mailReading, .mailReception: .none
         }
@@ -99,7 +101,7 @@ extension NodeDriver.Persistence.Kind {
     /// Whether a restart without the change does no harm: the node learns or does it again.
     var isLossHarmless: Bool {
         switch self {
-        case .peer, .addressFailure, .recordForgotten, .mailDeletion, .mailProgress: true
+        case .peer, .peersSeen, .addressFailure, .recordForgotten, .mailDeletion, .mailProgress: true
         case .revocations, .revokedHere, .joinGranted, .joinAllowed, .memberSecrets, .tokenRenewed, .renewal, .record,
             .heldMail, .mailRelays, .mailReading, .mailReception:
             false
@@ -110,8 +112,9 @@ extension NodeDriver.Persistence.Kind {
     var isBatched: Bool {
         switch self {
         case .record, .recordForgotten, .heldMail: true
-        case .revocations, .peer, .addressFailure, .revokedHere, .joinGranted, .joinAllowed, .memberSecrets,
-            .tokenRenewed, .renewal, .mailDeletion, .mailProgress, .mailRelays, .mailReading, .mailReception:
+        case .revocations, .peer, .peersSeen, .addressFailure, .revokedHere, .joinGranted, .joinAllowed,
+            .memberSecrets, .tokenRenewed, .renewal, .mailDeletion, .mailProgress, .mailRelays, .mailReading,
+            .mailReception:
             false
         }
     }

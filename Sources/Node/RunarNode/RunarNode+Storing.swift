@@ -47,8 +47,9 @@ extension RunarNode {
             }
             let outcome = self.attempt { try self.mailService.hold(mails) }
             return changes.map { _ in outcome }
-        case .revocations, .peer, .addressFailure, .revokedHere, .joinGranted, .joinAllowed, .memberSecrets,
-            .tokenRenewed, .renewal, .mailDeletion, .mailProgress, .mailRelays, .mailReading, .mailReception:
+        case .revocations, .peer, .peersSeen, .addressFailure, .revokedHere, .joinGranted, .joinAllowed,
+            .memberSecrets, .tokenRenewed, .renewal, .mailDeletion, .mailProgress, .mailRelays, .mailReading,
+            .mailReception:
             return changes.map { change in self.attempt { try self.store(change) } }
         }
     }
