@@ -378,9 +378,7 @@ let package = Package(
             of: "Command",
             [
                 "runar", "NodeService", "Console", "RunarNode", "NanoTDF", "Node", "Traversal", "Platform", "Bytes",
-                "Certificates",
-                "Identity",
-                "QRCode", "TestSupport", logging,
+                "Certificates", "Concurrency", "Identity", "QRCode", "TestSupport", logging,
             ]
         ),
         .executableTarget(

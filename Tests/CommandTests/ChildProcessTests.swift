@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import Foundation
 internal import Testing
 
