@@ -34,7 +34,11 @@ internal import Testing
 
     @Test func `the output ends with the command, whatever it has left in the background`() async throws {
         let child = try shell("printf begun; sleep 600 & echo $!")
-        guard case .bytes(let output) = try await child.output() else { return }
+        let printed = try await child.output()
+        guard case .bytes(let output) = printed else {
+            Issue.record("\(printed)")
+            return
+        }
         let text = String(decoding: output, as: UTF8.self)
         #expect(text.hasPrefix("begun"))
         let background = try number(text.dropFirst("begun".count).trimmingCharacters(in: .newlines))

@@ -152,7 +152,7 @@ internal import Testing
             #expect(failed.status == 70)
             #expect(try (failed.failure["message"] as? String)?.contains(reason) == true, "\(failed.output)")
         }
-        #expect(try pair.owner.runar(["call", "tool/much"]).output.utf8.count == (1 << 20) + 1)
+        #expect(try pair.owner.runar(["call", "tool/much"]).output.utf8.count == (1 << 20) + "\"\"\n".utf8.count)
         let process = try pair.owner.answer(["call", "tool/background"]).json["result"] as? Int32
         #expect(kill(try #require(process), SIGKILL) == 0, "it goes on")
         #expect(server.end(by: SIGINT) == 0)

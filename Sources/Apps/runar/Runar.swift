@@ -83,7 +83,9 @@ struct Runar: AsyncParsableCommand {
     /// Reports an error of the parser, a mistake on the command line or a request for help, and returns the exit status.
     private static func report(parsing error: any Error, _ arguments: [String], asJSON: Bool) -> Int32 {
         let unknown = UnknownCommand.failure(in: arguments)
-        guard exitCode(for: error) != .success || arguments.first == "help" && unknown != nil else { return show(error) }
+        guard exitCode(for: error) != .success || arguments.first == "help" && unknown != nil else {
+            return show(error)
+        }
         guard asJSON || unknown != nil else { return show(error) }
         Output.failure(unknown ?? CommandFailure("usage", .usage, message(for: error)), asJSON: asJSON)
         return ExitStatus.usage.rawValue
