@@ -49,7 +49,7 @@ internal import Testing
         let commands = [
             "status", "status --json", "network list", "network show Home --json", "network show --text",
             "network issue \(peer) --json", "peers --json", "completion bash", "completion zsh --json", "qr show hi",
-            "qr show hi --format png", "simulate", "--help", "help network", "--version", "network show Nope --json",
+            "qr show hi --format png", "--help", "help network", "--version", "network show Nope --json",
         ]
         for command in commands {
             let words = command.split(separator: " ").map(String.init)
