@@ -58,18 +58,18 @@ internal import Testing
         let peer = PeerId(publicKey: generatePeerKey().publicKey)
         let inbox = "/srv/in\nbox"
         for _ in 0..<2 { #expect(try await offers.decide(offer(from: peer), standing: inbox) == inbox) }
-        let number = offers.add(FileOffers.Listener(directory: "/home/ada", ask: nil, progress: { _ in }))
-        #expect(try await offers.decide(offer(from: peer), standing: nil) == "/home/ada")
+        let number = offers.add(FileOffers.Listener(directory: "/srv/ada", ask: nil, progress: { _ in }))
+        #expect(try await offers.decide(offer(from: peer), standing: nil) == "/srv/ada")
         offers.remove(number)
         #expect(try await offers.decide(offer(from: peer), standing: nil) == nil)
-        #expect(ReceivingDirectories(home: home).all == [inbox, "/home/ada"])
+        #expect(ReceivingDirectories(home: home).all == [inbox, "/srv/ada"])
     }
 
     @Test func `a file is refused with a notice when its directory cannot be written down`() async throws {
         let offers = FileOffers(directories: ReceivingDirectories(home: home))
         let failures = Locked<[FileFailure]>([])
         let listener = FileOffers.Listener(
-            directory: "/home/ada",
+            directory: "/srv/ada",
             ask: nil,
             progress: { _ in },
             failed: { failure in failures.withLock { $0.append(failure) } }
@@ -130,7 +130,7 @@ internal import Testing
         func lines(_ name: String, hasGrown: Bool) -> [String] {
             FileSentReport(
                 peerId: "",
-                path: "/home/ada/log.txt",
+                path: "/srv/ada/log.txt",
                 name: name,
                 bytes: 10,
                 hasGrown: hasGrown,

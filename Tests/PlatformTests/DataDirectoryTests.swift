@@ -60,7 +60,7 @@ internal import Testing
         }
     }
 
-    @Test(arguments: ["/", "/home/data"])
+    @Test(arguments: ["/", "/srv/data"])
     func `root leaves the directories of another user alone and is advised to run without sudo`(path: String) {
         let disk = SimulatedDisk(["/": []], isForeign: true, userId: 0)
         #expect {
