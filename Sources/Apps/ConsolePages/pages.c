@@ -20,6 +20,10 @@ static const unsigned char page_index_html[] = {
 #embed "web/index.html"
 };
 
+static const unsigned char page_lib_access_js[] = {
+#embed "web/lib/access.js"
+};
+
 static const unsigned char page_lib_activity_js[] = {
 #embed "web/lib/activity.js"
 };
@@ -301,6 +305,7 @@ static const console_page pages[] = {
     {"app.js", page_app_js, sizeof page_app_js},
     {"icon.svg", page_icon_svg, sizeof page_icon_svg},
     {"index.html", page_index_html, sizeof page_index_html},
+    {"lib/access.js", page_lib_access_js, sizeof page_lib_access_js},
     {"lib/activity.js", page_lib_activity_js, sizeof page_lib_activity_js},
     {"lib/api.js", page_lib_api_js, sizeof page_lib_api_js},
     {"lib/code.js", page_lib_code_js, sizeof page_lib_code_js},
