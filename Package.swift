@@ -292,7 +292,7 @@ let package = Package(
         .executableTarget(
             name: "runar",
             dependencies: [
-                "NodeService", "Console", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes", "Identity",
+                "NodeService", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes", "Identity",
                 "Concurrency", "NodeCore",
                 "QRCode", "ImageFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", logging, arguments,
             ],
