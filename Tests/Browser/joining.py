@@ -93,7 +93,7 @@ def network_creation(scene):
     laptop.page.see("Scan this on the other device")
     laptop.page.find("image", "QR code of the invitation")
     wait_for_code(laptop.page)
-    # A camera needs all of the code, with its border, and nobody scrolls to find it.
+    # A camera needs all of the code, with its border, without scrolling.
     code = laptop.page.js(f"({PLACE})(document.querySelector('canvas.code'))")
     assert code["top"] >= 0 and code["bottom"] <= laptop.page.size[1] and code["scrolled"] == 0, code
     laptop.keep("invitation")

@@ -72,7 +72,7 @@ internal import Testing
 
     @Test func `every argument for a file or a directory completes its name`() throws {
         // Their help names files for another reason.
-        let others: Set = ["send words", "listen count", "seal url", "qr show pixels"]
+        let others: Set = ["send words", "listen count", "seal url", "qr show pixels", "qr show format"]
         var count = 0
         for (words, command) in try leaves() {
             for argument in command.arguments ?? [] where argument.kind != "flag" {
@@ -96,7 +96,7 @@ internal import Testing
             let typed = line + folder.file("pict")
             let ask = """
                 COMP_LINE='\(typed)'; COMP_POINT=${#COMP_LINE}; COMP_WORDS=($COMP_LINE); COMP_CWORD=$((${#COMP_WORDS[@]}-1))
-                _runar; echo "${COMPREPLY[@]}"
+                _runar runar "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"; echo "${COMPREPLY[@]}"
                 """
             let bash = try ChildProcess(path: "/bin/bash", arguments: ["-c", "\(script)\n\(ask)"])
             #expect(bash.nextLine() == folder.file("picture.png"), "\(line)")

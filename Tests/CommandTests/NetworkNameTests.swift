@@ -9,7 +9,7 @@ internal import Testing
 @testable internal import runar
 
 @Suite("Networks of one name") struct NetworkNameTests {
-    @Test func `names are kept as they are looked up, and one that nobody can type is refused`() throws {
+    @Test func `names are kept as they are looked up, and one that cannot be typed is refused`() throws {
         let keys = InMemoryKeyStorage()
         let node = try RunarNode(config: RunarNodeConfig(keyStorage: keys, statePath: nil))
         let network = try node.createNetwork(name: " \tMy Home\u{A0}\n").networkId
