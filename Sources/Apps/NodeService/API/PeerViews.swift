@@ -2,6 +2,7 @@
 struct PeersView: Codable {
     let running: Bool
     let all: Bool
+    let membership: PeersReport.Membership
     /// The number of matches.
     let total: Int
     let peers: [PeersReport.Peer]

@@ -237,7 +237,13 @@ extension RequestHandler {
             network.map { peer.networks.contains($0) } ?? true
                 && page.matches([peer.peerIdText, peer.label] + peer.networkNames)
         }
-        return PeersView(running: report.running, all: all, total: found.count, peers: page.cut(found))
+        return PeersView(
+            running: report.running,
+            all: all,
+            membership: report.membership,
+            total: found.count,
+            peers: page.cut(found)
+        )
     }
 
     /// The view of a peer; of an unknown one it has the id alone.
