@@ -148,7 +148,7 @@ internal import Transport
         let (owner, member) = (try household.makeNode(isNear: true), try household.makeNode(isNear: true))
         let network = try owner.createNetwork(name: "Home")
         try await admit(member, to: network, by: owner)
-        let (atOwner, atMember) = (owner.eventStream, member.eventStream)
+        let atOwner = owner.eventStream
         try await run([owner, member]) {
             _ = try await atOwner.first { joined($0) == member.peerId }
             try await owner.settle(in: network.networkId)
@@ -158,8 +158,11 @@ internal import Transport
         let tablet = PeerId(publicKey: generatePeerKey().publicKey)
         if hasInvited { _ = try restored.issueToken(for: tablet, in: network.networkId, expiration: nil) }
         try await run([restored, member]) {
-            _ = try await atMember.first { joined($0) == restored.peerId }
-            try await restored.settle(in: network.networkId)
+            try await restored.wait { $0.connectedPeers() == [member.peerId] }
+            // Answers come after the secrets that were sent before them.
+            for node in [restored, member] {
+                _ = try await node.dhtPut(networkId: network.networkId, key: Data("settled".utf8), value: Data())
+            }
         }
         let known = try #require(try restored.memberSecrets(of: network.networkId)).newest
         #expect(try member.memberSecrets(of: network.networkId)?.newest == known)

@@ -50,6 +50,7 @@ async function inspect(text, kind) {
 /// The result of the answer's text; undefined when the person does not confirm it.
 async function setUp(text) {
   let result;
+  if (!isAllowed("POST /device/setup")) return elsewhere(w.getTitle);
   await withConfirmation({ title: w.getTitle, action: w.takeAction }, async confirmation => {
     try { result = await post("/device/setup", { text, confirmation }); } catch (error) {
       throw error.code === "bad-data" ? new Error(w.notTheAnswer) : error;
