@@ -3,7 +3,7 @@ internal import OrderedCollections
 
 // The room for a mail: the bounds of its depositor, of its mailbox and of the holder, and the mail that yields.
 extension Holdings {
-    /// One depositor may use one of so many parts of a mailbox, so that no member alone fills the mailbox of another one.
+    /// The equal parts of a mailbox; one depositor may use one of them, so that no member alone fills the mailbox.
     private static let mailboxParts = 4
 
     /// Returns whether there is room for a mail, and the mails that must yield for it.
@@ -48,7 +48,7 @@ extension Holdings {
         return newest.map { Array(ids(in: $0.key)) }
     }
 
-    /// Returns the newest mails of the depositor that uses the most, as many as must yield to a mail in a mailbox, or in all.
+    /// Returns the newest mails of the depositor that uses the most that must yield to a mail, in a mailbox or in all.
     ///
     /// Returns none if there is room, and nil if the mail's own depositor uses as much.
     private func yieldingMails(for mail: HeldMail, in mailbox: MailboxID?) -> [MailID]? {
