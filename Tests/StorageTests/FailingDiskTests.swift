@@ -51,6 +51,12 @@ internal import Testing
         handle: nil
     )
 
+    private static let account = StoredAccount(
+        identityAssuranceLevel: "a",
+        ageVerificationStatus: "b",
+        profile: profile
+    )
+
     private static let thought = StoredThought(
         id: short,
         publicID: id,
@@ -86,15 +92,14 @@ internal import Testing
                 byteCount: 5_000
             )
             _ = try store.addOutgoingMail(mail, body: [UInt8](repeating: 1, count: 5_000), limit: 9)
-        case .account:
-            try store.save(
-                StoredAccount(identityAssuranceLevel: "a", ageVerificationStatus: "b", profile: Self.profile)
-            )
+        case .account: try store.save(Self.account)
         case .block:
             try store.save(StoredBlock(id: short, blockedPublicID: id, reportTimestamp: 1, reportReasons: [:]))
         case .person:
-            try store.save(StoredPerson(publicID: id, key: id, card: nil, trust: "unknown", changedAt: 1), Self.profile)
+            try store.save(StoredPerson(publicID: id, key: id, card: nil, trust: "none", changedAt: 1), Self.profile)
         case .stream, .thought:
+            // A stream belongs to an account.
+            try store.save(Self.account)
             try store.save(
                 StoredStream(id: short, publicID: id, creator: id, profile: Self.profile, isInnerCircle: false)
             )
