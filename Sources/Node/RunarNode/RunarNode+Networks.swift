@@ -241,7 +241,7 @@ extension RunarNode {
             networkPrivateKey: key.privateKey,
             expiration: expiration
         )
-        // The new member has nobody else to get one from.
+        // No other member may be there that hands a secret to the new one.
         try self.firstMemberSecrets(of: networkId)
         try self.store.save(
             IssuedToken(
