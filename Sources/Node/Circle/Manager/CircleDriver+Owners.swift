@@ -28,6 +28,13 @@ extension CircleDriver {
         (state.people[id]?.devices ?? []).filter { $0 != localPeerId && state.owner(of: $0) == id }
     }
 
+    /// The devices on the card of a person, without those that belong to this device's person or to a trusted one.
+    ///
+    /// The cards of several people who ask may name one device.
+    func unownedDevices(of person: KnownPerson) -> [PeerId] {
+        person.devices.filter { $0 != localPeerId && trustedPerson(of: $0) == nil }
+    }
+
     /// The devices that a newer card of a person does not name any longer, without those that belong to this person or to a
     /// trusted one.
     func devices(of id: PublicID, missingIn card: ProfileCard) -> [PeerId] {

@@ -172,7 +172,7 @@ extension CircleDriver {
             for device in devices { await connect(to: device) }
             await send("request", to: devices)
         case .sendAccept: await send("accept", to: devices)
-        case .sendDecline: await send("decline", to: devices)
+        case .sendDecline: await send("decline", to: unownedDevices(of: after))
         case .exchangeKeys:
             try liftForeignBans(of: id)
             await exchangeKeys(with: devices)

@@ -98,10 +98,11 @@ extension CircleDriver {
     func decline(_ id: PublicID, ignoringDevices: Bool) async throws {
         if ignoringDevices {
             try await mutex.withLock {
-                guard try [.requested, .none].contains(known(id).trust.state) else {
+                let person = try known(id)
+                guard [.requested, .none].contains(person.trust.state) else {
                     throw CircleError.notAllowed("the person asks for nothing: revoke the trust, or block the person")
                 }
-                let devices = devices(belongingTo: id)
+                let devices = unownedDevices(of: person)
                 try setIgnored { ignored in
                     ignored.removeAll { devices.contains($0) }
                     ignored = (ignored + devices).suffix(Self.ignoredLimit)
