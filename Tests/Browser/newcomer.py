@@ -2,7 +2,7 @@
 
 import re
 
-from joining import create, keep_recovery_phrase, let_in, scan
+from joining import create, keep_recovery_phrase, let_in, scan, show
 from using import open_peer
 
 
@@ -17,7 +17,8 @@ def first_hour(scene):
     phone.page.see("join one that another device has already created")
     phone.page.click("link", "Join a network")
     phone.page.see("The owner opens the network in Runar and chooses “Invite a device”")
-    laptop.page.find("image", "QR code of the invitation")
+    # The reminder of the recovery phrase stands below the code, so the page was scrolled.
+    show(laptop.page, "QR code of the invitation")
     scan(phone, laptop)
     phone.page.see("You are invited")
     phone.page.click("button", "Join")
