@@ -3,7 +3,7 @@ internal import Node
 internal import NodeCore
 package import Storage
 
-// What an owner's device knew of its networks beyond their texts, for a backup.
+// The records of an owner's networks beyond their texts, for a backup.
 extension RunarNode {
     /// The revocations of a network, in their binary form.
     ///
@@ -14,7 +14,7 @@ extension RunarNode {
 
     /// Takes the members and revocations that an earlier device of the owner knew.
     ///
-    /// What this device knows stays.
+    /// Records that this device has stay.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``IdentityError`` for a revocation that the network's key did not sign,
     ///   ``StorageError``; then nothing was taken.

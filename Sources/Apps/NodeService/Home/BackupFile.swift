@@ -84,7 +84,7 @@ package enum BackupFile {
     }
 }
 
-/// What a device knew of the networks that it owned, and its settings.
+/// The records of the networks that a device owned, and its settings.
 package struct BackupRecords: Codable, Hashable, Sendable {
     /// A device that got a token.
     struct Member: Codable, Hashable, Sendable {
