@@ -23,6 +23,12 @@ internal import Testing
         #expect(try await child.waitForExit() == -15)
     }
 
+    @Test func `a command that reads its input to the end gets all of it`() async throws {
+        let child = try ChildProcess("/bin/cat", [], input: Array("five".utf8), sink: .bytes(limit: 100, errors: 2))
+        #expect(try await child.output() == .bytes(Array("five".utf8)))
+        #expect(try await child.waitForExit() == 0)
+    }
+
     @Test func `a command that ignores the request to end is killed with what it started`() async throws {
         let command = "trap '' TERM; sleep 600 & echo up; while :; do sleep 600; done"
         let child = try ChildProcess("/bin/sh", ["-c", command], sink: .lines(errors: 2))

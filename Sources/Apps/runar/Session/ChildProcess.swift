@@ -81,9 +81,10 @@ final class ChildProcess: Sendable {
         input = keepsInput ? launched.input : nil
         let (lines, lineContinuation) = AsyncStream.makeStream(of: String.self)
         self.lines = lines
-        let ending = launched.ending
+        let (output, ending) = (launched.output, launched.ending)
+        // The thread must not hold the input, whose end a program like `cat` waits for.
         Thread { [printed] in
-            if let output = launched.output {
+            if let output {
                 printed.fulfil(Self.read(output, until: ending.read, to: sink, lineContinuation))
             }
             lineContinuation.finish()
