@@ -56,7 +56,8 @@ class Stage:
         """Makes the data directory of a node; `place` is the number of the device in its scenario.
 
         The devices of one scenario are different ones. Those of different scenarios do not meet, so each device of that
-        number is a copy of the same one, made once by `runar init` and a first start, which makes the database.
+        number is a copy of the same one, made once by `runar init`. It never ran: a node prefers the port of its last
+        run, and nodes of different scenarios must not have the same.
         """
         if node.passphrase_file:
             node.init()
@@ -64,12 +65,8 @@ class Stage:
             node.copy(self.once(f"template {place}", lambda: self.template(place)))
 
     def template(self, place):
-        node = Node(self.folder, f"template-{place}", guard=self.guard)
+        node = Node(self.folder, f"template-{place}")
         node.init()
-        node.start()
-        node.stop()
-        # Each copy makes a token of its own.
-        os.remove(os.path.join(node.home, "console.token"))
         return node
 
     def node(self, group):
