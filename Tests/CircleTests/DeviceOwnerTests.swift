@@ -39,7 +39,7 @@ internal import Testing
             try await ada.makeTrust(with: mallory)
             let enemy = try mallory.personID
             #expect(ada.circle.people.first { $0.id == enemy }?.card?.devices.count == 2)
-            // What the device says is its person's, and what goes to the other person is not sealed for it.
+            // Thoughts of the device are its person's, and thoughts for the other person are not sealed for it.
             try await ben.say("hello", to: ada)
             #expect(try ada.circle.thoughts(with: friend).compactMap(\.model.text) == ["hello"])
             let thought = try await ada.circle.say("to Mallory", to: enemy)

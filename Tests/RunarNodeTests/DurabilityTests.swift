@@ -55,7 +55,7 @@ internal import Testing
         }
         #expect(error as? StorageError == .full(path: device.directory.file("state.sqlite")))
         #expect(node.storageProblem() != nil)
-        // What was not acknowledged is not shown.
+        // A change that was not acknowledged is not shown.
         #expect(node.dhtStatus(networkId: device.own.networkId)?.records == 0)
 
         disk.heal()

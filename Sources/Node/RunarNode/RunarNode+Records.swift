@@ -217,7 +217,7 @@ extension RunarNode {
             (policy ?? self.config.dhtPolicy).requestPolicy
         )
         guard case .failed(let error) = answer.outcome else { return answer.outcome }
-        // The disk tells more than the table knows.
+        // The disk contains more than the table does.
         if case .notStored = error, let failure = self.store.writeFailure { throw failure }
         throw error
     }

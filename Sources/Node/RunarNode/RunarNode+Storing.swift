@@ -94,7 +94,7 @@ extension RunarNode {
     }
 
     /// Gives a member a token that lasts as long as the last one that this device signed for it, if this device holds the
-    /// network's key and never said that that one was the last.
+    /// network's key and never stated that it was the last.
     ///
     /// A member that gets no answer, because the token could not be stored, asks again.
     private func decide(_ request: RenewalRequest) throws {

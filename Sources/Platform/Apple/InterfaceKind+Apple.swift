@@ -12,7 +12,7 @@ extension NetworkInterface {
         return Self.isWiFi(name) ? .wiFi : .other
     }
 
-    /// The facts that the name tells: `en` is Wi-Fi or a cable, the others exist in this machine only.
+    /// The facts that follow from the name: `en` is Wi-Fi or a cable, the others exist in this machine only.
     var facts: InterfaceFacts { InterfaceFacts(isPhysical: name.hasPrefix("en")) }
 
     #if os(macOS)

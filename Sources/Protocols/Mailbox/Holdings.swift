@@ -119,7 +119,7 @@ struct Holdings: Sendable {
         mailboxes[mail.mailbox, default: []].append(mail.id)
     }
 
-    /// Removes mails, and returns those that were there.
+    /// Removes mails, and returns the removed ones.
     mutating func remove(_ ids: some Sequence<MailID>) -> OrderedDictionary<MailboxID, Set<MailID>> {
         var removed: OrderedDictionary<MailboxID, Set<MailID>> = [:]
         for id in ids {

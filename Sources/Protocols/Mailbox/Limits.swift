@@ -7,7 +7,7 @@ extension Mailbox {
         package var holders = 3
         /// The members, nearest to the mailbox, among which these are drawn: as many as one search of a recipient finds.
         ///
-        /// A smaller number tells a relay more about the recipient, and a larger one makes searches longer.
+        /// A smaller number reveals more about the recipient to a relay, and a larger one makes searches longer.
         package var holderCandidates = 20
         /// The mails that are on their way to members concurrently.
         package var attempts = 32
@@ -16,7 +16,7 @@ extension Mailbox {
         /// The time after which an unanswered attempt fails.
         package var attemptTimeout = Duration.seconds(10)
         /// The time after which a relay reports that the holder does not answer: before the sender's attempt fails, so that
-        /// the sender tells a silent holder from a silent relay.
+        /// the sender distinguishes a silent holder from a silent relay.
         package var relayTimeout = Duration.seconds(7)
         /// The time after which mail without a holder, or without an answer of its connected recipient, is tried again.
         package var retryInterval = Duration.seconds(60)

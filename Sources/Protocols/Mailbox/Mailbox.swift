@@ -8,7 +8,7 @@ package import Identity
 /// stores mail of other members until its owner collects it or it expires. As **relay** it passes on deposits that are
 /// sealed to a holder, as the relay of Oblivious HTTP (RFC 9458) does: the holder does not learn the sender, and the relay
 /// neither the mailbox nor the content. As **recipient** it searches for the members near to its mailbox, and collects its
-/// mail from each holder among them. No holder tells others that it has mail.
+/// mail from each holder among them. No holder announces that it has mail.
 ///
 /// Mail is transported at least once. The application answers each mail with ``HostInput/stored(_:_:)`` and ignores one
 /// that it has, so that it shows each once. A holder deletes a mail when its owner confirmed it, and a sender when the

@@ -110,7 +110,7 @@ static bool keep_changes(struct tracked *file, int count) {
     return true;
 }
 
-// Reads a file that is there as safe.
+// Reads an existing file as safe.
 static void load(struct tracked *file) {
     FILE *stream = fopen(file->path, "rb");
     if (!stream) return;

@@ -16,7 +16,7 @@ struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
         self.onUpdate = onUpdate
     }
 
-    /// The words for a node that stopped or died, which the end of a connection does not tell.
+    /// The words for a node that stopped or died, which the end of a connection does not show.
     static var end: String { "ended while this command waited for it: `runar up` starts it again" }
 
     /// The failure for an answer that this version cannot read.

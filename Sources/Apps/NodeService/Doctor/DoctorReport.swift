@@ -24,7 +24,7 @@ package struct DoctorReport: HintingReport {
         multicast = facts.multicast
         let node = facts.node.flatMap { $0.isRunning ? $0 : nil }
         leftOutInterfaces = node?.leftOutInterfaces
-        // What was observed before this device went offline is not true any longer.
+        // Observations from before this device went offline are no longer true.
         let online = diagnosis.isOffline ? nil : node
         mapping = online?.mapping
         filtering = online?.filtering

@@ -12,7 +12,7 @@ package enum HomeFile: String, CaseIterable, Sendable {
     case stateLog = "state.sqlite-wal"
     case stateIndex = "state.sqlite-shm"
     case stateJournal = "state.sqlite-journal"
-    /// The empty file next to a database that was made, which tells a lost one from a new one.
+    /// The empty file next to a database that was made, which distinguishes a lost one from a new one.
     case stateMark = "state.sqlite-made"
     /// The directory of the pools of one-time keys.
     case oneTimeKeys = "one-time-keys"

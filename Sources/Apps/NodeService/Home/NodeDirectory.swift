@@ -10,7 +10,7 @@ package final class NodeDirectory: Sendable {
     package static let vaultName = HomeFile.vault.rawValue
     package static let keyFileName = HomeFile.keyFile.rawValue
     package static let stateName = HomeFile.state.rawValue
-    /// The empty file that tells a lost state from a new one.
+    /// The empty file that distinguishes a lost state from a new one.
     package static let stateMarkName = HomeFile.stateMark.rawValue
     package static let peerName = HomeFile.peerId.rawValue
     package static let logName = HomeFile.log.rawValue

@@ -1,6 +1,6 @@
 internal import NodeService
 
-/// A command that says something in a conversation.
+/// A command that adds a thought to a conversation.
 ///
 /// A person is shown the first step of the delivery if it follows within a second; a program gets the report at once.
 protocol SayingCommand: ReportingCommand where Answer == ThoughtReport {

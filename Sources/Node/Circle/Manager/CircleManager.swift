@@ -108,7 +108,7 @@ public final class CircleManager: Sendable {
     /// whatever person they name, until this person invites one of them. The choice holds on this device.
     ///
     /// - Throws: ``CircleError/unknownPerson(_:)``; ``CircleError/notAllowed(_:)`` if the devices of a person who was invited or
-    ///   trusted are to be ignored; `StorageError`.
+    ///   trusted cannot be ignored; `StorageError`.
     public func decline(_ person: PublicID, ignoringDevices: Bool = false) async throws {
         try await driver.decline(person, ignoringDevices: ignoringDevices)
     }
