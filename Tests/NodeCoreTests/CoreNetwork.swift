@@ -34,7 +34,7 @@ struct CoreNetwork {
     var hasTables: Bool
     var nodes: [Node] = []
     var now = NodeTime(monotonic: .zero, wallSeconds: 1_800_000_000)
-    private(set) var connectionCount: UInt64 = 0
+    var connectionCount: UInt64 = 0
     var inFlight: [Flight] = []
     var pendingDials: [(node: Int, peer: PeerId, addresses: [SocketAddress])] = []
     /// Frames are held back while this is set.

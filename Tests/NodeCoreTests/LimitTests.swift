@@ -140,15 +140,16 @@ internal import Testing
         let home: UInt64 = 0x2001_0DB8_0001_0002
         var net = CoreNetwork(hasTables: false)
         try net.addMember()
-        var number: UInt64 = 1_000_000
         func attack(for count: Int) {
             for _ in 0..<count {
-                number += 1
+                // Later connections have higher numbers.
+                net.connectionCount += 2
+                let number = net.connectionCount
                 net.advance(by: .seconds(1) / 256)
-                Self.arrive(number, from: .v6(high: home, low: 0x1_0000 + number % addresses, scope: 0), at: &net)
+                Self.arrive(number, from: .v6(high: home, low: 0x1_0000 + number / 2 % addresses, scope: 0), at: &net)
             }
         }
-        attack(for: 512)
+        attack(for: 300)
         #expect(net.nodes[0].core.connections.count == Limits().unadmittedConnections)
         for _ in 0..<20 {
             let member = try net.addMember()
@@ -157,7 +158,7 @@ internal import Testing
             net.isHolding = true
             net.link(member, 0)
             // The time of a slow round trip.
-            attack(for: 64)
+            attack(for: 26)
             net.isHolding = false
             net.deliver()
             #expect(net.areAdmitted(0, member))
