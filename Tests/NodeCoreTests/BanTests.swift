@@ -74,8 +74,10 @@ internal import Testing
         let joined = net.count(by: 0) { if case .peer(.joined) = $0 { true } else { false } }
         net.advance(by: .seconds(20 * 86_400 - 60))
         #expect(requests(in: net).isEmpty && !net.isAdmitted(1, 0))
-        for _ in 0..<86_400 where requests(in: net).isEmpty { net.advance(by: .seconds(1)) }
-        let id = try #require(requests(in: net).first)
+        net.advance(by: .seconds(3_600))
+        net.link(1, 0)
+        net.deliver()
+        let id = try #require(requests(in: net).last)
         let renewed = try net.token(for: net.nodes[1].peerId, expiresIn: 30 * 86_400)
         var effects: [Effect] = []
         #expect(net.nodes[0].core.admitStream(index: 0, on: id, at: net.now, into: &effects) == nil)
