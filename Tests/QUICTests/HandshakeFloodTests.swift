@@ -153,7 +153,7 @@ internal import Testing
         guest.attack(for: 1_000 * seconds)
         let letIn = (1...20).filter { guest.isLetIn(.v6(high: Guest.home, low: UInt64(100 + $0), scope: 0)) }
         #expect(letIn.count == 20)
-        #expect(guest.flood.gate.begun < 2 * 256 + 2 * 128 * guest.flood.now / 1_000_000_000)
+        #expect(guest.flood.gate.begun < 2 * 256 + 2 * 256 * guest.flood.now / 1_000_000_000)
     }
 
     @Test func `a member at its last address is let in whatever number of addresses a guest has`() {

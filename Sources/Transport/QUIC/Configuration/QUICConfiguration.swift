@@ -90,8 +90,8 @@ package struct QUICLimits: Sendable, Hashable {
     /// addresses that spent none lately.
     package var handshakesPerBlock = 256
     /// The number of them that they get back each second, with a proved address and once more without: each of 256
-    /// connections without an admission still has a second for its hello.
-    package var handshakesPerBlockPerSecond = 128
+    /// connections without an admission still has half a second for its hello.
+    package var handshakesPerBlockPerSecond = 256
     /// Connections that wait for `accept`.
     package var pendingAccepts = 256
     /// Handshakes that one party may begin, but not complete, at a time.
