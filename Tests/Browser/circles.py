@@ -376,5 +376,8 @@ def blocking(scene):
     laptop.page.click("button", "Unblock: Bob")
     laptop.page.see_no_more("Spam: 3 of 5")
     assert laptop.node.api("GET", "/circle")["blocked"] == []
-    laptop.go(person_path(laptop))
-    laptop.page.find("button", "Ask again")
+    laptop.page.see("Either of you can ask for trust again.")
+    assert laptop.node.api("GET", "/circle")["people"] == []
+    household.connect(laptop, phone)
+    laptop.node.api("POST", f"/peers/{household.part(phone.node.peer)}/circle", {})
+    laptop.page.find("link", re.compile("Bob"))

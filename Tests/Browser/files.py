@@ -1,5 +1,6 @@
 """Files on their way from one console to another: how far they are, who stops them, and names that want to be more."""
 
+import hashlib
 import os
 import pathlib
 import re
@@ -153,6 +154,7 @@ def wait_for_no_copies(device):
     device.page.until(lambda: not large(), lambda: f"these stay: {large()}")
 
 
+LONG = "l" * 251 + ".txt"
 # What a person has on the disk, and what it is called where it is kept: one file of a folder, whatever the name is.
 NAMES = {
     EVIL.replace("/", "\\") + ".txt": "script>.txt",
@@ -160,7 +162,8 @@ NAMES = {
     "..\\..\\console.token": "console.token",
     ".hidden.txt": "hidden.txt",
     "two\nlines.txt": "twolines.txt",
-    "l" * 251 + ".txt": "l" * 200,
+    # Shortened before the ending, with a digest of the whole name.
+    LONG: "l" * 187 + "~" + hashlib.sha256(LONG.encode()).hexdigest()[:8] + ".txt",
 }
 
 

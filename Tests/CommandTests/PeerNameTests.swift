@@ -71,7 +71,7 @@ internal import Testing
         #expect(try (unmatched.failure["message"] as? String)?.contains("in this network") == true)
     }
 
-    @Test(arguments: [("zzzz", "runar peers --all"), ("ab", "4 characters"), ("", "runar peers --all")])
+    @Test(arguments: [("zzzz", "runar peers --all"), ("ab", "names and ids"), ("", "runar peers --all")])
     func `an unknown name is refused with the place of the known names`(name: String, advice: String) throws {
         let refused = try owner.runar(["send", name, "hello", "--json"])
         #expect(refused.status == 65)
@@ -95,7 +95,7 @@ internal import Testing
         #expect(peers.map { $0["label"] as? String } == [nil, "phone"])
         #expect(peers.allSatisfy { $0["connected"] as? Bool == false && $0["networkNames"] as? [String] == ["Home"] })
         let lines = try owner.runar(["peers", "--all"]).output.split(separator: "\n")
-        #expect(lines.last == "\(other.text)  Home  never seen  phone")
+        #expect(lines.last == "phone  Home      never seen  -           -         \(other.text)")
         #expect(try (owner.answer(["peers"]).json["peers"] as? [Any])?.isEmpty == true)
     }
 
