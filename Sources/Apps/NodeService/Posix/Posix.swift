@@ -162,7 +162,12 @@ package enum Posix {
         unsafe sigemptyset(&signals)
         for number in [interruption, termination, hangUp, brokenPipe] { unsafe sigaddset(&signals, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        unsafe posix_spawnattr_setflags(&attributes, newSessionFlags | Int16(POSIX_SPAWN_SETSIGDEF))
+        // Threads of Dispatch block signals, which a new program would inherit from them.
+        var blocked = sigset_t()
+        unsafe sigemptyset(&blocked)
+        unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
+        let flags = Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK)
+        unsafe posix_spawnattr_setflags(&attributes, newSessionFlags | flags)
         let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         let variables = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer { unsafe (words + variables).forEach { unsafe free($0) } }
