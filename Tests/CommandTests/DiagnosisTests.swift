@@ -186,7 +186,7 @@ internal import Testing
             $0.node?.peer?.relayed = true
             $0.node?.peer?.history = [step("mappings", reason: "endpointDependent/endpointDependent")]
         },
-        Case("peer-relayed", .note, "none of 2 addresses") {
+        Case("peer-relayed", .note, "none of the 2 addresses") {
             $0.node?.peer?.connected = true
             $0.node?.peer?.relayed = true
             $0.node?.peer?.history = [step("tried", "a"), step("tried", "b"), step("tried", "a")]

@@ -100,9 +100,9 @@ package enum Nearest {
         names.min { distance($0, word) < distance($1, word) }
     }
 
-    /// The nearest name if `word` may be a slip of it: one edit, or one for each three letters.
-    package static func likelyName(for word: String, among names: [String]) -> String? {
-        name(to: word, among: names).flatMap { distance($0, word) <= max(1, word.count / 3) ? $0 : nil }
+    /// The nearest name if `word` may be a slip of it: one edit, or one for each `letters` letters.
+    package static func likelyName(for word: String, among names: [String], editPer letters: Int = 3) -> String? {
+        name(to: word, among: names).flatMap { distance($0, word) <= max(1, word.count / letters) ? $0 : nil }
     }
 
     /// Insertions, deletions and replacements of letters (Levenshtein), whatever the case.

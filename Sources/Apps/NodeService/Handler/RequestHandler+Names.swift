@@ -56,7 +56,7 @@ extension RequestHandler {
             )
         }
         let place = network == nil ? "here" : "in this network"
-        let advice = Nearest.likelyName(for: text, among: labels).map { "did you mean \($0)? " } ?? ""
+        let advice = Nearest.likelyName(for: text, among: labels, editPer: 2).map { "did you mean \($0)? " } ?? ""
         return CommandFailure(
             "no-such-peer",
             .data,
