@@ -11,7 +11,7 @@ internal import Testing
 )
 struct PageSizeTests {
     /// The bytes on the line of all that a browser ever loads.
-    private static let zippedByteLimit = 160_000
+    private static let zippedByteLimit = 165_000
     /// The bytes of all files, so that they do not grow unseen: a little more than there are.
     private static let byteLimit = 590_000
     /// The description for programs, which no page loads.
@@ -19,7 +19,7 @@ struct PageSizeTests {
 
     private let pages = PageTable().pages
 
-    @Test func `what a browser loads is less than 160 kB on the line, and unpacked what is in the folder`()
+    @Test func `what a browser loads is less than 165 kB on the line, and unpacked what is in the folder`()
         async throws
     {
         let pages = pages

@@ -62,7 +62,7 @@ package struct JoinPendingReport: Codable, Hashable, Sendable {
     }
 
     package var line: String {
-        "connected: check that the inviter's screen shows \(digits) too, then approve this device there"
+        "connected: check that the inviter's screen shows \(digits) too; if it asks, approve this device there"
     }
 }
 
