@@ -167,7 +167,7 @@ internal import Testing
         let first = try server(["lamp", "on=true"], home: pair.owner)
         let second = try pair.owner.runar(["serve", "lamp", "on=true", "--json"])
         #expect(second.status == 64)
-        #expect(try (second.failure["message"] as? String)?.contains("is there already") == true)
+        #expect(try (second.failure["message"] as? String)?.contains("offers a service with this path already") == true)
         #expect(first.end(by: SIGINT) == 0)
     }
 }
