@@ -125,7 +125,8 @@ internal import Testing
         #expect((found[0]["addresses"] as? [String])?.first?.hasPrefix("127.0.0.1:") == true)
         let peers = try #require(try pair.owner.answer(["peers"]).json["peers"] as? [[String: Any]])
         #expect(peers.first?["foundBy"] as? [String] == ["localNetwork"])
-        #expect(try pair.owner.runar(["peers"]).output.contains("nearby  phone"))
+        let line = try #require(try pair.owner.runar(["peers"]).output.split(separator: "\n").last)
+        #expect(line.hasPrefix("phone ") && line.contains(" nearby "))
 
         // After the search, in which the phone's table has answered.
         _ = try pair.owner.answer(["put", "a", "b"])

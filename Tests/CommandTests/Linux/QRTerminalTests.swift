@@ -28,7 +28,7 @@ internal import Testing
             #expect(reading.agrees(on: Array(text.utf8)), "\(columns): \(reading)\n\(screen.shown)")
         }
         let refused = try Tmux.screen(after: ["qr", "show", text], columns: 34, lines: 50).everything
-        #expect(refused.contains("35 columns wide") && refused.contains("--format png") && !refused.contains("▄"))
+        #expect(refused.contains("35 columns wide") && refused.contains("code.png") && !refused.contains("▄"))
     }
 
     @Test func `a window that is too low gets a warning`() throws {
