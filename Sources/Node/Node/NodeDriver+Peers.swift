@@ -146,6 +146,7 @@ extension NodeDriver {
     ) throws(NodeError) -> Bool {
         guard !state.lifecycle.isStopped else { throw .notRunning }
         guard state.core.route(to: peer, in: network) == nil else { return false }
+        guard !state.core.isBanned(peer) else { throw .banned(peer) }
         switch approach {
         case .traversal(let isRelayOnly, let error):
             let networks = network.map { [$0] } ?? state.core.networks

@@ -335,6 +335,9 @@ extension NodeCore {
         self.peers[peer].map { !$0.connections.isEmpty || !$0.addresses.isEmpty } ?? false
     }
 
+    /// Whether this device's person banned the peer.
+    package func isBanned(_ peer: PeerId) -> Bool { self.bans.contains(peer) }
+
     /// Whether there is evidence of a network that this node and the peer share.
     package func sharesNetwork(with peer: PeerId) -> Bool {
         self.peers[peer]?.networks.contains { self.memberships[$0] != nil } ?? false
