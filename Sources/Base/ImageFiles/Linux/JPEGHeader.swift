@@ -1,8 +1,10 @@
 #if os(Linux)
-/// The facts of a JPEG (ITU-T T.81, annex B) that decide how much memory its decoding takes.
+/// The facts of a JPEG (ITU-T T.81, annex B) that decide how much memory its decoding takes, and whether it has pixels.
 struct JPEGHeader {
     /// Whether the coefficients are in several scans, so that the decoder collects those of the whole image first.
     private(set) var hasSeveralScans = true
+    /// Whether anything follows the header of the first scan.
+    private(set) var hasPixels = false
 
     /// Reads the segments up to the first scan, and skips other bytes between them, as libjpeg does.
     init(_ bytes: [UInt8]) {
@@ -22,6 +24,7 @@ struct JPEGHeader {
             let length = Int(bytes[position]) << 8 | Int(bytes[position + 1])
             switch marker {
             case 0xDA where position + 2 < bytes.count:
+                hasPixels = position + length < bytes.count
                 hasSeveralScans = isProgressive || Int(bytes[position + 2]) < components || components == 0
                 return
             case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker) && position + 7 < bytes.count:

@@ -22,7 +22,8 @@ enum PlatformImage {
         guard unsafe status == 0 || isWarning(decoder) else { throw .damaged("its header is not that of a JPEG") }
         let (fullWidth, fullHeight) = (Int(width), Int(height))
         try ImageFile.check(width: fullWidth, height: fullHeight)
-        guard JPEGHeader(bytes).allows(width: fullWidth, height: fullHeight, subsampling: Int(subsampling)) else {
+        let facts = JPEGHeader(bytes)
+        guard facts.allows(width: fullWidth, height: fullHeight, subsampling: Int(subsampling)) else {
             throw .size(width: fullWidth, height: fullHeight)
         }
         (width, height) = scaled(width, height)
@@ -30,7 +31,7 @@ enum PlatformImage {
         let grey = TJPF_GRAY.rawValue
         if unsafe tjDecompress2(decoder, bytes, count, &pixels, width, 0, height, grey, flags) != 0 {
             // After a warning the image has damaged parts, and the code's own correction decides about them.
-            guard unsafe isWarning(decoder), pixels.contains(where: { $0 != pixels[0] }) else {
+            guard unsafe isWarning(decoder), facts.hasPixels, pixels.contains(where: { $0 != pixels[0] }) else {
                 throw .damaged("its pixels are missing, damaged or in print colours")
             }
         }
