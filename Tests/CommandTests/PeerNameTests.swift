@@ -67,8 +67,8 @@ internal import Testing
         let revoked = try owner.answer(["network", "revoke", begin, "--network", "Office", "--yes"])
         #expect(try revoked.text("peerId") == twins[1].base64Encoded)
         let unmatched = try owner.runar(["network", "revoke", begin, "--network", "Office", "--json", "--yes"])
-        #expect(unmatched.status == 65)
-        #expect(try (unmatched.failure["message"] as? String)?.contains("in this network") == true)
+        #expect(unmatched.status == 77)
+        #expect(try (unmatched.failure["message"] as? String)?.contains("you revoked") == true)
     }
 
     @Test(arguments: [("zzzz", "runar peers --all"), ("ab", "names and ids"), ("", "runar peers --all")])
