@@ -129,9 +129,14 @@ internal import Testing
             let walk = FailingDiskWalk(
                 open: { try StateStore(path: $0.file("state.sqlite")) },
                 write: { store in
-                    let isStored = (try? Self.write(part, to: store)) != nil  // the disk fails
-                    #expect((store.writeFailure == nil) == isStored)
-                    return isStored
+                    do {
+                        try Self.write(part, to: store)
+                        #expect(store.writeFailure == nil)
+                        return true
+                    } catch {
+                        #expect(store.writeFailure != nil, "\(part): \(error)")
+                        return false
+                    }
                 },
                 close: { store in try? store.close() },  // the power may be gone
                 check: { directory, isAcknowledged, fault in
