@@ -74,6 +74,8 @@ internal import Testing
         case .ban: try store.setBan(true, of: [peer])
         case .network: try store.save(NetworkRecord(networkId: network, role: .member, metadata: "", joinedAt: 1))
         case .issuedToken:
+            // A token belongs to a network.
+            try store.save(NetworkRecord(networkId: network, role: .owner, metadata: "", joinedAt: 1))
             try store.save(IssuedToken(networkId: network, peerId: peer, expiration: nil, issuedAt: 1))
         case .revocation:
             _ = try store.merge([StoredRevocation(networkId: network, peerId: peer, entry: id)])
