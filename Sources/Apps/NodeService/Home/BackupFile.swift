@@ -67,7 +67,7 @@ package enum BackupFile {
         )
     }
 
-    private static func records(of bytes: [UInt8]) throws -> BackupRecords {
+    static func records(of bytes: [UInt8]) throws -> BackupRecords {
         struct Versioned: Decodable { let version: Int }
         do {
             guard try JSONText.decode(Versioned.self, from: bytes).version <= BackupRecords.version else {
