@@ -179,7 +179,7 @@ def hostile_names(scene):
         laptop.page.see(re.compile(rf"\b{number + 1} bytes?, delivered"))
     expected = sorted((kept, number + 1) for number, kept in enumerate(NAMES.values()))
     assert sorted(arrived(phone)) == expected, arrived(phone)
-    assert sorted([*before, "files"]) == sorted(os.listdir(phone.node.home))
+    assert sorted([*before, "files", "receiving.json"]) == sorted(os.listdir(phone.node.home))
     look_for_harm(laptop, f"/peers/{path_part(phone.node.peer)}")
     laptop.keep("file-names-sent")
     for place in (f"/peers/{path_part(laptop.node.peer)}", "/data/messages"):
