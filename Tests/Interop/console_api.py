@@ -323,7 +323,7 @@ def seal(owner, guest, peer):
     owner.ask("DELETE /peers/{peer}/one-time-keys", place, expect=404)
 
 
-def trust(owner, guest, peer):
+def trust(owner, guest, place, peer):
     """Two people, from the first request to the end of trust and its return."""
     people, talk = "/circle/people/{person}", "/circle/conversations/{conversation}"
     ada, bob = {"person": "Ada", "conversation": "Ada"}, {"person": "Bob", "conversation": "Bob"}
@@ -372,11 +372,11 @@ def trust(owner, guest, peer):
     attach(owner, guest, follower)
     gather(owner, guest)
     choose_homes(owner, peer)
-    for call, place, status in (
+    for call, device, status in (
         ("POST " + devices, {"peer": peer}, 403), ("POST " + devices + "/expect", {"peer": peer}, 403),
         ("POST " + devices, {"peer": "nobody"}, 404),
     ):
-        owner.ask(call, place, body=SHOW, expect=status)
+        owner.ask(call, device, body=SHOW, expect=status)
     owner.ask("DELETE " + devices, {"peer": peer}, expect=403)
     own = [one["local"] for one in owner.ask("GET /circle")["devices"]]
     expect("this device is the only one", own == [True], own)
@@ -384,6 +384,7 @@ def trust(owner, guest, peer):
     owner.ask("POST " + talk + "/thoughts", bob, body={"text": "no"}, expect=403)
     block(owner, bob)
     # A lifted block forgets the person, who is asked again by a device, or asks.
+    owner.ask("POST /connect", body={"text": guest.ask("GET /networks/{network}/connection-text", place)["text"]})
     owner.ask("POST /peers/{peer}/circle", {"peer": peer}, body={})
     while [one["trust"] for one in follower.next("circle")["people"]] != ["trusted"]:
         pass
@@ -740,7 +741,7 @@ def main(words):
     alone(owner)
     place = become_members(owner, guest)
     peer = url_id(guest.ask("GET /node")["peerId"])
-    for step in [lambda: talk(owner, guest, place, peer), lambda: seal(owner, guest, peer), lambda: trust(owner, guest, peer),
+    for step in [lambda: talk(owner, guest, place, peer), lambda: seal(owner, guest, peer), lambda: trust(owner, guest, place, peer),
                  lambda: store(owner, guest, place), lambda: codes(owner, place), lambda: come_back(owner), lambda: keys(owner, guest), lambda: end(owner, guest, place, peer)]:
         step()
     renew(guest)
