@@ -70,9 +70,11 @@ sanitize: ## Run the transport suites under the address and the thread sanitizer
 library: dependencies ## Make librunar for programs in C and Python, in .build/library.
 	@./scripts/library.sh
 
-attacks: library ## Attack a node with independent peers and print what each attack costs it.
+attacks: library build ## Attack a node with independent peers and print what each attack costs it.
 	@./scripts/python-env.sh
-	@RUNAR_LIBRARY=.build/library/librunar.so .venv/bin/python3 -B Tests/Interop/attack.py
+	@RUNAR_LIBRARY=.build/library/librunar.so \
+		RUNAR_COMMAND="$$(swift build --configuration $(CONFIGURATION) --show-bin-path)/runar" \
+		.venv/bin/python3 -B Tests/Interop/attack.py
 
 fuzz: ## Read mutated NanoTDFs, keys, mail and cards under libFuzzer for a minute, or FUZZ_SECONDS.
 	@./scripts/install-dependencies.sh build

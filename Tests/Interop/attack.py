@@ -1,6 +1,6 @@
 """Attacks a node with independent peers (aioquic) and prints what each attack costs it, next to the limit.
 
-attack.py [ATTACK...]      runs the attacks that are named, or all: windows, streams, junk, closing, places, answers, probes
+attack.py [ATTACK...]      runs the attacks that are named, or all: the keys of MEASURES below
 attack.py victim MAX_PEERS is the attacked node: it prints one line of JSON and signs a token for each peer id that it reads
 attack.py dial ATTACK PORT SECONDS CONNECTIONS is one process of an attacker
 
@@ -10,6 +10,7 @@ The nodes come from librunar over its Python binding, so `RUNAR_LIBRARY` names t
 
 import asyncio
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -34,6 +35,10 @@ from hostile_member import HostileMember, address_of
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(root, "Bindings", "python"))
 sys.dont_write_bytecode = True
+import attack_addresses  # noqa: E402
+import attack_circle  # noqa: E402
+import attack_keys  # noqa: E402
+import attack_mailbox  # noqa: E402
 import runar  # noqa: E402
 
 HOST = "127.0.0.1"
@@ -434,6 +439,10 @@ MEASURES = {
     "places": measure_places,
     "answers": measure_answers,
     "probes": measure_probes,
+    "addresses": lambda: attack_addresses.measure(result),
+    "mailbox": lambda: attack_mailbox.measure(Victim, result),
+    **attack_keys.measures(result),
+    **{name: functools.partial(measure, result) for name, measure in attack_circle.MEASURES.items()},
 }
 
 

@@ -82,9 +82,17 @@ class MemberConnection(QuicConnectionProtocol):
     def say(self, frame):
         self._quic.send_stream_data(CONTROL_STREAM, prefixed(frame))
 
-    async def be_admitted(self, token, instance):
+    def frames(self):
+        """The frames on the control stream that arrived completely."""
+        buffer, frames = Buffer(data=self.received), []
+        with contextlib.suppress(BufferReadError):
+            while True:
+                frames.append(buffer.pull_bytes(buffer.pull_uint_var()))
+        return frames
+
+    async def be_admitted(self, token, instance, capabilities=NO_CAPABILITIES):
         self._quic.send_stream_data(CONTROL_STREAM, bytes([CONTROL, 0]))
-        self.say(bytes([HELLO, PROTOCOL]) + instance + bytes([NO_CAPABILITIES, 1, INDEX]) + token)
+        self.say(bytes([HELLO, PROTOCOL]) + instance + bytes([capabilities, 1, INDEX]) + token)
         self.transmit()
         kind = await asyncio.wait_for(self.admission, 5)
         if kind != HELLO_REPLY:
@@ -133,14 +141,14 @@ class HostileMember:
         self.instance = os.urandom(16)
 
     @contextlib.asynccontextmanager
-    async def connect(self, host, port):
+    async def connect(self, host, port, capabilities=NO_CAPABILITIES):
         transport, connection = await asyncio.get_running_loop().create_datagram_endpoint(
             lambda: MemberConnection(StingyConnection(configuration=self.settings)), local_addr=(host, 0)
         )
         try:
             connection.connect((host, port))
             await asyncio.wait_for(connection.wait_connected(), 5)
-            await connection.be_admitted(self.token, self.instance)
+            await connection.be_admitted(self.token, self.instance, capabilities)
             yield connection
         finally:
             connection.transmit = lambda: None
