@@ -7,7 +7,7 @@ enum StoreFile {
     /// The header of an SQLite file (its file format, section 1.3).
     private static let headerBytes = 100
     private static let applicationIdOffset = 68
-    /// The ending of the empty file next to a database that was made, which tells a lost database from a new one.
+    /// The ending of the empty file next to a database that was made, which marks a lost one as lost.
     static let markSuffix = "-made"
     /// The longest wait for a lock of another process.
     static let patienceSeconds = 5.0

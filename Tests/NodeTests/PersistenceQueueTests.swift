@@ -8,7 +8,7 @@ internal import Testing
 @Suite("The queue of changes to store", .timeLimit(.minutes(15))) struct PersistenceQueueTests {
     private struct DiskFull: Error {}
 
-    /// A disk, and what a queue reports.
+    /// A disk, and the reports of a queue.
     private final class Disk: Sendable {
         struct State: Sendable {
             var stored: [[NodeDriver.Persistence]] = []

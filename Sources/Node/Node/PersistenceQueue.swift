@@ -3,7 +3,7 @@ internal import Concurrency
 /// The changes that the core wants stored, in order.
 ///
 /// Adding never blocks. One task stores what was added; changes that are added while it stores others form the next
-/// batch. A change that failed is treated as its ``NodeDriver/Persistence/Kind/failurePolicy`` says: those that are
+/// batch. A change that failed is treated as its ``NodeDriver/Persistence/Kind/failurePolicy`` states: those that are
 /// repeated wait here, in front of later changes of the same lane, for the next attempt.
 final class PersistenceQueue: Sendable {
     typealias Change = NodeDriver.Persistence

@@ -70,7 +70,7 @@ extension RunarNode {
     /// An interrupted transfer is resumed by sending the same file again. Of a file that grows meanwhile the peer gets the
     /// bytes that were offered, and ``SentFile/hasGrown`` is true.
     ///
-    /// - Throws: ``NodeError``; `declined` if the peer's person or program said no, `fileRefused` if the peer cannot store
+    /// - Throws: ``NodeError``; `declined` if the peer's person or program refused, `fileRefused` if the peer cannot store
     ///   the file.
     @discardableResult
     public func sendFile(

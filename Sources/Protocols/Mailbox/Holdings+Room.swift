@@ -48,7 +48,7 @@ extension Holdings {
         return newest.map { Array(ids(in: $0.key)) }
     }
 
-    /// Returns the newest mails of the depositor that uses the most that must yield to a mail, in a mailbox or in all.
+    /// Returns the newest mails of the depositor that uses the most that must yield to a mail, in a mailbox or at the holder.
     ///
     /// Returns none if there is room, and nil if the mail's own depositor uses as much.
     private func yieldingMails(for mail: HeldMail, in mailbox: MailboxID?) -> [MailID]? {

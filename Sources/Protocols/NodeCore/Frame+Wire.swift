@@ -26,7 +26,7 @@ extension Frame {
         case mailbox = 36
     }
 
-    /// The version with which a hello, its reply and a join begin; this place and the types stay in all versions.
+    /// The version with which a hello, its reply and a join begin; this position and the types are the same in every version.
     ///
     /// Version 1 had no `capabilities` in a hello, and no type 8.
     static let version: UInt8 = 2

@@ -42,7 +42,7 @@ extension RunarNode {
     @discardableResult
     public func renewDevice() async throws -> PeerId { try await self.renewDevice { _ in } }
 
-    /// Renews the key; `onStep` is called after each durable step, and what it throws ends the renewal there.
+    /// Renews the key; `onStep` is called after each durable step, and its error ends the renewal there.
     @discardableResult
     func renewDevice(onStep: (RenewalStep) throws -> Void) async throws -> PeerId {
         try await self.phases.withExclusiveAccess {
