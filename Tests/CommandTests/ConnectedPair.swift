@@ -10,7 +10,7 @@ struct ConnectedPair {
     let memberId: String
     let nodes: [RunningCommand]
 
-    init() throws {
+    init(ownerEnvironment: [String: String] = [:]) throws {
         let (owner, member) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         (self.owner, self.member) = (owner, member)
         ownerId = try owner.makeNode()
@@ -18,7 +18,7 @@ struct ConnectedPair {
         let text = try owner.answer(["network", "create", "Home"]).text("text")
         let token = try owner.answer(["network", "issue", memberId, "--label", "phone"]).text("text")
         _ = try member.answer(["join", text, token])
-        let ownerNode = try RunningCommand(["up", "--json"], home: owner)
+        let ownerNode = try RunningCommand(["up", "--json"], home: owner, environment: ownerEnvironment)
         let address = try #require((ownerNode.next("ready")["addresses"] as? [String])?.first)
         let memberNode = try RunningCommand(["up", "--json"], home: member)
         _ = try memberNode.next("ready")

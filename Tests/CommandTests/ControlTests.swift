@@ -66,6 +66,7 @@ internal import Testing
         let updates: [NodeUpdate] = [
             .transferred(count: 1, total: 2), .callEnded(7),
             .listening(ListeningReport(peerId: "p", addresses: [])),
+            .message(MessageReport(peer: peer, payload: [1]), delivery: 9),
             .event(EventReport(.joinPending(peer, network, digits: "1 2"))),
         ]
         let lines =

@@ -22,7 +22,11 @@ final class Watch: Sendable {
         guard let client else { throw Outcome.Unexpected(description: "no node runs in \(home)") }
         let task = Task { [weak self] in
             do {
-                _ = try await client.perform(.listen(.init(events: true))) { [weak self] in self?.note($0) }
+                _ = try await client.perform(.listen(.init(events: true))) { [weak self] update in
+                    self?.note(update)
+                    guard case .message(_, let delivery) = update else { return }
+                    _ = try await client.perform(.confirmDelivery(delivery))
+                }
             } catch {
                 // The node ended, or this is over; who waits for an entry will say so.
             }
@@ -91,7 +95,7 @@ final class Watch: Sendable {
     /// Returns the texts with this beginning, each with its time of arrival.
     func messages(beginning prefix: String) -> [(time: ContinuousClock.Instant, text: String)] {
         entries.withLock { $0 }.compactMap { entry in
-            guard case .message(let message) = entry.update, let text = message.text, text.hasPrefix(prefix) else {
+            guard case .message(let message, _) = entry.update, let text = message.text, text.hasPrefix(prefix) else {
                 return nil
             }
             return (entry.time, text)

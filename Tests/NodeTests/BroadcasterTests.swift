@@ -7,17 +7,17 @@ internal import Testing
         let messages = Broadcaster<[UInt8]>(capacity: 100, byteLimit: 1000) { $0.count }
         let slow = messages.listen()
         for size in [400, 600, 0] {
-            #expect(messages.send([UInt8](repeating: 7, count: size)) == .delivered)
+            #expect(messages.send([UInt8](repeating: 7, count: size)).delivery == .delivered)
         }
-        #expect(messages.send([1]) == .overflow)
+        #expect(messages.send([1]).delivery == .overflow)
         var reader = slow.makeAsyncIterator()
         #expect(await reader.next()?.count == 400)
-        #expect(messages.send([UInt8](repeating: 8, count: 401)) == .overflow)
-        #expect(messages.send([UInt8](repeating: 8, count: 400)) == .delivered)
+        #expect(messages.send([UInt8](repeating: 8, count: 401)).delivery == .overflow)
+        #expect(messages.send([UInt8](repeating: 8, count: 400)).delivery == .delivered)
         for size in [600, 0, 400] { #expect(await reader.next()?.count == size) }
         // One that is alone has room, however large it is.
-        #expect(messages.send([UInt8](repeating: 9, count: 5000)) == .delivered)
-        #expect(messages.send([1]) == .overflow)
+        #expect(messages.send([UInt8](repeating: 9, count: 5000)).delivery == .delivered)
+        #expect(messages.send([1]).delivery == .overflow)
         #expect(await reader.next()?.count == 5000)
     }
 
@@ -27,16 +27,16 @@ internal import Testing
         let quick = messages.listen { $0 * 10 }
         var reader = quick.makeAsyncIterator()
         for number in 1...2 {
-            #expect(messages.send(number) == .delivered)
+            #expect(messages.send(number).delivery == .delivered)
             #expect(await reader.next() == number * 10)
         }
-        #expect(messages.send(3) == .overflow)
+        #expect(messages.send(3).delivery == .overflow)
         #expect(await reader.next() == 30)
         messages.finish()
         #expect(await reader.next() == nil)
         #expect(await slow.reduce(into: []) { $0.append($1) } == [1, 2])
         #expect(await messages.listen().reduce(0, +) == 0)
-        #expect(messages.send(4) == .noListener)
+        #expect(messages.send(4).delivery == .noListener)
     }
 
     @Test func `a listener that stops is removed`() async throws {
@@ -48,7 +48,7 @@ internal import Testing
         }
         #expect(messages.listenerCount == 0)
         let reading = Task { [stream = messages.listen()] in await stream.reduce(0, +) }
-        #expect(messages.send(5) == .delivered)
+        #expect(messages.send(5).delivery == .delivered)
         reading.cancel()
         _ = await reading.value
         #expect(messages.listenerCount == 0)

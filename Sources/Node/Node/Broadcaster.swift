@@ -2,26 +2,11 @@ internal import Concurrency
 
 /// Hands every element to any number of listeners, each with a bounded buffer.
 package final class Broadcaster<Element: Sendable>: Sendable {
-    /// The result of sending an element.
-    package enum Delivery: Hashable, Sendable {
-        case delivered
-        case noListener
-        /// At least one listener had no room for it.
-        case overflow
-    }
-
     private struct Listener: Sendable {
         let number: Int
-        let yield: @Sendable (Element) -> Acceptance
+        let role: Handover.Role
+        let yield: @Sendable (Element, Handover) -> Handover.Delivery
         let finish: @Sendable () -> Void
-    }
-
-    /// The result of handing an element to one listener.
-    private enum Acceptance {
-        case taken
-        case full
-        /// The listener has ended, and is about to be removed.
-        case gone
     }
 
     private struct State: Sendable {
@@ -56,6 +41,34 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     package func listen<Output: Sendable>(
         as transform: @escaping @Sendable (Element) -> Output
     ) -> AsyncStream<Output> {
+        self.add(.taker, as: { element, _ in transform(element) })
+    }
+
+    /// Returns a stream like that of ``listen(as:)`` for an observer, which counts only if no other listener is present.
+    package func observe<Output: Sendable>(
+        as transform: @escaping @Sendable (Element) -> Output
+    ) -> AsyncStream<Output> {
+        self.add(.observer, as: { element, _ in transform(element) })
+    }
+
+    /// Returns a stream like that of ``listen(as:)`` whose elements the listener confirms one by one.
+    ///
+    /// Elements that expire while they wait are left out.
+    package func listenConfirming<Output: Sendable>(
+        as transform: @escaping @Sendable (Element) -> Output
+    ) -> AsyncStream<(Output, Confirmation)> {
+        self.add(
+            .confirmer,
+            as: { element, handover in (transform(element), Confirmation(of: handover)) },
+            while: { !$0.1.isExpired }
+        )
+    }
+
+    private func add<Output: Sendable>(
+        _ role: Handover.Role,
+        as transform: @escaping @Sendable (Element, Handover) -> Output,
+        while isWanted: @escaping @Sendable (Output) -> Bool = { _ in true }
+    ) -> AsyncStream<Output> {
         let (waiting, continuation) = AsyncStream.makeStream(
             of: (Output, byteCount: Int).self,
             bufferingPolicy: .bufferingOldest(self.capacity)
@@ -66,17 +79,19 @@ package final class Broadcaster<Element: Sendable>: Sendable {
             state.next += 1
             let listener = Listener(
                 number: state.next,
-                yield: { [byteCount, byteLimit] element in
+                role: role,
+                yield: { [byteCount, byteLimit] element, handover in
                     let count = byteCount(element)
                     return waitingBytes.withLock { waitingBytes in
-                        guard waitingBytes == 0 || count <= byteLimit - waitingBytes else { return .full }
-                        switch continuation.yield((transform(element), count)) {
+                        guard waitingBytes == 0 || count <= byteLimit - waitingBytes else { return .overflow }
+                        switch continuation.yield((transform(element, handover), count)) {
                         case .enqueued:
                             waitingBytes += count
-                            return .taken
-                        case .dropped: return .full
-                        case .terminated: return .gone
-                        @unknown default: return .gone
+                            return .delivered
+                        case .dropped: return .overflow
+                        // It has ended, and is about to be removed.
+                        case .terminated: return .noListener
+                        @unknown default: return .noListener
                         }
                     }
                 },
@@ -92,7 +107,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         return AsyncStream(unfolding: {
             for await (element, count) in waiting {
                 waitingBytes.withLock { $0 -= count }
-                return element
+                if isWanted(element) { return element }
             }
             return nil
         })
@@ -101,13 +116,15 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     /// The number of listeners.
     package var listenerCount: Int { self.state.withLock { $0.listeners.count } }
 
+    /// Hands an element to every listener; the result is certain at once unless a listener confirms.
     @discardableResult
-    package func send(_ element: Element) -> Delivery {
-        let listeners = self.state.withLock { $0.listeners }
-        guard !listeners.isEmpty else { return .noListener }
-        let acceptances = listeners.map { $0.yield(element) }
-        if acceptances.contains(.full) { return .overflow }
-        return acceptances.contains(.taken) ? .delivered : .noListener
+    package func send(_ element: Element) -> Handover {
+        let handover = Handover()
+        for listener in self.state.withLock({ $0.listeners }) {
+            handover.note(listener.yield(element, handover), from: listener.role)
+        }
+        handover.end()
+        return handover
     }
 
     package func finish() {

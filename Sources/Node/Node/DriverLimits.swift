@@ -30,6 +30,8 @@ package struct DriverLimits: Sendable {
 package struct DriverPauses: Sendable {
     /// The time for the admission of a peer, and for the receipt of a message.
     package var patience = Duration.seconds(15)
+    /// The longest wait for a listener that confirms messages; then the sender gets the receipt *busy*.
+    package var confirmation = Handover.patience
     /// The pause before the next address of a peer is dialled.
     ///
     /// It is the least that RFC 8305, section 5, allows: an address without an answer hardly delays the next one, and a

@@ -14,7 +14,7 @@ extension NodeDriver {
         case busy = 2
     }
 
-    /// Sends one message and returns once the peer's listeners have it.
+    /// Sends one message and returns once a listener of the peer has it.
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func send(_ payload: [UInt8], to peer: PeerId, in network: NetworkId? = nil) async throws {
@@ -43,7 +43,7 @@ extension NodeDriver {
         }
     }
 
-    /// Receives a message, passes it to the listeners and confirms it.
+    /// Receives a message, passes it to the listeners and sends the receipt, which may wait for a confirmation.
     func receiveMessage(
         on stream: any Stream,
         _ reader: inout StreamReader,
@@ -55,8 +55,10 @@ extension NodeDriver {
             do {
                 let payload = try await reader.readToEnd(limit: self.configuration.limits.messageBytes)
                 self.configuration.metrics?.noteReceived(payload.count, in: network)
+                let message = ReceivedMessage(peer: peer, network: network, payload: payload)
+                let deadline = self.now + self.configuration.pauses.confirmation
                 receipt =
-                    switch self.messages.send(ReceivedMessage(peer: peer, network: network, payload: payload)) {
+                    switch await self.messages.send(message).delivery(by: deadline, on: self.configuration.clock) {
                     case .delivered: .delivered
                     case .noListener: .noListener
                     case .overflow: .busy

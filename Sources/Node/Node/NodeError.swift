@@ -24,7 +24,9 @@ public enum NodeError: Error, Hashable, Sendable {
     case tooLarge(limit: Int, found: Int)
     /// The peer has no listener.
     case noListener(PeerId)
-    /// The peer, or a listener there, has no room for the message, though other listeners may have it; try again later.
+    /// The peer, or a listener there, has no room for the message, or no program took it in time; try again later.
+    ///
+    /// Other listeners may have it, and a program that was stopped may still show it.
     case receiverBusy(PeerId)
     /// The network has as many outgoing mails as it may; try again when some are delivered or expired.
     case tooMuchMail(NetworkId, limit: Int)
@@ -70,8 +72,8 @@ extension NodeError: CustomStringConvertible {
             "the message has \(found) bytes, the limit is \(limit): send it as a file"
         case .noListener(let peer): "no program listens for messages on peer \(peer.short)"
         case .receiverBusy(let peer):
-            "peer \(peer.short), or a listener there, has no room for the message (other listeners may have it): try again"
-                + " later"
+            "peer \(peer.short) has no room for the message, or no program there took it in time (one may still show it):"
+                + " try again later"
         case .tooMuchMail(let network, let limit):
             "\(limit) mails wait for their delivery in network \(network.short), which is the limit: try again when some"
                 + " are delivered or expired"

@@ -58,8 +58,23 @@ extension RunarNode {
     /// Any number of listeners may listen; each has a buffer of `listenerCapacity` messages, but of 64 MiB at most (or of
     /// 64 messages of the largest size), and while one is full senders get ``NodeError/receiverBusy(_:)`` instead of silence, as they do while too much of other messages and
     /// requests is on its way. A listener is registered before this returns. What waits when its task is cancelled is let go.
+    /// A sender learns that its message is delivered when the message is in such a buffer.
     public func startListening() -> AsyncStream<(PeerId, Data)> {
         self.broadcasts.messages.listen { ($0.peer, Data($0.payload)) }
+    }
+
+    /// The messages from now on, as those of ``startListening()``, for an observer: a sender learns that its message is
+    /// delivered by the observer's buffer only where no listener is present.
+    package func observeMessages() -> AsyncStream<(PeerId, Data)> {
+        self.broadcasts.messages.observe { ($0.peer, Data($0.payload)) }
+    }
+
+    /// The messages from now on, as those of ``startListening()``; a sender learns that its message is delivered when it
+    /// is confirmed.
+    ///
+    /// A message that is not confirmed within ``Handover/patience`` is left out if it still waits.
+    package func listenConfirming() -> AsyncStream<((PeerId, Data), Confirmation)> {
+        self.broadcasts.messages.listenConfirming { ($0.peer, Data($0.payload)) }
     }
 
     /// The events of this node from now on.

@@ -158,7 +158,9 @@ extension KeyExchangeDriver {
             } catch SealedMessageError.noKeys, OneTimeKeyError.keyNotFound, OneTimeKeyError.keyUsed {
                 return Self.noKey
             }
-            let delivery = self.listeners.send(SealedDelivery(peer: peer, message: plaintext))
+            let handover = self.listeners.send(SealedDelivery(peer: peer, message: plaintext))
+            let deadline = self.clock.now().monotonic + Handover.patience
+            let delivery = await handover.delivery(by: deadline, on: self.clock)
             return delivery == .delivered ? Self.delivered : Self.notReceived
         }
         return service

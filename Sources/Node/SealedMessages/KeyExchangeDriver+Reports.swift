@@ -33,8 +33,6 @@ extension KeyExchangeDriver {
         }
     }
 
-    func listen() -> AsyncStream<SealedDelivery> { listeners.listen() }
-
     func changes() -> AsyncStream<KeyRelationship> { reports.listen() }
 
     /// Wakes those that wait for a change of a relationship, and reports it.

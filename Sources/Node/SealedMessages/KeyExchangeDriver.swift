@@ -62,7 +62,7 @@ final class KeyExchangeDriver: Sendable {
 
     let node: RunarNode
     let key: Ed25519KeyPair
-    private let clock: NodeClock
+    let clock: NodeClock
     /// The number of keys in a pool; nil for that of the suite.
     private let capacity: Int?
     let files: KeyStoreFiles<SystemFileSystem>?

@@ -128,7 +128,7 @@ public final class KeyStoreManager: Sendable {
     /// The key of a peer's device, as the last exchange proved it.
     package func deviceKey(of peer: PeerId) -> Ed25519PublicKey? { driver.deviceKey(of: peer) }
 
-    /// Seals a message to a peer and returns once a listener there has the plaintext.
+    /// Seals a message to a peer and returns once a listener there has the plaintext, and confirmed it where it must.
     ///
     /// A message may have arrived although sending failed. It is not sent again, and its key is not used again. What waits
     /// for a listener is lost if that ends.
@@ -139,5 +139,13 @@ public final class KeyStoreManager: Sendable {
     }
 
     /// The sealed messages that arrive from now on.
-    public func startListening() -> AsyncStream<SealedDelivery> { driver.listen() }
+    public func startListening() -> AsyncStream<SealedDelivery> { driver.listeners.listen() }
+
+    /// The sealed messages from now on, for an observer; see `RunarNode.observeMessages()`.
+    package func observeMessages() -> AsyncStream<SealedDelivery> { driver.listeners.observe { $0 } }
+
+    /// The sealed messages from now on, to be confirmed; see `RunarNode.listenConfirming()`.
+    package func listenConfirming() -> AsyncStream<(SealedDelivery, Confirmation)> {
+        driver.listeners.listenConfirming { $0 }
+    }
 }

@@ -43,7 +43,7 @@ struct Traffic: Sendable {
             // Something that happened before the first arrival would leave no gap.
             let last = "\(mark)\(head - 1)"
             let isFlowing = try await watch.first(within: .seconds(120)) { update in
-                if case .message(let message) = update { message.text == last } else { false }
+                if case .message(let message, _) = update { message.text == last } else { false }
             }
             guard isFlowing != nil else { throw Outcome.Unexpected(description: "no messages came") }
             try await body()
@@ -58,7 +58,7 @@ struct Traffic: Sendable {
         let heard = Set(watch.messages(beginning: mark).map(\.text))
         for text in (0..<sent).map({ "\(mark)\($0)" }) where complaints.isEmpty && !heard.contains(text) {
             let isThere = try await watch.first(within: .seconds(30)) { update in
-                if case .message(let message) = update { message.text == text } else { false }
+                if case .message(let message, _) = update { message.text == text } else { false }
             }
             if isThere == nil { break }
         }

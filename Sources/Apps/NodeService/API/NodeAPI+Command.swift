@@ -53,7 +53,7 @@ extension NodeAPI {
         ] + answeringOperations
     }
 
-    /// Answers to calls, and secret keys.
+    /// Answers to calls, confirmations of messages, and secret keys.
     private var answeringOperations: [APIOperation] {
         [
             route(.post, "/calls/{number}", .atThisDevice, .json(CallAnswerForm.self, limit: Self.contentByteLimit)) {
@@ -67,6 +67,10 @@ extension NodeAPI {
                     throw ConsoleRequest.badField("result", "or \"failure\" must give the outcome, but not both")
                 }
                 try handler.calls.answer(Self.number(request["number"]), answer)
+                return DoneReport(done: true)
+            },
+            route(.post, "/deliveries/{number}", .atThisDevice, body: .json()) { request in
+                try handler.deliveries.answer(Self.number(request["number"]), ())
                 return DoneReport(done: true)
             },
             route(.post, "/keys/{key}/export", .withVaultSecret, body: .json()) {

@@ -2,7 +2,8 @@
 package enum NodeUpdate: Hashable, Sendable {
     /// A listener is registered: nothing is missed from now on.
     case listening(ListeningReport)
-    case message(MessageReport)
+    /// A message; its sender learns that it is delivered when the listener confirms this number.
+    case message(MessageReport, delivery: Int)
     case fileOffered(FileOfferReport)
     case fileArrived(FileArrivedReport)
     case fileFailed(FileFailedReport)
@@ -74,6 +75,11 @@ enum AnswerLine {
         let number: Int
     }
 
+    /// The number by which a message is confirmed.
+    private struct MessageDelivery: Codable {
+        let delivery: Int
+    }
+
     /// The text in the QR code of an invitation.
     private struct InvitationCode: Codable {
         let code: String
@@ -94,7 +100,8 @@ enum AnswerLine {
     static func bytes(_ update: NodeUpdate) -> [UInt8] {
         switch update {
         case .listening(let report): JSONText.bytes(report)
-        case .message(let report): JSONText.bytes(report)
+        case .message(let report, let delivery):
+            JSONText.bytes(Joined(report, MessageDelivery(delivery: delivery)))
         case .fileOffered(let report): JSONText.bytes(report)
         case .fileArrived(let report): JSONText.bytes(report)
         case .fileFailed(let report): JSONText.bytes(report)
@@ -141,7 +148,8 @@ enum AnswerLine {
         }
         switch UpdateKind(rawValue: word) ?? .event {
         case .listening: return .update(.listening(try report()))
-        case .message: return .update(.message(try report()))
+        case .message:
+            return .update(.message(try report(), delivery: try report(MessageDelivery.self).delivery))
         case .fileOffered: return .update(.fileOffered(try report()))
         case .fileArrived: return .update(.fileArrived(try report()))
         case .fileFailed: return .update(.fileFailed(try report()))
@@ -190,7 +198,7 @@ extension AnswerLine {
         let type: any Decodable.Type =
             switch kind {
             case .listening: ListeningReport.self
-            case .message: MessageReport.self
+            case .message: Joined<MessageReport, MessageDelivery>.self
             case .fileOffered: FileOfferReport.self
             case .fileArrived: FileArrivedReport.self
             case .fileFailed: FileFailedReport.self

@@ -68,12 +68,12 @@ package final class NodeWatch: Sendable {
     }
 
     package func listen() -> Sources {
-        Sources(events: node.eventStream, operations: node.tableOperations, messages: node.startListening())
+        Sources(events: node.eventStream, operations: node.tableOperations, messages: node.observeMessages())
     }
 
     /// Keeps the sealed messages of a device, and tells that its one-time keys change, until these end.
     func follow(_ keys: KeyStoreManager) {
-        let (deliveries, changes) = (keys.startListening(), keys.changes)
+        let (deliveries, changes) = (keys.observeMessages(), keys.changes)
         // Unstructured: it ends with the keys, of which it keeps the streams alone.
         Task {
             await withDiscardingTaskGroup { group in

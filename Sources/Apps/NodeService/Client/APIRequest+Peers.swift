@@ -66,6 +66,11 @@ extension APIRequest where Answer == DoneReport {
     /// Tells what arrives until the request is cancelled.
     package static func listen(_ form: ListenForm) -> Self { Self(.post, "listen", body: form) }
 
+    /// Confirms a message of ``listen(_:)``, which the next one waits for.
+    package static func confirmDelivery(_ number: Int) -> Self {
+        Self(.post, "deliveries/{number}", ["number": "\(number)"])
+    }
+
     /// Offers a service; each request arrives as an update and is answered with ``answerCall(_:_:)``.
     package static func serve(_ form: ServingForm) -> Self { Self(.post, "serve", body: form) }
 

@@ -230,8 +230,8 @@ extension RequestHandler {
 
     func listen(_ listening: ListenForm, _ tell: @escaping Tell) async throws {
         if let directory = listening.acceptFiles { try Self.checkDirectory(directory) }
-        let messages = node.startListening()
-        let sealed = (try? keyStores())?.startListening()  // nil: the log says why
+        let messages = node.listenConfirming()
+        let sealed = (try? keyStores())?.listenConfirming()  // nil: the log says why
         let events = node.eventStream
         let (updates, continuation) = AsyncStream.makeStream(
             of: NodeUpdate.self,
@@ -268,18 +268,35 @@ extension RequestHandler {
             }
             group.addTask {
                 guard let sealed else { return }
-                for await delivery in sealed { await tell(.message(MessageReport(sealed: delivery))) }
+                for await (delivery, confirmation) in sealed {
+                    await self.pass(MessageReport(sealed: delivery), confirmation, tell)
+                }
             }
             group.addTask {
                 for await event in events where listening.events {
                     await tell(.event(EventReport(event)))
                 }
             }
-            for await (peer, payload) in messages {
-                await tell(.message(MessageReport(peer: peer, payload: Array(payload))))
+            for await ((peer, payload), confirmation) in messages {
+                await self.pass(MessageReport(peer: peer, payload: Array(payload)), confirmation, tell)
             }
             group.cancelAll()
         }
+    }
+
+    /// Passes a message to the listener and returns when the listener confirms it.
+    ///
+    /// The other messages wait in the node meanwhile, where they can expire: of each kind, at most one message is shown
+    /// after its sender has learned that it was not taken.
+    private func pass(_ report: MessageReport, _ confirmation: Confirmation, _ tell: Tell) async {
+        let confirmed = Promise<Void>()
+        let number = deliveries.add {
+            confirmation.confirm()
+            confirmed.fulfil(())
+        }
+        defer { deliveries.remove(number) }
+        await tell(.message(report, delivery: number))
+        try? await confirmed.wait()  // cancelled: the stream of messages ends, too
     }
 
     /// Checks that the directory for accepted files exists.

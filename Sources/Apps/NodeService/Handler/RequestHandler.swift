@@ -24,6 +24,8 @@ package final class RequestHandler: Sendable {
     let files: FileOffers
     let joins = PendingRequests<JoinAnswer>(asker: "the joiner")
     let calls = PendingRequests<CallAnswer>(asker: "the caller")
+    /// The messages that listeners have not confirmed.
+    let deliveries = PendingRequests<Void>(asker: "the listener")
     /// The one-time keys, once something needed them.
     private let keyStoreManager = Locked<KeyStoreManager?>(nil)
     /// The inner circle, once something needed it.

@@ -62,7 +62,9 @@ struct Listen: AsyncParsableCommand {
         switch update {
         case .listening(let report):
             if asJSON { try Output.json(report) } else { Output.note(report.line) }
-        case .message(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
+        case .message(let report, let delivery):
+            if asJSON { try Output.json(report) } else { try Output.line(report.line) }
+            _ = try await session.send(.confirmDelivery(delivery))
         case .fileArrived(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
         case .fileFailed(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
         case .event(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
