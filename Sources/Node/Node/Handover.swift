@@ -15,11 +15,11 @@ package final class Handover: Sendable {
 
     /// The share of a listener in the result.
     package enum Role: Sendable {
-        /// Has the element when its queue has it.
+        /// A listener that has the element when its queue has it.
         case taker
-        /// Counts only if no other listener is present, and has the element when its queue has it.
+        /// A taker that counts only if no other listener is present.
         case observer
-        /// Has the element when it confirms it.
+        /// A listener that has the element when it confirms it.
         case confirmer
     }
 
