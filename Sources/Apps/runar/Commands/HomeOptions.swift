@@ -5,7 +5,9 @@ internal import Platform
 
 /// The options of every command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print one JSON object instead of text; errors too.")
+    fileprivate static let jsonHelp: ArgumentHelp = "Print one JSON object instead of text; errors too."
+
+    @Flag(help: jsonHelp)
     var json = false
 }
 
@@ -26,7 +28,15 @@ struct HomeOptions: ParsableArguments {
     )
     var keyFile: String?
 
-    @OptionGroup var output: OutputOptions
+    @Flag(help: OutputOptions.jsonHelp)
+    var json = false
+
+    /// The options of every command, which are no group within this one for the sake of debug builds; see ``NodeOptions``.
+    var output: OutputOptions {
+        var output = OutputOptions()
+        output.json = json
+        return output
+    }
 
     /// The absolute path of the home.
     ///
@@ -52,40 +62,10 @@ struct HomeOptions: ParsableArguments {
     }
 }
 
-/// The options of discovery on the local network.
-struct DiscoveryOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Whether to find members on the local network: on or off (RUNAR_DISCOVERY).",
-            valueName: "on|off"
-        )
-    )
-    var discovery: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Where members look for each other: standard, mobile, or a multicast group (RUNAR_DISCOVERY_GROUP).",
-            valueName: "ip:port"
-        )
-    )
-    var discoveryGroup: [String] = []
-
-    @Option(
-        help: ArgumentHelp("The time between two beacons, as in 10s (RUNAR_DISCOVERY_INTERVAL).", valueName: "duration")
-    )
-    var discoveryInterval: String?
-
-    /// The settings that these options make.
-    var flags: [Setting: [String]] {
-        var flags: [Setting: [String]] = [:]
-        flags[.discovery] = discovery.map { [$0] }
-        if !discoveryGroup.isEmpty { flags[.discoveryGroup] = discoveryGroup }
-        flags[.discoveryInterval] = discoveryInterval.map { [$0] }
-        return flags
-    }
-}
-
 /// The options of a node, for the commands that may start one.
+///
+/// The options of discovery are not a group within this one: with each level of groups a debug build of ArgumentParser
+/// validates the options four times as often, at each start of a command.
 struct NodeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("An address to listen on; may be given several times (RUNAR_LISTEN).", valueName: "ip:port")
@@ -120,7 +100,26 @@ struct NodeOptions: ParsableArguments {
     )
     var acceptFiles: String?
 
-    @OptionGroup var discovery: DiscoveryOptions
+    @Option(
+        help: ArgumentHelp(
+            "Whether to find members on the local network: on or off (RUNAR_DISCOVERY).",
+            valueName: "on|off"
+        )
+    )
+    var discovery: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where members look for each other: standard, mobile, or a multicast group (RUNAR_DISCOVERY_GROUP).",
+            valueName: "ip:port"
+        )
+    )
+    var discoveryGroup: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The time between two beacons, as in 10s (RUNAR_DISCOVERY_INTERVAL).", valueName: "duration")
+    )
+    var discoveryInterval: String?
 
     @Option(
         help: ArgumentHelp(
@@ -190,6 +189,9 @@ struct NodeOptions: ParsableArguments {
     var flags: [Setting: [String]] {
         var flags: [Setting: [String]] = [:]
         if !listen.isEmpty { flags[.listen] = listen }
+        flags[.discovery] = discovery.map { [$0] }
+        if !discoveryGroup.isEmpty { flags[.discoveryGroup] = discoveryGroup }
+        flags[.discoveryInterval] = discoveryInterval.map { [$0] }
         flags[.logLevel] = logLevel.map { [$0] }
         flags[.requestTimeout] = requestTimeout.map { [$0] }
         flags[.messageLimit] = messageLimit.map { [$0] }
@@ -203,7 +205,7 @@ struct NodeOptions: ParsableArguments {
         flags[.grantRenewals] = grantRenewals.map { [$0] }
         flags[.console] = console.map { [$0] }
         flags[.consoleLan] = consoleLan.map { [$0] }
-        return flags.merging(discovery.flags) { first, _ in first }
+        return flags
     }
 
     /// The settings among the flags that take effect only when a node starts.
