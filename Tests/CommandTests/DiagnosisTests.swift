@@ -27,6 +27,18 @@ internal import Testing
         history: []
     )
 
+    private static func keyUsedTwice(isOwn: Bool) -> KeyUsedTwiceReport {
+        KeyUsedTwiceReport(
+            peerId: "x",
+            peerIdText: "abcdefghijklmnop",
+            label: isOwn ? nil : "phone",
+            isOwn: isOwn,
+            firstSeen: now - 60,
+            lastSeen: now,
+            addresses: ["198.51.100.7:4433", "198.51.100.8:4433"]
+        )
+    }
+
     /// A device with which nothing is wrong.
     private static let healthy = DoctorFacts(
         interfaces: [
@@ -123,6 +135,19 @@ internal import Testing
             $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "silent")
         },
         Case("state-not-stored", .problem, "no space is left") { $0.node?.storageProblem = "no space is left" },
+        Case("peer-key-used-twice", .problem, "`runar keys renew-device` on the copy") {
+            $0.node?.keysUsedTwice = [keyUsedTwice(isOwn: false)]
+        },
+        Case("peer-key-used-twice", .problem, "phone is used in two places (198.51.100.7:4433, 198.51.100.8:4433)") {
+            $0.node?.keysUsedTwice = [keyUsedTwice(isOwn: false)]
+        },
+        Case("key-used-twice", .problem, "`runar keys renew-device` on the copy") {
+            $0.node?.keysUsedTwice = [keyUsedTwice(isOwn: true)]
+        },
+        Case("key-used-twice", .problem, "`runar reset` on the copy") {
+            $0.node?.keysUsedTwice = [keyUsedTwice(isOwn: true)]
+            $0.node?.networks[0].isOwner = true
+        },
         Case("multicast-refused", .note, "refused to join") {
             $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "refused")
         },

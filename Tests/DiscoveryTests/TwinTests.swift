@@ -44,6 +44,20 @@ internal import Testing
         }
     }
 
+    @Test mutating func `a key on two machines is reported again, with both addresses, while both run`() throws {
+        let watcher = try add(1, at: .zero)
+        let twins = try [add(2, start: 1, at: .seconds(1)), add(2, start: 2, at: .seconds(3))]
+        lan.run(until: .seconds(800))
+        for index in [watcher] + twins { #expect(reports(of: index) == 3, "node \(index)") }
+        let addresses = lan.nodes[watcher].effects.compactMap { effect -> [SocketAddress]? in
+            if case .deviceKeyUsedTwice(_, _, let addresses) = effect { addresses } else { nil }
+        }
+        #expect(addresses.allSatisfy { Set($0) == Set(twins.map { lan.nodes[$0].address }) })
+        for twin in twins { lan.crash(twin) }
+        lan.run(until: .seconds(1600))
+        #expect(reports(of: watcher) == 3)
+    }
+
     @Test mutating func `when one of two leaves the peer stays, until the other leaves too`() throws {
         let watcher = try add(1, at: .zero)
         let twins = try [add(2, start: 1, at: .seconds(1)), add(2, start: 2, at: .seconds(3))]

@@ -32,6 +32,8 @@ struct CoreNetwork {
     let owner: Ed25519KeyPair
     /// Whether nodes that are added take part in hash tables, whose messages dial on their own.
     var hasTables: Bool
+    /// Added to the seeds of the nodes.
+    var seed: UInt64 = 0
     var nodes: [Node] = []
     var now = NodeTime(monotonic: .zero, wallSeconds: 1_800_000_000)
     var connectionCount: UInt64 = 0
@@ -140,7 +142,7 @@ struct CoreNetwork {
         var configuration = NodeCore.Configuration(
             signer: key.privateKey,
             instance: try .filled(instance),
-            randomSeed: UInt64(self.nodes.count),
+            randomSeed: self.seed << 8 | UInt64(self.nodes.count),
             nonceKey: SecretBytes(copying: [UInt8](repeating: number, count: 32)),
             limits: limits,
             verifier: verifier

@@ -144,7 +144,7 @@ extension NodeDriver {
         self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
         self.events.send(.refused(peer, network, reason: "\(refusal)"))
         // Not final: the peer is dialled again, and the waits for it time out on their own.
-        guard refusal != .helloTimeout else { return }
+        guard refusal != .helloTimeout, refusal != .deviceKeyUsedTwice else { return }
         state.pending.admissions.refuse(peer, in: network, .refused(peer, "\(refusal)"))
     }
 
@@ -282,4 +282,5 @@ extension Refusal: CustomStringConvertible {
         case .banned: "a person banned it"
         }
     }
+        case .deviceKeyUsedTwice: "its key is used in two places, and the other node is connected"
 }

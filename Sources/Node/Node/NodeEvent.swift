@@ -14,7 +14,8 @@ public enum NodeEvent: Hashable, Sendable {
     case revoked(PeerId, NetworkId)
     /// This device's membership ended.
     case membershipEnded(NetworkId, reason: String)
-    /// A device key is used in two places: one of them is a copy.
+    /// A device key, perhaps this device's, is used in two places: one of them is a copy. Reported when it is noticed, and
+    /// again only after a quiet time.
     case deviceKeyUsedTwice(PeerId)
     /// A joiner knows the secret of an open invitation; compare the digits on both screens before confirming.
     case joinRequested(JoinRequest)

@@ -244,6 +244,9 @@ extension RunarNode {
         (try? self.running().pathHistory(of: peer)) ?? []  // see above
     }
 
+    /// The device keys that two running nodes use, as far as this node noticed lately; none while the node is stopped.
+    package var keysUsedTwice: [KeyUsedTwice] { (try? self.running().keysUsedTwice) ?? [] }  // see above
+
     /// The mapping of this device's NAT, whether that is more than a guess, and where peers see this device; nil
     /// while the node is stopped.
     package var natObservations: (mapping: MappingBehaviour, isProven: Bool, addresses: [SocketAddress])? {

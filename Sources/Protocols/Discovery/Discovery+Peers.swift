@@ -29,9 +29,8 @@ extension Discovery {
         // Who was silent only, for whatever reason, hears the regular ones soon enough.
         let isNew = !announcement.isGoodbye && before?.isGoodbye != false
         let isAnswered = isNew && heard.carrier == .beacon && peer.takeAnswer(at: now.monotonic)
-        if isRunTwice, !peer.isReportedTwice {
-            peer.isReportedTwice = true
-            effects.append(.deviceKeyUsedTwice(id, network))
+        if isRunTwice, peer.takeReport(at: now.monotonic) {
+            effects.append(.deviceKeyUsedTwice(id, network, peer.addresses))
         }
         self.networks[network]?.set(peer, for: id, wasLive: wasLive)
         let silence = now.monotonic + self.configuration.limits.timeToLive

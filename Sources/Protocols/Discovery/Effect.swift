@@ -13,8 +13,9 @@ extension Discovery {
         case peerHeard(PeerId, NetworkId, [SocketAddress])
         /// The peer said goodbye, or nothing for its time to live; multicast gets lost, so a connection knows better.
         case peerLost(PeerId, NetworkId)
-        /// Two running nodes call themselves by this device's key, or by another one's.
-        case deviceKeyUsedTwice(PeerId, NetworkId)
+        /// Two running nodes announce this device's key or another one's, the others at these addresses; repeated while it
+        /// lasts.
+        case deviceKeyUsedTwice(PeerId, NetworkId, [SocketAddress])
     }
 
     /// An action that only the driver of the node can perform.

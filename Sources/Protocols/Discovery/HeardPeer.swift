@@ -74,6 +74,8 @@ struct HeardPeer: Sendable {
     private static let maximumBoots = 4
     /// Addresses reported, all boots together.
     private static let maximumAddresses = 16
+    /// The pause between two reports that a key runs twice, a third of the time for which a report counts.
+    private static let reportPause = Duration.seconds(300)
     /// New boots of one peer that are answered at once: a member must not make all others talk.
     private static let answerRate = RateLimit(every: .seconds(30), atOnce: 3)
 
@@ -81,8 +83,8 @@ struct HeardPeer: Sendable {
     private(set) var boots: [HeardBoot] = []
     /// The membership that was verified.
     var token: AccessToken
-    /// Whether it was reported that the key runs twice.
-    var isReportedTwice = false
+    /// The time of the last report that the key runs twice.
+    private var lastReport: Duration?
     private var answers = TokenBucket()
 
     init(token: AccessToken) {
@@ -113,6 +115,13 @@ struct HeardPeer: Sendable {
 
     /// Whether a new boot is answered.
     mutating func takeAnswer(at now: Duration) -> Bool { answers.take(under: Self.answerRate, at: now) }
+
+    /// Returns whether it is time to report that the key runs twice; the next time is a pause later.
+    mutating func takeReport(at now: Duration) -> Bool {
+        if let last = lastReport, now - last < Self.reportPause { return false }
+        lastReport = now
+        return true
+    }
 
     /// Ends all boots.
     mutating func endAll() {

@@ -56,6 +56,8 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case receiverBusy = 0x119
     /// The sender cannot send the offered content: the file has changed.
     case offerWithdrawn = 0x11A
+    /// Another running node uses the peer's device key, too.
+    case deviceKeyUsedTwice = 0x11B
 
     /// The reason in plain words, with what the other side can do.
     package var explanation: String {
@@ -91,6 +93,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     }
 
     /// Whether dialling again soon is pointless because a person must act first.
+        case .deviceKeyUsedTwice: "the device's key is used in two places: another running node has a copy of it"
     package var isFinal: Bool {
         switch self {
         case .notAdmitted, .tokenExpired, .revoked, .leftNetwork, .joinRefused, .protocolViolation,
@@ -98,7 +101,8 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
             .manuallyDisconnected:
             true
         case .shutdown, .helloTimeout, .superseded, .tooManyPeers, .networkNotShared, .declined, .tooLarge, .surplus,
-            .requestCancelled, .requestOverdue, .noRoom, .notStored, .receiverBusy, .offerWithdrawn:
+            .requestCancelled, .requestOverdue, .noRoom, .notStored, .receiverBusy, .offerWithdrawn,
+            .deviceKeyUsedTwice:
             false
         }
     }

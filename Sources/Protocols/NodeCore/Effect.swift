@@ -93,7 +93,7 @@ package enum MembershipEffect: Hashable, Sendable {
     case renewalRequested(ConnectionId, PeerId, NetworkId, AccessToken)
     /// This node's own membership ended: for good when it was revoked, until a new token comes when its token expired.
     case ended(NetworkId, CloseCode)
-    /// Two running nodes use one device key.
+    /// Two running nodes use one device key; reported once for each record of ``NodeCore/keysUsedTwice(at:)``.
     case deviceKeyUsedTwice(PeerId)
     /// This machine's clock is this number of seconds behind a time that the network's owner signed.
     case clockBehind(NetworkId, seconds: UInt64)
@@ -153,3 +153,5 @@ package enum Refusal: Hashable, Sendable {
     /// This device's person banned it.
     case banned
 }
+    /// Another running node uses its key, and is connected.
+    case deviceKeyUsedTwice

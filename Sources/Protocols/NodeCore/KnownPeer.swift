@@ -2,6 +2,9 @@ internal import Identity
 
 /// The knowledge of another node: where it is, why it is dialled, and how that went.
 struct KnownPeer: Sendable {
+    /// A key is rarely used in more places, and an instance that is forgotten counts as a restart.
+    private static let replacedInstanceLimit = 4
+
     /// The order in which peers became known.
     let number: UInt64
     /// Networks of which there is evidence that the peer is a member.
@@ -19,8 +22,8 @@ struct KnownPeer: Sendable {
     var manualDisconnect: ManualDisconnect?
     /// Connections to it, the newest last.
     var connections: [ConnectionId] = []
-    /// Instances that a newer one replaced, the newest last.
-    var pastInstances: [InstanceId] = []
+    /// The instances that another one replaced, the newest last; one that returns has a copy.
+    var replacedInstances: [InstanceId] = []
 
     init(number: UInt64) {
         self.number = number
@@ -32,7 +35,8 @@ struct KnownPeer: Sendable {
     /// Whether nothing is lost when the peer is forgotten.
     var isDispensable: Bool {
         self.connections.isEmpty && self.dial.state == .idle && !self.isTraversing && !self.isReachedFor
-            && self.manualDisconnect == nil && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
+            && self.manualDisconnect == nil && self.replacedInstances.isEmpty
+            && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
     }
 
     /// The addresses that became known since the last dial began.
@@ -98,9 +102,10 @@ struct KnownPeer: Sendable {
     }
 
     /// Remembers an instance that was replaced.
-    mutating func notePast(_ instance: InstanceId) {
-        self.pastInstances.removeAll { $0 == instance }
-        self.pastInstances.append(instance)
-        if self.pastInstances.count > 4 { self.pastInstances.removeFirst() }
+    mutating func noteReplaced(_ instance: InstanceId) {
+        self.replacedInstances.removeAll { $0 == instance }
+        self.replacedInstances.append(instance)
+        if self.replacedInstances.count > Self.replacedInstanceLimit { self.replacedInstances.removeFirst() }
     }
 }
+        if self.dial.isHeld(at: now.monotonic) { return true }

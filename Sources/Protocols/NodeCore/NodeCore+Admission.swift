@@ -199,6 +199,7 @@ extension NodeCore {
             let told = reply.refusals.compactMap(\.refusal)
             return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
         }
+        if !reply.proofs.isEmpty, self.refusesReturning(hello.instance, on: id, now, &effects) { return }
         self.connections.send(.helloReply(reply), on: id, &effects)
         if !reply.proofs.isEmpty { self.learnInstance(hello.instance, hello.capabilities, on: id, now, &effects) }
     }
@@ -257,8 +258,10 @@ extension NodeCore {
             let refusal = self.take(proof, on: id, now, &effects)
             verdicts.append(Frame.Verdict(index: proof.index, refusal: refusal))
         }
+        let isAdmitting = verdicts.contains { $0.refusal == nil }
+        if isAdmitting, self.refusesReturning(reply.instance, on: id, now, &effects) { return }
         self.connections.send(.helloAcknowledgement(verdicts), on: id, &effects)
-        if verdicts.contains(where: { $0.refusal == nil }) {
+        if isAdmitting {
             self.learnInstance(reply.instance, reply.capabilities, on: id, now, &effects)
         }
         for verdict in verdicts where verdict.refusal == nil {

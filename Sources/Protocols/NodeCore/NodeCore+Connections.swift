@@ -38,7 +38,7 @@ extension NodeCore {
         if link.isDialler { self.endDial(of: link.peer, now, &effects) }
         guard link.peer != self.configuration.peerId else {
             // This node never dials itself: another device proved this device's key.
-            effects.append(.membership(.deviceKeyUsedTwice(link.peer)))
+            self.noteKeyUsedTwice(by: link.peer, at: [link.address], now, &effects)
             return effects.append(.connection(.close(id, .notAdmitted, lingers: false)))
         }
         guard !self.bans.contains(link.peer) || self.mayRenew(link) else {
@@ -86,13 +86,14 @@ extension NodeCore {
         for (network, peering) in state.peerings {
             if peering.state == .admitted {
                 self.noteLeft(peer, network, reason, now, &effects)
-            } else if let reason, reason.isFinal {
+            } else if let reason, reason.isFinal || reason == .deviceKeyUsedTwice {
                 effects.append(.peer(.refusedByPeer(peer, network, reason)))
             }
         }
         self.joinBroke(on: id, state, reason, &effects)
         if reason == .manuallyDisconnected { self.peerDisconnected(peer, now, &effects) }
         self.afterEnd(of: state, reason, now, &effects)
+        if reason == .deviceKeyUsedTwice { self.keyReportedTwice(on: state, now, &effects) }
     }
 
     /// Closes a connection of our own accord; its admissions end at once, not when the transport reports it.
@@ -238,7 +239,8 @@ extension NodeCore {
 extension NodeCore {
     /// Learns which process is behind a connection, and closes those to processes that it replaced.
     ///
-    /// A new instance replaces an older one at once: the old process is gone. Within one instance both sides dialled
+    /// A new instance replaces an older one at once: the old process is gone. (An instance that returns was checked by
+    /// ``refusesReturning(_:on:_:_:)``.) Within one instance both sides dialled
     /// at the same time; once both connections are admitted, the dial of the lower PeerId stays (of two in one
     /// direction the newer), the other drains.
     mutating func learnInstance(
@@ -251,15 +253,8 @@ extension NodeCore {
         guard let peer = self.connections[id]?.link.peer,
             self.connections[id]?.hello.learn(instance, capabilities) == true
         else { return }
-        if self.peers[peer]?.pastInstances.contains(instance) == true {
-            effects.append(.membership(.deviceKeyUsedTwice(peer)))
-        }
-        for other in self.peers[peer]?.connections ?? [] where other != id {
-            guard let otherInstance = self.connections[other]?.hello.remoteInstance, otherInstance != instance
-            else { continue }
-            self.peers[peer]?.notePast(otherInstance)
-            self.close(other, .superseded, now, &effects)
-        }
+        self.replaceOthers(than: instance, of: peer, now, &effects)
+        self.peers[peer]?.replacedInstances.removeAll { $0 == instance }
         self.boundConnections(to: peer, now, &effects)
     }
 

@@ -35,7 +35,8 @@ extension NodeCore {
         case .peerHeard(let peer, let network, let addresses):
             self.heard(peer, in: network, at: addresses, now, &effects)
         case .peerLost(let peer, let network): self.lost(peer, in: network, &effects)
-        case .deviceKeyUsedTwice(let peer, _): effects.append(.membership(.deviceKeyUsedTwice(peer)))
+        case .deviceKeyUsedTwice(let peer, _, let addresses):
+            self.noteKeyUsedTwice(by: peer, at: addresses, now, &effects)
         case .host(let effect): effects.append(.discovery(effect))
         }
     }

@@ -89,6 +89,10 @@ extension NodeCore {
         guard self.hasRoomForDial else {
             if self.peers.enqueue(peer) { return }
             return self.wait(for: self.configuration.limits.firstRetry, beforeDialling: peer, now, &effects)
+        if let end = known.dial.heldUntil, end > now.monotonic, !known.reasons.isInviter {
+            effects.append(.peer(.unreachable(peer, reason: "this device's key is used in two places")))
+            return self.wait(until: end, beforeDialling: peer, &effects)
+        }
         }
         effects.append(.peer(.dial(peer, self.peers.beginDial(of: peer))))
         self.armTraversal(of: peer, now, &effects)
@@ -168,14 +172,21 @@ extension NodeCore {
         self.wait(for: known.retryPause(self.configuration.limits), beforeDialling: peer, now, &effects)
     }
 
-    /// Half of the pause is fixed, half drawn.
     private mutating func wait(
         for pause: Duration,
         beforeDialling peer: PeerId,
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        let time = now.monotonic + pause * Int64.random(in: 500...1000, using: &self.random) / 1000
+        if let end = known.dial.heldUntil, end > now.monotonic {
+            return self.wait(until: end, beforeDialling: peer, &effects)
+        }
+        let time = now.monotonic + pause.jittered(using: &self.random)
+        self.wait(until: time, beforeDialling: peer, &effects)
+    }
+
+    private mutating func wait(until time: Duration, beforeDialling peer: PeerId, _ effects: inout [Effect]) {
+        guard self.peers[peer]?.dial.state != .waiting(until: time) else { return }
         self.peers.setDialState(.waiting(until: time), of: peer)
         self.timers.arm(.dial(peer), at: time, &effects)
     }

@@ -14,7 +14,7 @@ internal import Traversal
 /// runs over sockets and in simulations: it iterates only ordered collections, takes randomness as a seed and uses the
 /// monotonic time for timers and the wall clock for expiry alone.
 ///
-/// It is composed of values that own their state: ``Memberships``, ``Connections``, ``KnownPeers``, ``Invitations``,
+/// It is composed of values that own their state: ``Memberships``, ``Connections``, ``KnownPeers``, ``KeysUsedTwice``, ``Invitations``,
 /// ``PendingMessages``, ``ServiceOffers``, ``OwnTableRequests``, ``Timers`` and the ``HostedProtocols``. Extensions, one for each subsystem,
 /// say how an input of one moves the others.
 ///
@@ -132,6 +132,8 @@ package struct NodeCore: Sendable {
     var tableRequests = OwnTableRequests()
     /// The peers that this node knows, and their dials.
     var peers: KnownPeers
+    /// The device keys that two running nodes use.
+    var usedTwice: KeysUsedTwice
     /// The peers that a person banned; looked up, never walked.
     var bans: Set<PeerId> = []
     /// The networks in which this node gives members new tokens.
@@ -156,6 +158,7 @@ package struct NodeCore: Sendable {
         self.timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
         self.memberships = Memberships(configuration)
         self.peers = KnownPeers(limits: configuration.limits)
+        self.usedTwice = KeysUsedTwice(limits: configuration.limits)
         self.invitations = Invitations(limits: configuration.limits)
         self.random = SeededGenerator(seed: configuration.randomSeed)
         self.protocols = HostedProtocols(configuration, using: &self.random)

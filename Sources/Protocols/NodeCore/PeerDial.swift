@@ -31,6 +31,10 @@ struct PeerDial: Sendable {
     var failureReason = "no address of it is known"
     /// Whether the last connection ended because one of the two refused the other for good.
     private(set) var isRefused = false
+    /// The time before which the peer is not dialled, because it reported that this device's key is used in two places.
+    private(set) var heldUntil: Duration?
+    /// Such reports, which make the pauses longer.
+    private var keyReports = 0
 
     /// Whether the peer is being dialled, or waits for its turn.
     var isPending: Bool { self.state == .dialling || self.state == .queued }
@@ -68,6 +72,16 @@ struct PeerDial: Sendable {
             self.noteFailure(at: now)
         }
     }
+
+    /// Notes that the peer reported that this device's key is used in two places.
+    mutating func noteKeyReport(at now: Duration, _ limits: Limits, using random: inout some RandomNumberGenerator) {
+        if let end = self.heldUntil, now - end >= limits.keyQuietTime { self.keyReports = 0 }
+        self.keyReports += 1
+        self.heldUntil = now + limits.keyPause(after: self.keyReports).jittered(using: &random)
+    }
+
+    /// Whether the pause after such a report lasts.
+    func isHeld(at now: Duration) -> Bool { self.heldUntil.map { $0 > now } ?? false }
 
     /// Makes the next pause a short one.
     mutating func forgetFailures() { self.failures = 0 }

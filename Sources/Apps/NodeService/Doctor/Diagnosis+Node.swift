@@ -42,11 +42,46 @@ extension Diagnosis {
                 "free space on the disk of the home or mend it; the node repeats what it could not store"
             )
         }
+        for key in node.keysUsedTwice { lookAtKey(key, node) }
         // Connections and mappings from before the cable was pulled are still known, and prove nothing.
         guard !isOffline else { return }
         lookAtPeers(node)
         lookAtNAT(node)
         lookAtFiltering(node)
+    }
+
+    private mutating func lookAtKey(_ key: KeyUsedTwiceReport, _ node: NodeFacts) {
+        guard key.isOwn else {
+            return problem(
+                "peer-key-used-twice",
+                key.message,
+                advice(
+                    "run `runar doctor` on both devices, and `runar keys renew-device` on the copy; if no copy was made on"
+                        + " purpose, `runar network revoke` removes the device",
+                    inConsole: "create a new key on the copy; if no copy was made on purpose, remove the device under"
+                        + " Networks"
+                )
+            )
+        }
+        // A new key revokes the former one in the device's own networks, and so the original.
+        let isOwner = node.networks.contains(where: \.isOwner)
+        problem(
+            "key-used-twice",
+            key.message,
+            isOwner
+                ? advice(
+                    "run `runar reset` on the copy and set it up anew; a new key would revoke the original in the"
+                        + " networks that this device owns",
+                    inConsole: "stop the copy and set it up anew; a new key would remove the original from the networks"
+                        + " that this device owns"
+                )
+                : advice(
+                    "run `runar keys renew-device` on the copy and join again; if no copy was made on purpose, run it"
+                        + " here and ask the owners to revoke \(key.peerIdText.prefix(8))",
+                    inConsole: "on the copy, create a new key and join again; if no copy was made on purpose, create it"
+                        + " here and ask the owners to remove \(key.peerIdText.prefix(8))"
+                )
+        )
     }
 
     private mutating func lookAtPeers(_ node: NodeFacts) {

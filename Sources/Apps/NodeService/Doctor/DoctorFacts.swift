@@ -70,6 +70,8 @@ package struct NodeFacts: Report, Hashable {
     var filtering: String?
     /// The addresses at which peers see this device.
     var observed: [String]
+    /// Device keys that two running nodes use, as far as this node noticed lately.
+    var keysUsedTwice: [KeyUsedTwiceReport] = []
     /// The reason why the node cannot store its state at the moment; nil if it can, or if it does not run.
     var storageProblem: String?
     /// The peer that was asked about; nil as well while no node runs that could say something about it.

@@ -29,6 +29,7 @@ extension RequestHandler {
             events: networks.filter(\.isMember).map { events(of: $0) },
             expiring: try networks.compactMap { try expiring($0) },
             revoked: try node.membershipStates().compactMap(StatusReport.Revoked.init),
+            keysUsedTwice: try keysUsedTwice(),
             storageProblem: node.storageProblem(),
             configuration: (watch?.settings.reports ?? settings.reports)
                 .map { $0.key == .consoleLan ? console?.lan.report ?? $0 : $0 }
@@ -175,6 +176,7 @@ extension RequestHandler {
             isMappingProven: observations?.isProven ?? false,
             filtering: (await node.filtering()).map(\.word),
             observed: observations?.addresses.map(\.description) ?? [],
+            keysUsedTwice: try keysUsedTwice(),
             storageProblem: node.storageProblem(),
             peer: try name.map { try facts(of: resolve($0)) }
         )

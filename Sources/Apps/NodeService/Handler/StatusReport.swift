@@ -123,6 +123,8 @@ package struct StatusReport: HintingReport {
     var expiring: [Expiring]?
     /// Networks whose owners revoked this device; nil when no node runs.
     var revoked: [Revoked]?
+    /// Device keys that two running nodes use, as far as this node noticed lately; nil when no node runs.
+    var keysUsedTwice: [KeyUsedTwiceReport]?
     /// The reason why the node cannot store its state at the moment; nil if it can, or if no node runs.
     var storageProblem: String?
     let configuration: [SettingReport]
@@ -142,6 +144,7 @@ package struct StatusReport: HintingReport {
         for table in tables ?? [] { lines.append("table     \(table.line)") }
         for exchange in events ?? [] { lines.append("events    \(exchange.line)") }
         if let storageProblem { lines.append("warning   the state cannot be stored: \(storageProblem)") }
+        for key in keysUsedTwice ?? [] { lines.append("warning   \(key.message): `runar doctor` names the remedy") }
         for network in revoked ?? [] { lines.append("warning   \(network.line)") }
         for membership in expiring ?? [] { lines.append("warning   \(membership.line)") }
         if let uptimeSeconds { lines.append("up for    \(DurationText.text(of: .seconds(uptimeSeconds)))") }

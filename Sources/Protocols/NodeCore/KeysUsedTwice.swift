@@ -1,0 +1,105 @@
+package import Identity
+internal import OrderedCollections
+
+/// The record of a device key that two running nodes use: one of them has a copy of the other's data directory.
+package struct KeyUseRecord: Hashable, Sendable {
+    /// The device, which may be this one.
+    package let peer: PeerId
+    package let firstSeen: NodeTime
+    package fileprivate(set) var lastSeen: NodeTime
+    /// The addresses of the nodes that use the key, the newest last; empty if only a peer reported this device's key.
+    package fileprivate(set) var addresses: [SocketAddress] = []
+    /// The number of replacements since the record began, which makes the pauses longer.
+    fileprivate var replacements = 0
+    /// The time before which no returning instance replaces the connected one.
+    fileprivate var replaceableAt = Duration.zero
+
+    fileprivate init(_ peer: PeerId, at now: NodeTime) {
+        self.peer = peer
+        self.firstSeen = now
+        self.lastSeen = now
+    }
+}
+
+/// The device keys that two running nodes use, as far as this node noticed.
+struct KeysUsedTwice: Sendable {
+    /// The decision about an instance that returns while another one is connected.
+    enum Decision: Hashable, Sendable {
+        /// Close the connections of both, so that both are notified.
+        case closeBoth
+        /// Close the connection of the returning one.
+        case refuse
+        /// Close the connections of the other one.
+        case replace
+    }
+
+    /// The number of records, of which the one that was not seen for the longest time makes room.
+    static let recordLimit = 64
+    /// The addresses of one record: two nodes with some interfaces each.
+    static let addressLimit = 8
+
+    /// The one that was not seen for the longest time first.
+    private var records = OrderedDictionary<PeerId, KeyUseRecord>()
+    private let limits: Limits
+
+    init(limits: Limits) {
+        self.limits = limits
+    }
+
+    /// The records that are not quiet, the one that was not seen for the longest time first.
+    func records(at now: NodeTime) -> [KeyUseRecord] { self.records.values.filter { !self.isQuiet($0, now) } }
+
+    /// The record of a device, unless it is quiet.
+    func record(of peer: PeerId, at now: NodeTime) -> KeyUseRecord? {
+        self.records[peer].flatMap { self.isQuiet($0, now) ? nil : $0 }
+    }
+
+    private func isQuiet(_ record: KeyUseRecord, _ now: NodeTime) -> Bool {
+        now.monotonic - record.lastSeen.monotonic >= self.limits.keyQuietTime
+    }
+
+    /// Renews the record of a device, or begins one; returns whether it began.
+    mutating func note(_ peer: PeerId, at addresses: [SocketAddress], _ now: NodeTime) -> Bool {
+        while let oldest = self.records.values.first, self.isQuiet(oldest, now) { self.records.removeFirst() }
+        let known = self.records.removeValue(forKey: peer)
+        var record = known ?? KeyUseRecord(peer, at: now)
+        record.lastSeen = now
+        for address in addresses where address.isDialable {
+            record.addresses.removeAll { $0 == address }
+            record.addresses.append(address)
+        }
+        record.addresses = Array(record.addresses.suffix(Self.addressLimit))
+        if known == nil, self.records.count >= Self.recordLimit { self.records.removeFirst() }
+        self.records[peer] = record
+        return known == nil
+    }
+
+    // MARK: Replacements
+
+    /// Decides about an instance of a device that returns while another one is connected.
+    func decision(about peer: PeerId, at now: NodeTime) -> Decision {
+        guard let record = self.record(of: peer, at: now), record.replacements > 0 else { return .closeBoth }
+        return now.monotonic < record.replaceableAt ? .refuse : .replace
+    }
+
+    /// Notes that the connections of an instance were closed in favour of another one; the next pause begins.
+    mutating func noteReplacement(of peer: PeerId, at now: NodeTime, using random: inout some RandomNumberGenerator) {
+        guard let count = self.records[peer].map({ $0.replacements + 1 }) else { return }
+        self.records[peer]?.replacements = count
+        self.records[peer]?.replaceableAt = now.monotonic + self.limits.keyPause(after: count).jittered(using: &random)
+    }
+}
+
+extension Limits {
+    /// The pause after a number of replacements, without jitter: it doubles with each.
+    func keyPause(after count: Int) -> Duration {
+        min(self.longestKeyPause, self.firstKeyPause * (1 << min(max(0, count - 1), 16)))
+    }
+}
+
+extension Duration {
+    /// A duration of which half is fixed and half is drawn.
+    func jittered(using random: inout some RandomNumberGenerator) -> Duration {
+        self * Int64.random(in: 500...1000, using: &random) / 1000
+    }
+}

@@ -1,0 +1,84 @@
+package import Identity
+
+// Device keys that two running nodes use, see admission.md, section 5.
+//
+// A node draws an instance at each start. A restart shows a new one, so an instance that returns after another one
+// replaced it proves that both run. Discovery notices the same by announcements that alternate.
+extension NodeCore {
+    /// The device keys that two running nodes use; a record ends after ``Limits/keyQuietTime``.
+    package func keysUsedTwice(at now: NodeTime) -> [KeyUseRecord] { self.usedTwice.records(at: now) }
+
+    /// Renews the record of a key, and reports it once.
+    mutating func noteKeyUsedTwice(
+        by peer: PeerId,
+        at addresses: [SocketAddress],
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        guard self.usedTwice.note(peer, at: addresses, now) else { return }
+        effects.append(.membership(.deviceKeyUsedTwice(peer)))
+    }
+
+    /// Handles the close code of a peer to which another node showed this device's key, too.
+    ///
+    /// The peer gets no further dial until a pause has passed.
+    mutating func keyReportedTwice(on state: ConnectionState, _ now: NodeTime, _ effects: inout [Effect]) {
+        // Any node may close a connection with this code; only one that may be a member is believed.
+        guard !state.peerings.isEmpty else { return }
+        self.noteKeyUsedTwice(by: self.configuration.peerId, at: [], now, &effects)
+        let limits = self.configuration.limits
+        self.peers[state.link.peer]?.dial.noteKeyReport(at: now.monotonic, limits, using: &self.random)
+    }
+
+    // MARK: Instances
+
+    /// Handles an instance that returns after another one replaced it; returns whether its connection was closed.
+    ///
+    /// This precedes the answer to the hello, so that no admission begins that ends at once.
+    mutating func refusesReturning(
+        _ instance: InstanceId,
+        on id: ConnectionId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        guard let state = self.connections[id], state.hello.remoteInstance == nil,
+            self.peers[state.link.peer]?.replacedInstances.contains(instance) == true
+        else { return false }
+        let peer = state.link.peer
+        let others = self.connections(to: peer, ofOthersThan: instance)
+        let addresses = others.compactMap { self.connections[$0]?.link.address } + [state.link.address]
+        self.noteKeyUsedTwice(by: peer, at: addresses, now, &effects)
+        guard !others.isEmpty else { return false }
+        switch self.usedTwice.decision(about: peer, at: now) {
+        case .replace: return false
+        case .refuse: break
+        case .closeBoth: self.replaceOthers(than: instance, of: peer, now, &effects)
+        }
+        effects.append(.peer(.refused(peer, nil, .deviceKeyUsedTwice)))
+        self.close(id, .deviceKeyUsedTwice, now, &effects)
+        return true
+    }
+
+    /// Closes the connections of a peer's other instances.
+    mutating func replaceOthers(
+        than instance: InstanceId,
+        of peer: PeerId,
+        _ now: NodeTime,
+        _ effects: inout [Effect]
+    ) {
+        let others = self.connections(to: peer, ofOthersThan: instance)
+        guard !others.isEmpty else { return }
+        let isUsedTwice = self.usedTwice.record(of: peer, at: now) != nil
+        if isUsedTwice { self.usedTwice.noteReplacement(of: peer, at: now, using: &self.random) }
+        for other in others {
+            if let replaced = self.connections[other]?.hello.remoteInstance { self.peers[peer]?.noteReplaced(replaced) }
+            self.close(other, isUsedTwice ? .deviceKeyUsedTwice : .superseded, now, &effects)
+        }
+    }
+
+    private func connections(to peer: PeerId, ofOthersThan instance: InstanceId) -> [ConnectionId] {
+        (self.peers[peer]?.connections ?? []).filter { id in
+            self.connections[id]?.hello.remoteInstance.map { $0 != instance } ?? false
+        }
+    }
+}
