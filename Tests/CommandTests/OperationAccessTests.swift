@@ -15,7 +15,7 @@ internal import Testing
     /// The operations that need the device itself.
     private static let atThisDevice: Set = [
         "DELETE /circle/devices/{peer}", "POST /calls/{number}", "POST /console/address", "POST /console/link",
-        "POST /device/request", "POST /keys/root", "POST /lan/pairing", "POST /listen",
+        "POST /deliveries/{number}", "POST /device/request", "POST /keys/root", "POST /lan/pairing", "POST /listen",
         "POST /peers/{peer}/local-files", "POST /serve", "PUT /lan", "PUT /settings/{key}",
     ]
     /// The operations that also need the secret of the vault.
