@@ -119,7 +119,7 @@ extension Outcome {
         #expect(again.status == 65)
         #expect(try again.lastFailureCode == "invitation-used")
         let (second, secondLink) = try pair.invite()
-        #expect(second.end(by: SIGINT) == 75)
+        #expect(second.end(by: SIGINT) == 130)
         let late = try other.runar(["join", "--json"], input: secondLink)
         #expect(late.status == 65)
         #expect(try late.lastFailureCode == "invitation-withdrawn")
@@ -155,7 +155,7 @@ extension Outcome {
         #expect(try broken.lastFailureCode == "bad-data")
         let nothing = try pair.phone.runar(["join", "--json"], input: "my invitation")
         #expect((try nothing.failure["message"] as? String)?.contains("`runar network invite`") == true)
-        #expect(invitation.end(by: SIGINT) == 75)
+        #expect(invitation.end(by: SIGINT) == 130)
         let member = try pair.phone.runar(["network", "invite", "--preallow", "--json"])
         #expect(try member.lastFailureCode == "no-network")
     }

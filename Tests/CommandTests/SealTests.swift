@@ -261,7 +261,7 @@ extension Outcome {
         while try FileManager.default.contentsOfDirectory(atPath: place.folder.path).count == before.count {
             await Task.yield()
         }
-        #expect(try await aside { command.end(by: signal) } == 75)
+        #expect(try await aside { command.end(by: signal) } == 130)
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path).sorted() == before.sorted())
         try place.remove()
     }

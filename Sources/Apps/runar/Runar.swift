@@ -13,7 +13,7 @@ struct Runar: AsyncParsableCommand {
             `runar join`. `runar demo` shows it all with processes and homes of its own.
 
             Exit codes: 0 done, 64 usage, 65 bad data, 66 no such file or value, 69 unreachable, 70 internal, 73 cannot create, \
-            74 input or output, 75 try again, 77 not permitted, 78 configuration, 141 the reader of the output has gone.
+            74 input or output, 75 try again, 77 not permitted, 78 configuration, 130 interrupted, 141 the reader of the output has gone.
             """,
         version: ProductVersion.text,
         groupedSubcommands: [

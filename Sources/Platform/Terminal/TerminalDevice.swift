@@ -27,8 +27,15 @@ struct TerminalDevice: ~Copyable {
     /// Shows the question and reads a line.
     ///
     /// Signals that come meanwhile are held in a pipe of our own instead of ending the process, because a terminal
-    /// left silent stays so for the shell.
-    func ask(_ question: String, isHidden: Bool, limit: Int) throws(TerminalPromptError) -> TerminalAnswer {
+    /// left silent stays so for the shell. The terminal gets `closing` after the question, whatever ended it.
+    func ask(
+        _ question: String,
+        isHidden: Bool,
+        limit: Int,
+        closing: String = "",
+        until end: QuestionEnd? = nil
+    ) throws(TerminalPromptError) -> TerminalAnswer {
+        guard end?.isReached != true else { return .ended }
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw failure("open a pipe for") }
         for end in ends {
@@ -57,8 +64,9 @@ struct TerminalDevice: ~Copyable {
         guard !isHidden || isChanged else { throw failure("silence") }
         // Discard what was typed before the question was shown: it is no answer to it.
         if !isHidden { _ = tcflush(descriptor, TCIFLUSH) }
+        defer { try? show(closing) }  // a terminal that is gone shows nothing either
         try show(question)
-        return try readLine(signals: ends[0], limit: limit)
+        return try readLine(signals: ends[0], limit: limit, until: end)
     }
 
     private static var handler: sigaction {
@@ -89,7 +97,11 @@ struct TerminalDevice: ~Copyable {
         }
     }
 
-    private func readLine(signals: Int32, limit: Int) throws(TerminalPromptError) -> TerminalAnswer {
+    private func readLine(
+        signals: Int32,
+        limit: Int,
+        until end: QuestionEnd?
+    ) throws(TerminalPromptError) -> TerminalAnswer {
         var line: [UInt8] = []
         line.reserveCapacity(limit + 1)
         var piece = [UInt8](repeating: 0, count: 256)
@@ -101,10 +113,13 @@ struct TerminalDevice: ~Copyable {
             var waiting = [
                 pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                // A negative descriptor is skipped.
+                pollfd(fd: end?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
             ]
-            _ = unsafe poll(&waiting, 2, -1)
+            _ = unsafe poll(&waiting, nfds_t(waiting.count), -1)
             var number: UInt8 = 0
             if unsafe read(signals, &number, 1) == 1 { return .signal(Int32(number)) }
+            if end?.isReached == true { return .ended }
             guard waiting[1].revents != 0 else { continue }
             let count = unsafe piece.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }

@@ -50,19 +50,33 @@ package struct TerminalPrompt: Sendable {
 
     /// Asks for a line that may be seen, and returns it without its end.
     ///
+    /// The terminal gets the bytes `closing` after the answer, and before a signal ends or stops the process. Another
+    /// thread ends the question with `end`.
+    ///
     /// - Throws: ``TerminalPromptError``.
-    package func line(_ question: String) throws(TerminalPromptError) -> String {
-        let answer = try ask(question, isHidden: false)
+    package func line(
+        _ question: String,
+        closing: String = "",
+        until end: QuestionEnd? = nil
+    ) throws(TerminalPromptError) -> String {
+        let answer = try ask(question, isHidden: false, closing: closing, until: end)
         return String(decoding: answer, as: UTF8.self)
     }
 
-    private func ask(_ question: String, isHidden: Bool) throws(TerminalPromptError) -> [UInt8] {
+    private func ask(
+        _ question: String,
+        isHidden: Bool,
+        closing: String = "",
+        until end: QuestionEnd? = nil
+    ) throws(TerminalPromptError) -> [UInt8] {
         try Self.oneAtATime.withLock { _ throws(TerminalPromptError) in
             while true {
                 let terminal = try TerminalDevice(path: path)
-                switch try terminal.ask(question, isHidden: isHidden, limit: Self.answerBytes) {
+                let limit = Self.answerBytes
+                switch try terminal.ask(question, isHidden: isHidden, limit: limit, closing: closing, until: end) {
                 case .answer(let bytes):
                     return bytes
+                case .ended: throw .ended
                 case .signal(let number):
                     // The terminal is as it was before; now the signal may do what it would have done.
                     SystemProcess.raise(number)
@@ -85,6 +99,8 @@ package enum TerminalPromptError: Error, Hashable, Sendable {
     case noAgreement
     /// A signal came instead.
     case interrupted
+    /// The program ended the question.
+    case ended
     /// The terminal failed.
     case failed(FileError)
 }
@@ -97,6 +113,7 @@ extension TerminalPromptError: CustomStringConvertible {
         case .tooLong: "the answer is longer than \(TerminalPrompt.answerBytes) bytes"
         case .noAgreement: "the two answers differ: try again"
         case .interrupted: "interrupted"
+        case .ended: "the question has ended"
         case .failed(let error): error.description
         }
     }
@@ -108,4 +125,6 @@ enum TerminalAnswer {
     case answer([UInt8])
     /// A signal, while the terminal was set up for the question.
     case signal(Int32)
+    /// The end by ``QuestionEnd``.
+    case ended
 }

@@ -4,6 +4,8 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
+@testable internal import runar
+
 /// The dialogue with a person at a terminal: the text on the screen and the text typed.
 @Suite("Dialogues", .aside, .serialized) struct DialogueTests {
     private let home: TemporaryDataDirectory
@@ -17,16 +19,24 @@ internal import Testing
         return try home.answer(["keys", "export", "root"]).text("publicKey")
     }
 
+    /// The 24 words on a screen, in their order.
+    private func words(in screen: String) -> [String] {
+        let found = screen.matches(of: /(\d+)  ([a-z]{3,8})\b/).map { (Int($0.1) ?? 0, String($0.2)) }
+        return found.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
     /// The 24 words that `backup create` shows.
     private func words(of home: TemporaryDataDirectory) throws -> [String] {
         let command = try TerminalCommand(["backup", "create"], home: home)
         command.answer("Type show to go on: ", "show")
-        let screen = command.terminal.screen(until: "Keep the texts")
+        let screen = command.answer("Press Return ", "")
+        let rest = command.terminal.screen(until: "Keep the texts")
         #expect(command.exitStatus() == 0)
-        return screen.split(separator: "\r\n").compactMap { line in
-            let parts = line.split(separator: " ")
-            return parts.count == 2 && Int(parts[0]) != nil ? String(parts[1]) : nil
-        }
+        // The alternate screen begins before the first word, and is cleared and left after Return.
+        let begin = try #require(screen.range(of: "\u{1B}[?1049h"))
+        #expect(words(in: String(screen[..<begin.lowerBound])).isEmpty)
+        #expect(rest.contains("\u{1B}[2J\u{1B}[?1049l") && words(in: rest).isEmpty)
+        return words(in: screen)
     }
 
     @Test func `a new home asks for its passphrase twice, and later commands ask once`() throws {
@@ -42,10 +52,13 @@ internal import Testing
 
         let wrong = try TerminalCommand(["network", "list"], home: home)
         wrong.answer("passphrase for ", "a passphrase")
+        wrong.answer("2 more tries.\r\npassphrase for ", "a passphrase")
+        wrong.answer("1 more try.\r\npassphrase for ", "a passphrase")
         #expect(wrong.terminal.screen(until: "try again").contains("error: wrong passphrase"))
         #expect(wrong.exitStatus() == 77)
         let right = try TerminalCommand(["network", "list"], home: home)
-        right.answer("passphrase for ", "three kettles")
+        right.answer("passphrase for ", "a passphrase")
+        right.answer("2 more tries.\r\npassphrase for ", "three kettles")
         #expect(right.terminal.screen(until: "no networks yet").contains("no networks yet"))
         #expect(right.exitStatus() == 0)
     }
@@ -60,12 +73,63 @@ internal import Testing
         #expect(!FileManager.default.fileExists(atPath: home.path + "/vault"))
     }
 
+    @Test(.enabled(if: Tmux.isInstalled, "tmux is missing"))
+    func `a low window shows all 24 words, and neither it nor its scrollback keeps them`() throws {
+        _ = try makeOwner()
+        let terminal = try Tmux.Session(["backup", "create"], home: home.path, columns: 70, lines: 10)
+        try terminal.shows("Type show to go on")
+        try terminal.type("show", "Enter")
+        let shown = try terminal.shows("Press Return").joined(separator: "\n")
+        #expect(words(in: shown).count == 24)
+        try terminal.type("Enter")
+        try terminal.shows("Keep the texts")
+        #expect(words(in: try terminal.everything()).isEmpty)
+    }
+
+    @Test func `a running node asks for the passphrase before the words, and again after a wrong one`() throws {
+        let unlocking = ["--passphrase-file", try home.file("passphrase", "three kettles")]
+        #expect(try home.runar(["init"] + unlocking).status == 0)
+        _ = try home.runar(["network", "create", "Mine"] + unlocking)
+        let node = try RunningCommand(["up", "--console", "off", "--json"] + unlocking, home: home)
+        _ = try node.next("ready")
+        let command = try TerminalCommand(["backup", "create"], home: home)
+        command.answer("Type show to go on: ", "show")
+        command.answer("passphrase for ", "a passphrase")
+        command.answer("2 more tries.\r\npassphrase for ", "three kettles")
+        let screen = command.terminal.screen(until: "Press Return ")
+        #expect(words(in: screen).count == 24)
+        // Control-C takes the words away, too.
+        command.terminal.type("\u{3}")
+        #expect(command.terminal.screen(until: "\u{1B}[?1049l").hasSuffix("\u{1B}[2J\u{1B}[?1049l"))
+        #expect(command.exitStatus() == -SIGINT)
+        #expect(node.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a device without the root key fails before a question`() throws {
+        try home.makeNode()
+        for arguments in [["backup", "create"], ["backup", "create", "--file", home.path + "-backup"]] {
+            let command = try TerminalCommand(arguments, home: home)
+            let screen = command.terminal.screen(until: "makes it")
+            #expect(screen.contains("no root key") && !screen.contains("Type show") && !screen.contains("passphrase"))
+            #expect(command.exitStatus() == 65)
+        }
+    }
+
+    @Test func `the words are in as many columns as fit, and are read downwards`() {
+        let words = (1...24).map { "word\($0)" }
+        let lines = Backup.Create.lines(of: words, columns: 80)
+        #expect(lines.count == 6)
+        #expect(lines[0].split(separator: " ").joined(separator: " ") == "1 word1 7 word7 13 word13 19 word19")
+        #expect(Backup.Create.lines(of: words, columns: 45).count == 8)
+        #expect(Backup.Create.lines(of: words, columns: 10).count == 24)
+    }
+
     @Test func `the words are shown only after a yes, and bring the root key to another home`() throws {
         let root = try makeOwner()
         let refused = try TerminalCommand(["backup", "create"], home: home)
         refused.answer("Type show to go on: ", "no")
         let screen = refused.terminal.screen(until: "nothing was shown")
-        #expect(!screen.contains("24  "))
+        #expect(words(in: screen).isEmpty)
         #expect(refused.exitStatus() == 77)
 
         let words = try words(of: home)
@@ -119,7 +183,7 @@ internal import Testing
         let new = try TemporaryDataDirectory()
         try new.makeNode()
         let wrong = try TerminalCommand(["backup", "restore", "--file", file], home: new)
-        wrong.answer("passphrase of the file: ", "another")
+        for _ in 0..<3 { wrong.answer("passphrase of the file: ", "another") }
         #expect(wrong.terminal.screen(until: "try again").contains("wrong passphrase"))
         #expect(wrong.exitStatus() == 77)
         let restore = try TerminalCommand(["backup", "restore", "--file", file], home: new)

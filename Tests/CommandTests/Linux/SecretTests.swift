@@ -84,7 +84,7 @@ internal import Testing
         let reading = try #require(try IndependentReaders.read([.terminal(code, isDark: isDark)]).first)
         #expect(reading.agrees(on: Array(String(link.0).uppercased().utf8)), "\(reading)\n\(code)")
         inviter.terminal.type("\u{3}")
-        #expect(inviter.exitStatus() == 75)
+        #expect(inviter.exitStatus() == 130)
     }
 
     @Test(arguments: ["no", "N"]) func `a no declines, and both sides report it`(answer: String) throws {
@@ -112,7 +112,7 @@ internal import Testing
         let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
         _ = inviter.terminal.screen(until: "(y/n) ")
         inviter.terminal.type("\u{3}")
-        #expect(inviter.exitStatus() == 75)
+        #expect(inviter.exitStatus() == 130)
         let refused = try joiner.outcome()
         #expect(try refused.lastFailureCode == "invitation-withdrawn")
         #expect(node.end(by: SIGTERM) == 0)
@@ -125,7 +125,7 @@ internal import Testing
         let link = String(try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/)).0)
         let joiner = try RunningCommand(["join", "--json"], home: pair.phone, input: link)
         _ = inviter.terminal.screen(until: "(y/n) ")
-        #expect(joiner.end(by: SIGINT) == 75)
+        #expect(joiner.end(by: SIGINT) == 130)
         // The reason is on a line of its own, not behind the question.
         #expect(inviter.terminal.screen(until: "make a new one").contains("\r\nerror: the joiner disconnected"))
         #expect(inviter.exitStatus() == 69)

@@ -118,6 +118,12 @@ extension Tmux {
             )
         }
 
+        /// Returns the lines of the terminal with its scrollback.
+        func everything() throws -> String {
+            _ = try run("\(tmux) capture-pane -p -S - >'\(socket).screen'")
+            return try String(contentsOfFile: "\(socket).screen", encoding: .utf8)
+        }
+
         @discardableResult
         func shows(_ text: String) throws -> [String] {
             try shows(text) { lines in lines.contains { $0.contains(text) } }

@@ -52,6 +52,22 @@ internal import Testing
         #expect(terminal.screen(until: "Küche").contains("Küche"))
     }
 
+    @Test func `another thread ends a question, and one that has ended is not asked`() async throws {
+        let end = QuestionEnd()
+        let answer = asking { try $0.line("Sure? ", closing: "(gone)", until: end) }
+        _ = terminal.screen(until: "Sure? ")
+        end.reach()
+        await #expect(throws: TerminalPromptError.ended) { try await answer.value }
+        #expect(terminal.screen(until: "(gone)") == "(gone)")
+        let later = asking { try $0.line("Really? ", until: end) }
+        await #expect(throws: TerminalPromptError.ended) { try await later.value }
+        // The terminal serves the next question.
+        let next = asking { try $0.line("Name: ") }
+        #expect(terminal.screen(until: "Name: ") == "Name: ")
+        terminal.type("Ada\n")
+        #expect(try await next.value == "Ada")
+    }
+
     @Test func `what was typed before the question is no answer`() async throws {
         terminal.type("yes\n")
         _ = terminal.screen(until: "yes")

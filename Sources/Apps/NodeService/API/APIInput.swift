@@ -123,7 +123,7 @@ extension ConsoleFailure {
         if missing.contains(failure.code) { return 404 }
         if late.contains(failure.code) { return 409 }
         switch failure.status {
-        case .success, .software, .inputOutput, .configuration: return 500
+        case .success, .software, .inputOutput, .configuration, .interrupted: return 500
         case .usage: return 400
         case .data: return 422
         case .noInput: return 404

@@ -193,7 +193,7 @@ extension CommandFailure {
     private init(keychain error: KeychainError) {
         let (code, status): (String, ExitStatus) =
             switch error {
-            case .wrongPassphrase: ("wrong-passphrase", .notPermitted)
+            case .wrongPassphrase: (Self.wrongPassphrase, .notPermitted)
             case .wrongKeyFile: ("wrong-key-file", .notPermitted)
             case .wrongKindOfSecret: ("wrong-kind-of-secret", .notPermitted)
             case .denied: ("denied", .notPermitted)

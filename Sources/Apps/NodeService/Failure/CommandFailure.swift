@@ -13,6 +13,14 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
+    /// The code of a wrong passphrase.
+    package static let wrongPassphrase = "wrong-passphrase"
+
+    /// Returns the end of a command by a signal, which is no error of the command.
+    package static func interrupted(_ message: String) -> CommandFailure {
+        CommandFailure("cancelled", .interrupted, message)
+    }
+
     /// Returns the failure with more advice.
     func adding(_ advice: String) -> CommandFailure { CommandFailure(code, status, "\(message); \(advice)") }
 }

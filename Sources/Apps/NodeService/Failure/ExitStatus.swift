@@ -21,4 +21,6 @@ package enum ExitStatus: Int32, Codable, Sendable, CaseIterable {
     case notPermitted = 77
     /// The home or the configuration is missing or wrong.
     case configuration = 78
+    /// Ended by Control-C or another signal before it was done: 128 and the number of SIGINT, as shells report it.
+    case interrupted = 130
 }

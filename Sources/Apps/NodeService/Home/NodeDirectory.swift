@@ -27,19 +27,18 @@ package final class NodeDirectory: Sendable {
 
     /// Opens a home that `runar init` made.
     ///
-    /// The lock is taken before `secret` is called, which may ask a person for a passphrase.
+    /// The lock is taken before `unlock` is called, which may ask a person for a passphrase.
     ///
     /// - Throws: ``CommandFailure`` or the error of a store.
     package static func open(
         _ path: String,
         waiting: Bool = true,
-        secret: (DataDirectory) throws -> VaultSecret
+        unlock: (DataDirectory) async throws -> any KeyStorage
     ) async throws -> NodeDirectory {
         let directory = try existing(path)
         let lock = try await take(lockOf: directory, waiting: waiting)
         do {
-            let keys = try VaultFile.open(at: directory.file(vaultName), secret: secret(directory))
-            return NodeDirectory(directory: directory, keys: keys, lock: lock)
+            return NodeDirectory(directory: directory, keys: try await unlock(directory), lock: lock)
         } catch let error as KeychainError {
             switch error {
             case .corrupted, .foreign:

@@ -20,7 +20,7 @@ extension Backup {
             abstract: "Show the recovery phrase, or write an encrypted backup file.",
             discussion: """
                 The phrase of 24 words restores the root key, and with it every network it owns. It is shown only \
-                on a terminal, after a question. With --file the root key and the texts of its networks go into a file \
+                on a terminal, after a question and the passphrase of this device, until you press Return. With --file the root key and the texts of its networks go into a file \
                 that a passphrase of its own opens.
                 """
         )
@@ -32,41 +32,67 @@ extension Backup {
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            if file == nil { try await confirm() }
-            let content = try await Session.with(home) { try await $0.send(.backup) }
-            guard let file else {
-                var bytes = try Hex.decode(content.rootKey)
-                return try show(RecoveryPhrase(masterKey: try Ed25519PrivateKey(SecretBytes(consuming: &bytes))))
+            let path = file.map(HomeOptions.absolute)
+            // Everything that can fail without an answer is checked before a person is asked.
+            if let path {
+                guard try !VaultFile.exists(at: path) else { throw KeychainError.alreadyExists(path: path) }
+            } else {
+                try requireTerminal()
             }
-            let backup = try BackupFile.storage(of: content)
-            let path = HomeOptions.absolute(file)
-            // Checked before the person is asked for a passphrase.
-            guard try !VaultFile.exists(at: path) else { throw KeychainError.alreadyExists(path: path) }
-            try VaultFile.export(backup, to: path, secret: try Backup.secret(backupPassphraseFile, isNew: true))
-            let report = BackupReport(file: path, networks: content.networks.count)
-            try Output.report(report, asJSON: home.output.json)
+            try await Session.with(home) { session in
+                _ = try await session.send(.exportKey(name: "root", isRevealed: false))
+                guard let path else { return try await showPhrase(session) }
+                let content = try await session.send(.backup)
+                let secret = try Backup.newSecret(backupPassphraseFile)
+                try VaultFile.export(try BackupFile.storage(of: content), to: path, secret: secret)
+                let report = BackupReport(file: path, networks: content.networks.count)
+                try Output.report(report, asJSON: home.output.json)
+            }
         }
 
-        private func confirm() async throws {
-            guard Output.isTerminal, !home.output.json, Prompt.isPossible else {
-                throw CommandFailure(
-                    "no-terminal",
-                    .notPermitted,
-                    "the recovery phrase is shown to a person at a terminal only: use --file PATH for a backup file"
-                )
-            }
+        private func requireTerminal() throws {
+            guard Output.isTerminal, !home.output.json, Prompt.isPossible else { throw Self.noTerminal }
+        }
+
+        private static let noTerminal = CommandFailure(
+            "no-terminal",
+            .notPermitted,
+            "the recovery phrase is shown to a person at a terminal only: use --file PATH for a backup file"
+        )
+
+        /// Shows the words after a question and the passphrase of the vault, which a running node requires here and which
+        /// opened the home otherwise.
+        private func showPhrase(_ session: Session) async throws {
             Output.note("The next 24 words give control of your networks. Write them on paper where no one can watch.")
             guard try await Prompt.confirms("", with: "show", otherwise: "") else {
                 throw CommandFailure("not-confirmed", .notPermitted, "nothing was shown")
             }
-        }
-
-        private func show(_ phrase: RecoveryPhrase) throws {
-            for (position, word) in phrase.words.enumerated() {
-                try Output.line("\(String(position + 1).leftPadding(to: 2))  \(word)")
-            }
+            var bytes = try Hex.decode(try await session.send(.backup).rootKey)
+            let phrase = RecoveryPhrase(masterKey: try Ed25519PrivateKey(SecretBytes(consuming: &bytes)))
+            let question = ["", "Press Return when all 24 words are on paper. They leave the screen then. "]
+            let lines = Self.lines(of: phrase.words, columns: Output.windowSize?.columns ?? 80) + question
+            try Prompt.showPrivately(lines, otherwise: Self.noTerminal.message)
+            Output.note("the 24 words are no longer shown")
             let hint = "Keep the texts of your networks too (`runar network show --text`): the words omit them."
             Output.note(HomeHint.repeated(in: hint))
+        }
+
+        /// The numbered words in columns, which are read downwards, so that all of them fit on a screen.
+        static func lines(of words: [String], columns width: Int) -> [String] {
+            // A word has at most 8 letters.
+            let cellWidth = 15
+            let columns = max(1, min(4, width / cellWidth))
+            let rows = (words.count + columns - 1) / columns
+            let cells = words.enumerated().map { position, word in
+                "\(String(position + 1).leftPadding(to: 2))  \(word)".padding(
+                    toLength: cellWidth,
+                    withPad: " ",
+                    startingAt: 0
+                )
+            }
+            return (0..<rows).map { row in
+                stride(from: row, to: cells.count, by: rows).map { cells[$0] }.joined()
+            }
         }
     }
 
@@ -93,8 +119,9 @@ extension Backup {
                 guard try VaultFile.exists(at: path) else {
                     throw CommandFailure("no-file", .noInput, "there is no backup file \(path): check the path")
                 }
-                let secret = try Backup.secret(backupPassphraseFile, isNew: false)
-                let backup = try VaultFile.contents(at: path, secret: secret)
+                let backup = try await Backup.secret(backupPassphraseFile).opening {
+                    try VaultFile.contents(at: path, secret: $0)
+                }
                 guard let content = try BackupFile.content(of: backup) else {
                     throw CommandFailure(
                         "bad-backup",
@@ -140,20 +167,22 @@ extension Backup {
         }
     }
 
-    /// Returns the passphrase of a backup file, or a new one if `isNew`: from a file, or from a prompt.
-    static func secret(
-        _ file: String?,
-        isNew: Bool,
-        otherwise advice: String = "give it with --backup-passphrase-file FILE"
-    ) throws -> VaultSecret {
-        if let file {
-            return .passphrase(try NodeDirectory.passphrase(in: file == "-" ? file : HomeOptions.absolute(file)))
-        }
-        return .passphrase(
-            isNew
-                ? try Prompt.newSecret("choose a passphrase for the file", otherwise: advice)
-                : try Prompt.secret("passphrase of the file: ", otherwise: advice)
-        )
+    private static let passphraseAdvice = "give it with --backup-passphrase-file FILE"
+
+    /// Returns the source of the passphrase of a backup file or another sealed file: the file that is named, or a prompt.
+    static func secret(_ file: String?, otherwise advice: String = passphraseAdvice) throws -> SecretSource {
+        guard let file else { return .person(question: "passphrase of the file: ", advice: advice) }
+        return .setting(try passphrase(in: file))
+    }
+
+    /// Returns the passphrase of a new backup file: from a file, or from a prompt.
+    private static func newSecret(_ file: String?) throws -> VaultSecret {
+        if let file { return try passphrase(in: file) }
+        return .passphrase(try Prompt.newSecret("choose a passphrase for the file", otherwise: passphraseAdvice))
+    }
+
+    private static func passphrase(in file: String) throws -> VaultSecret {
+        .passphrase(try NodeDirectory.passphrase(in: file == "-" ? file : HomeOptions.absolute(file)))
     }
 }
 

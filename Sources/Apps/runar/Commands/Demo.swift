@@ -33,7 +33,7 @@ struct Demo: AsyncParsableCommand {
         if report?.ok != true, !output.json { stage.showLogs() }
         try? FileManager.default.removeItem(atPath: folder)  // the system empties the folder for temporary files
         guard let report else {
-            throw CommandFailure("cancelled", .tryAgain, "the demo was interrupted; nothing of it is left")
+            throw CommandFailure.interrupted("the demo was interrupted; nothing of it is left")
         }
         if output.json {
             try Output.json(report)

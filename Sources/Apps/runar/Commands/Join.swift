@@ -56,9 +56,7 @@ struct Join: AsyncParsableCommand {
             }
         }
         guard let report else {
-            throw CommandFailure(
-                "cancelled",
-                .tryAgain,
+            throw CommandFailure.interrupted(
                 "the join was cancelled; if the inviter was reached, the invitation is used up: ask for a new one"
             )
         }

@@ -93,24 +93,24 @@ extension Keys {
         var replace = false
         @OptionGroup var home: HomeOptions
 
-        func request() throws -> APIRequest<KeyReport> {
-            let hex =
-                try sealed ? unsealed() : InputText.read(file, limit: Keys.hexLimit).filter { !$0.isWhitespace }
+        func request() async throws -> APIRequest<KeyReport> {
+            guard !sealed else { return .importKey(name: key, hex: try await unsealed(), replacing: replace) }
+            let hex = try InputText.read(file, limit: Keys.hexLimit).filter { !$0.isWhitespace }
             return .importKey(name: key, hex: hex, replacing: replace)
         }
 
         /// The key in a file that a passphrase opens.
-        private func unsealed() throws -> String {
+        private func unsealed() async throws -> String {
             let path = HomeOptions.absolute(file)
             guard file != "-", try VaultFile.exists(at: path) else {
                 throw CommandFailure("no-file", .noInput, "there is no file \(file): name the one that was exported")
             }
-            let secret = try Backup.secret(
+            let source = try Backup.secret(
                 sealedPassphraseFile,
-                isNew: false,
                 otherwise: "give it with --sealed-passphrase-file FILE"
             )
-            guard let found = try VaultFile.contents(at: path, secret: secret).retrieve(id: key) else {
+            let keys = try await source.opening { try VaultFile.contents(at: path, secret: $0) }
+            guard let found = try keys.retrieve(id: key) else {
                 throw CommandFailure("no-key", .data, "there is no \(key) key in \(file): name another key or file")
             }
             return found.withBytes { Hex.encode($0) }

@@ -56,11 +56,7 @@ extension Network {
                 }
             }
             guard let report else {
-                throw CommandFailure(
-                    "cancelled",
-                    .tryAgain,
-                    "the invitation was withdrawn: no device can join with it"
-                )
+                throw CommandFailure.interrupted("the invitation was withdrawn: no device can join with it")
             }
             try Output.report(report, asJSON: home.output.json)
         }

@@ -11,7 +11,7 @@ protocol ReportingCommand: AsyncParsableCommand {
     func prepare() async throws
 
     /// Returns the request for the report.
-    func request() throws -> APIRequest<Answer>
+    func request() async throws -> APIRequest<Answer>
 
     /// Prints the report; by default as ``Output/report(_:asJSON:)`` does.
     func show(_ report: Answer) throws
@@ -26,7 +26,7 @@ extension ReportingCommand {
 
     fileprivate func run(with node: NodeOptions?, onNetwork: Bool) async throws {
         try await prepare()
-        let request = try request()
+        let request = try await request()
         let report = try await Session.answer(to: request, home, node, onNetwork: onNetwork)
         try show(report)
     }

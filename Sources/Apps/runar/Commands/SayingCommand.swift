@@ -9,7 +9,7 @@ protocol SayingCommand: ReportingCommand where Answer == ThoughtReport {
 
 extension SayingCommand {
     func run() async throws {
-        let (request, name) = (try request(), ConversationName(conversation))
+        let (request, name) = (try await request(), ConversationName(conversation))
         // Without a running node nothing is delivered.
         let waits = try !home.output.json && Session.isNodeRunning(in: home.place())
         let report = try await Session.with(home) { session in

@@ -42,7 +42,7 @@ struct Simulate: AsyncParsableCommand {
                 line.show(progress.text(of: simulation.scenario.name))
             }
         }
-        guard let report else { throw CommandFailure("cancelled", .tryAgain, "the simulation was interrupted") }
+        guard let report else { throw CommandFailure.interrupted("the simulation was interrupted") }
         try Output.report(report, asJSON: output.json)
         if !report.ok { throw ExitCode(ExitStatus.software.rawValue) }
     }

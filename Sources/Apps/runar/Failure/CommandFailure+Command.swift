@@ -7,6 +7,7 @@ extension CommandFailure {
     init(ofCommand error: any Error) {
         switch error {
         case let error as ScenarioError: self.init(scenario: error)
+        case is CancellationError: self = .interrupted("interrupted before it was done")
         case let error as ValidationError: self.init("usage", .usage, error.message)
         default: self.init(error)
         }

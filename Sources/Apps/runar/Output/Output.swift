@@ -101,7 +101,7 @@ enum Output {
         if asJSON {
             try? json(FailureReport(error: failure.withHome))  // reported when the process ends
         } else {
-            note(failurePrefix + failure.withHome.message)
+            note((failure.status == .interrupted ? "" : failurePrefix) + failure.withHome.message)
         }
     }
 }

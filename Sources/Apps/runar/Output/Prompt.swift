@@ -22,6 +22,49 @@ enum Prompt {
         }
     }
 
+    /// The tries of a person with a passphrase.
+    private static let tries = 3
+
+    /// Asks for a secret until `open` accepts it, at most three times, and returns its result.
+    ///
+    /// - Throws: ``CommandFailure``, with `advice` when there is no terminal; what `open` throws for another reason than a
+    ///   wrong passphrase, and after the third try.
+    static func secret<Opened>(
+        _ question: String,
+        otherwise advice: String,
+        opening open: (SecretBytes) async throws -> Opened
+    ) async throws -> Opened {
+        var left = tries
+        while true {
+            let answer = try secret(question, otherwise: advice)
+            left -= 1
+            do {
+                return try await open(answer)
+            } catch  where left > 0 && CommandFailure(error).code == CommandFailure.wrongPassphrase {
+                Output.note("Wrong passphrase, \(left) more \(left == 1 ? "try" : "tries").")
+            }
+        }
+    }
+
+    /// Shows lines of this program on the terminal's alternate screen, which has no scrollback, until Return.
+    ///
+    /// The lines leave the screen before a signal ends or stops the process, too. They must contain nothing of a peer.
+    ///
+    /// - Throws: ``CommandFailure``, with `advice` when there is no terminal.
+    static func showPrivately(_ lines: [String], otherwise advice: String) throws(CommandFailure) {
+        // A terminal without an alternate screen ignores that sequence; the words are cleared there as well.
+        let clear = "\u{1B}[H\u{1B}[2J"
+        let (begin, end) = isPlain ? ("", "") : ("\u{1B}[?1049h\(clear)", "\(clear)\u{1B}[?1049l")
+        do {
+            _ = try terminal.line(begin + lines.joined(separator: "\n"), closing: end)
+        } catch {
+            throw CommandFailure(prompt: error, otherwise: advice)
+        }
+    }
+
+    /// Whether the terminal understands no control sequences.
+    private static var isPlain: Bool { SystemProcess.environment("TERM") == "dumb" }
+
     /// Asks for a new passphrase until two answers agree and it is long enough.
     ///
     /// - Throws: ``CommandFailure``; with `advice` when there is no terminal.
@@ -66,11 +109,12 @@ enum Prompt {
     ) async throws -> Bool {
         try Task.checkCancellation()
         let outcome = Promise<Result<Bool, any Error>>()
+        let end = QuestionEnd()
         Thread {
             outcome.fulfil(
                 Result {
                     while true {
-                        if let answer = read(try line(question, otherwise: advice)) { return answer }
+                        if let answer = read(try line(question, otherwise: advice, until: end)) { return answer }
                     }
                 }
             )
@@ -78,6 +122,7 @@ enum Prompt {
         do {
             return try await outcome.get()
         } catch let error as CancellationError {
+            end.reach()
             Output.note("")
             throw error
         }
@@ -92,9 +137,13 @@ enum Prompt {
         }
     }
 
-    private static func line(_ question: String, otherwise advice: String) throws(CommandFailure) -> String {
+    private static func line(
+        _ question: String,
+        otherwise advice: String,
+        until end: QuestionEnd
+    ) throws(CommandFailure) -> String {
         do {
-            return try terminal.line(Terminal.escaped(question))
+            return try terminal.line(Terminal.escaped(question), until: end)
         } catch {
             throw CommandFailure(prompt: error, otherwise: advice)
         }
@@ -108,7 +157,7 @@ extension CommandFailure {
         case .noTerminal:
             self.init("no-terminal", .notPermitted, "this asks a person, and there is no terminal: \(advice)")
         case .noAnswer: self.init("no-answer", .notPermitted, "no answer was given; nothing was done")
-        case .interrupted: self.init("cancelled", .tryAgain, "the question was interrupted; nothing was done")
+        case .interrupted, .ended: self = .interrupted("the question was interrupted; nothing was done")
         case .tooLong: self.init("bad-answer", .data, "\(error)")
         case .noAgreement: self.init("passphrases-differ", .data, "the two answers differ; nothing was done, try again")
         case .failed(let error): self.init(file: error)

@@ -16,7 +16,7 @@ enum BackgroundNode {
             throw CommandFailure("in-use", .tryAgain, "a node already runs in \(place): `runar status` shows it")
         }
         let settings = try home.settings(node)
-        let secret = try NodeDirectory.secret(of: directory, settings: settings)
+        let secret = try await secret(of: directory, settings)
         let log = directory.file(NodeDirectory.logName)
         let descriptor = Posix.openLog(log)
         guard descriptor >= 0 else {
@@ -29,6 +29,16 @@ enum BackgroundNode {
             throw CommandFailure("node-gone", .unavailable, "the node has ended again: see \(log)")
         }
         try Output.report(try await client.perform(.status), asJSON: home.output.json)
+    }
+
+    /// Returns the secret of the vault; the passphrase of a person is tried here, where it can be typed again.
+    private static func secret(of directory: DataDirectory, _ settings: Settings) async throws -> VaultSecret {
+        let source = try NodeDirectory.secret(of: directory, settings: settings)
+        if case .setting(let secret) = source { return secret }
+        return try await source.opening { secret in
+            _ = try VaultFile.contents(at: directory.file(NodeDirectory.vaultName), secret: secret)
+            return secret
+        }
     }
 
     /// The flags once more; the environment is inherited, and the file is in the home.

@@ -27,7 +27,7 @@ enum Interruption {
         Posix.ignoreSignals(numbers)
         let sources = SignalSources(numbers) { _ in
             tidyUp()
-            let failure = CommandFailure(CancellationError())
+            let failure = CommandFailure(ofCommand: CancellationError())
             Output.failure(failure, asJSON: CommandLine.arguments.contains("--json"))
             Output.end(failure.status.rawValue)
         }

@@ -7,16 +7,20 @@ extension NodeDirectory {
     ///
     /// - Throws: ``CommandFailure`` or the error of a store.
     static func open(_ path: String, settings: Settings, waiting: Bool = true) async throws -> NodeDirectory {
-        try await open(path, waiting: waiting) { try secret(of: $0, settings: settings) }
+        try await open(path, waiting: waiting) { directory in
+            try await secret(of: directory, settings: settings).opening {
+                try VaultFile.open(at: directory.file(vaultName), secret: $0)
+            }
+        }
     }
 
-    /// The secret that opens the vault: a key file if one is named or lies in the home, else a passphrase.
-    static func secret(of directory: DataDirectory, settings: Settings) throws -> VaultSecret {
-        if let path = settings.text(.keyFile) { return .keyFile(path: path) }
+    /// The source of the secret that opens the vault: a key file if one is named or lies in the home, else a passphrase.
+    static func secret(of directory: DataDirectory, settings: Settings) throws -> SecretSource {
+        if let path = settings.text(.keyFile) { return .setting(.keyFile(path: path)) }
         if settings.text(.passphraseFile) == nil, try VaultFile.exists(at: directory.file(keyFileName)) {
-            return .keyFile(path: directory.file(keyFileName))
+            return .setting(.keyFile(path: directory.file(keyFileName)))
         }
-        if let path = settings.text(.passphraseFile) { return .passphrase(try passphrase(in: path)) }
+        if let path = settings.text(.passphraseFile) { return .setting(.passphrase(try passphrase(in: path))) }
         guard try !VaultFile.isOpenedWithKeyFile(at: directory.file(vaultName)) else {
             throw CommandFailure(
                 "no-key-file",
@@ -25,11 +29,9 @@ extension NodeDirectory {
                     + " where it is with --key-file"
             )
         }
-        return .passphrase(
-            try Prompt.secret(
-                "passphrase for \(directory.path): ",
-                otherwise: "give the passphrase with --passphrase-file FILE or RUNAR_PASSPHRASE_FILE"
-            )
+        return .person(
+            question: "passphrase for \(directory.path): ",
+            advice: "give the passphrase with --passphrase-file FILE or RUNAR_PASSPHRASE_FILE"
         )
     }
 

@@ -15,22 +15,25 @@ final class PassphraseSource: Sendable {
         self.settings = settings
     }
 
-    /// Returns the passphrase.
+    /// Returns the result of `open` for the passphrase.
     ///
-    /// A person is asked if no setting gives it.
+    /// A person is asked if no setting gives it, and once more after a wrong one.
     ///
-    /// - Throws: ``CommandFailure`` without a passphrase and without a terminal.
-    func read() throws -> SecretBytes {
-        if let passphrase = known.withLock({ $0 }) { return passphrase }
+    /// - Throws: ``CommandFailure`` without a passphrase and without a terminal; what `open` throws.
+    func opening<Opened>(_ open: (SecretBytes) async throws -> Opened) async throws -> Opened {
+        if let passphrase = known.withLock({ $0 }) { return try await open(passphrase) }
         let directory = try NodeDirectory.existing(place)
-        guard case .passphrase(let passphrase) = try NodeDirectory.secret(of: directory, settings: settings) else {
-            throw CommandFailure(
-                CommandFailure.passphraseNeeded,
-                .usage,
-                "a passphrase opens this vault, not a key file: leave out --key-file"
-            )
+        return try await NodeDirectory.secret(of: directory, settings: settings).opening { secret in
+            guard case .passphrase(let passphrase) = secret else {
+                throw CommandFailure(
+                    CommandFailure.passphraseNeeded,
+                    .usage,
+                    "a passphrase opens this vault, not a key file: leave out --key-file"
+                )
+            }
+            let opened = try await open(passphrase)
+            known.withLock { $0 = passphrase }
+            return opened
         }
-        known.withLock { $0 = passphrase }
-        return passphrase
     }
 }

@@ -112,8 +112,9 @@ struct Session: Sendable {
             do {
                 return try await client.perform(request, onUpdate: onUpdate)
             } catch let failure as CommandFailure where failure.code == CommandFailure.passphraseNeeded {
-                let confirmed = try request.confirmed(with: passphrase.read())
-                return try await client.perform(confirmed, onUpdate: onUpdate)
+                return try await passphrase.opening { secret in
+                    try await client.perform(request.confirmed(with: secret), onUpdate: onUpdate)
+                }
             }
         }
     }

@@ -1,0 +1,21 @@
+internal import Bytes
+internal import Platform
+
+/// The source of the secret that opens a vault or a sealed file.
+enum SecretSource {
+    /// A setting: a wrong secret ends the command.
+    case setting(VaultSecret)
+    /// A person, who is asked again after a wrong passphrase.
+    case person(question: String, advice: String)
+
+    /// Returns what `open` returns for the secret.
+    ///
+    /// - Throws: what `open` throws; ``CommandFailure`` without a terminal.
+    func opening<Opened>(_ open: (VaultSecret) async throws -> Opened) async throws -> Opened {
+        switch self {
+        case .setting(let secret): try await open(secret)
+        case .person(let question, let advice):
+            try await Prompt.secret(question, otherwise: advice) { try await open(.passphrase($0)) }
+        }
+    }
+}
