@@ -11,7 +11,7 @@ from using import open_peer
 def walk(scene):
     """Every such thing is begun and left again, once by its button and once by Escape."""
     laptop, phone = household.make(scene)
-    laptop.node.command("put", "home/door", "open")
+    laptop.node.put("home/door", "open")
     for device in (laptop, phone):
         device.page.prefer(reduced_motion="reduce")
     open_peer(laptop, "phone")
@@ -67,7 +67,7 @@ def ask(device, place, buttons, lost):
 
 def failing(scene):
     """What was agreed to and did not happen is told, and not shown as done."""
-    laptop, _ = household.make(scene)
+    laptop, _ = household.make(scene, phone={"has_page": False})
     page = laptop.page
     page.click("link", re.compile("Home"))
     page.click("button", re.compile("phone"))

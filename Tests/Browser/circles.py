@@ -2,11 +2,14 @@
 
 import re
 import struct
+import time
 import zlib
 
 import household
 from eyes import look_at
 from joining import scan
+from node import part
+from page import PATIENCE
 
 WRITE = "Write a sealed message"
 FIELD = ".composer input[type=file]"
@@ -17,12 +20,45 @@ GROUP = "Garden"
 CONFIRM = "document.querySelector('dialog button.danger').click(); 0"
 
 
+def friends(scene, **options):
+    """Two people in a network who trust each other and have each other's keys; the options are those of
+    `household.members`."""
+    laptop, phone = household.furnish(scene, scene.stage.prepared("friends", make_friends), **options)
+    household.connect(phone, laptop)
+    return laptop, phone
+
+
+def make_friends(stage, folder):
+    """Makes the data directories of two people who trust each other: an exchange of keys takes seconds."""
+    laptop, phone = nodes = household.make_homes(stage, folder, household.NETWORK, "phone", stage.guard)
+    for node in nodes:
+        node.start()
+    household.connect_node(phone, laptop)
+    befriend(laptop, phone)
+    deadline = time.monotonic() + PATIENCE
+    while not all(map(has_keys, nodes)):
+        assert time.monotonic() < deadline, "no keys are exchanged"
+        # There is no page that would report the end of the exchange.
+        time.sleep(0.05)
+    for node in nodes:
+        node.stop()
+        node.forget_places()
+    return nodes
+
+
+def has_keys(node):
+    """Whether the only relationship of a node has keys for both directions."""
+    return any(
+        one["sendingKeys"] and one["receivingKeys"] for one in node.api("GET", "/one-time-keys")["relationships"]
+    )
+
+
 def befriend(laptop, phone):
-    """Makes trust between two people with the API: where that is not what is shown."""
-    laptop.node.api("PUT", "/circle/profile", {"name": "Ada"})
-    phone.node.api("PUT", "/circle/profile", {"name": "Bob", "blurb": "On the road"})
-    laptop.node.api("POST", f"/peers/{household.part(phone.node.peer)}/circle", {})
-    phone.node.api("POST", "/circle/people/Ada/accept", {})
+    """Makes trust between the people of two nodes with the API: where that is not what is shown."""
+    laptop.api("PUT", "/circle/profile", {"name": "Ada"})
+    phone.api("PUT", "/circle/profile", {"name": "Bob", "blurb": "On the road"})
+    laptop.api("POST", f"/peers/{part(phone.peer)}/circle", {})
+    phone.api("POST", "/circle/people/Ada/accept", {})
 
 
 def person_path(device):
@@ -39,7 +75,7 @@ def make_group(laptop, phone, posting="members"):
     group = laptop.node.api("POST", "/circle/streams", {"name": GROUP, "blurb": "Who waters it", "posting": posting})
     person = laptop.node.api("GET", "/circle")["people"][0]["personId"]
     laptop.node.api("PUT", f"/circle/streams/{group['streamId']}/members/{person}", {})
-    phone.page.until(lambda: group_of(phone), "the invitation does not arrive")
+    laptop.page.until(lambda: group_of(phone), "the invitation does not arrive")
     phone.node.api("POST", f"/circle/streams/{group['streamId']}/join", {})
     laptop.page.until(lambda: group_of(laptop)["members"][0]["joined"], "the consent does not arrive")
     return f"/circle/{group['streamId']}"
@@ -115,8 +151,7 @@ def image_of(width, height):
 
 def attachments(scene):
     """An image is shown on both sides and saved; what no thought carries is refused, and SVG is never shown."""
-    laptop, phone = household.make(scene)
-    befriend(laptop, phone)
+    laptop, phone = friends(scene)
     for device in laptop, phone:
         device.go(person_path(device))
     image = image_of(240, 160)
@@ -144,8 +179,7 @@ def attachments(scene):
 
 def away_and_revoked(scene):
     """A thought waits for a device that is away; revoked trust says what it means, and returns by asking again."""
-    laptop, phone = household.make(scene)
-    befriend(laptop, phone)
+    laptop, phone = friends(scene, phone={"has_page": False})
     laptop.go(person_path(laptop))
     laptop.page.see("What you write to Bob is sealed")
     phone.node.stop()
@@ -182,10 +216,7 @@ def away_and_revoked(scene):
 
 def cards(scene):
     """A card that a camera reads adds a person whom this device never met by name."""
-    laptop, phone = scene.device("laptop"), scene.device("phone", camera=True)
-    laptop.node.create(household.NETWORK)
-    household.admit(laptop, phone, "phone")
-    household.connect(phone, laptop)
+    laptop, phone = household.make(scene, phone={"camera": True})
     for device, name in (laptop, "Ada"), (phone, "Bob"):
         device.node.api("PUT", "/circle/profile", {"name": name})
         device.go("/circle")
@@ -201,8 +232,7 @@ def cards(scene):
 
 def group(scene):
     """A group of two people is made, joined, written in by both, left and deleted."""
-    laptop, phone = household.make(scene)
-    befriend(laptop, phone)
+    laptop, phone = friends(scene)
     for device in laptop, phone:
         device.go("/circle")
     laptop.page.click("button", "Create a group")
@@ -248,8 +278,7 @@ def group(scene):
 
 def one_writer(scene):
     """Where only the creator writes, a member reads and does not see who else is in the group."""
-    laptop, phone = household.make(scene)
-    befriend(laptop, phone)
+    laptop, phone = friends(scene)
     path = make_group(laptop, phone, posting="creator")
     for device in laptop, phone:
         device.go(path)
@@ -268,8 +297,7 @@ def one_writer(scene):
 
 def long_search(scene):
     """A search that ended early continues by itself, shows what it has found, and can be stopped."""
-    laptop, phone = household.make(scene)
-    befriend(laptop, phone)
+    laptop, _ = friends(scene, phone={"has_page": False})
     for number in range(3):
         laptop.node.api("POST", thoughts_path(laptop), {"text": f"Tide {number}"})
     laptop.go(person_path(laptop))
@@ -333,10 +361,10 @@ def own_devices(scene):
     phone.page.find("button", "Remove home: This device")
     look_at(laptop, "circle-devices")
 
-    friend = scene.device("friend")
+    friend = scene.device("friend", has_page=False)
     household.admit(laptop, friend, "friend")
     household.connect(friend, laptop)
-    befriend(laptop, friend)
+    befriend(laptop.node, friend.node)
     phone.page.find("link", re.compile("Bob"))
     for device in laptop, phone:
         device.go(person_path(device))
@@ -359,8 +387,7 @@ def own_devices(scene):
 
 def blocking(scene):
     """A person is blocked with a reason, listed as blocked, and can be asked again once the block is lifted."""
-    laptop, phone = household.make(scene)
-    befriend(laptop, phone)
+    laptop, phone = friends(scene, phone={"has_page": False})
     laptop.go(person_path(laptop))
     laptop.page.click("button", "Block")
     laptop.page.choose("Spam", "3 of 5")
@@ -379,7 +406,7 @@ def blocking(scene):
     laptop.page.see("Either of you can ask for trust again.")
     # Bob's device may ask by itself before that.
     household.connect(laptop, phone)
-    laptop.node.api("POST", f"/peers/{household.part(phone.node.peer)}/circle", {})
+    laptop.node.api("POST", f"/peers/{part(phone.node.peer)}/circle", {})
 
     def trusted():
         return [one["trust"] for one in laptop.node.api("GET", "/circle")["people"]] == ["trusted"]

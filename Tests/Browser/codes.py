@@ -83,8 +83,7 @@ def wrong_codes(scene):
     text = laptop.node.network()["text"]
     yesterday = str(int(time.time()) - 86_400)
     ended = laptop.node.answer("network", "issue", phone.node.peer, "--expires-at", yesterday)["text"]
-    foreign = laptop.node.answer("network", "issue", laptop.node.peer)["text"]
-    token = laptop.node.answer("network", "issue", phone.node.peer)["text"]
+    foreign, token = (household.issue(laptop, device.node.peer) for device in (laptop, phone))
     open_joining(phone)
     page = phone.page
     read = [
@@ -154,7 +153,7 @@ def ended_invitations(scene):
 def revoked(scene):
     """A member that is removed reads so at once, and its old token opens nothing any more."""
     laptop, phone = household.make(scene)
-    token = laptop.node.answer("network", "issue", phone.node.peer, "--label", "phone")["text"]
+    token = household.issue(laptop, phone.node.peer, "phone")
     phone.page.click("link", re.compile("Home"))
     phone.page.see("Connected")
     laptop.page.click("link", re.compile("Home"))

@@ -55,7 +55,7 @@ def settings(scene):
 
 def brought_key(scene):
     """A key that was made elsewhere is brought first, and of its networks the person says which number is free."""
-    laptop, tablet = scene.device("laptop"), scene.device("tablet")
+    laptop, tablet = scene.device("laptop", has_page=False), scene.device("tablet")
     laptop.node.create("Home")
     key = laptop.node.answer("keys", "export", "root", "--reveal")["privateKey"]
     page = tablet.page

@@ -40,7 +40,7 @@ def long_lists(scene):
     """
     laptop = scene.device("laptop")
     laptop.node.create(household.NETWORK)
-    laptop.node.command("put", "sensor", "1")
+    laptop.node.put("sensor", "1")
     scene.expect_absence()
     laptop.node.stop()
     admit_crowd(laptop.node)

@@ -17,9 +17,8 @@ LANDMARKS = ("banner", "navigation", "main")
 
 def names(scene):
     """On every screen all controls have names, there is one heading above all others, and the landmarks are there."""
-    laptop, phone = household.make(scene)
-    laptop.node.command("put", "home/door", "open")
-    circles.befriend(laptop, phone)
+    laptop, phone = circles.friends(scene, phone={"has_page": False})
+    laptop.node.put("home/door", "open")
     network = f"/networks/{path_part(laptop.node.network()['networkId'])}"
     peer = f"/peers/{path_part(phone.node.peer)}"
     # The nine screens of the specification, then the others.

@@ -152,16 +152,16 @@ def names(scene):
 
     Names of networks and devices cannot hold characters that turn text: the node refuses them. All else can.
     """
-    laptop, phone = household.make(scene, network=EVIL, label=EVIL)
-    phone.node.command("put", EVIL, EVIL)
-    phone.node.command("put", REVERSED + "key", REVERSED)
+    laptop, phone = household.make(scene, network=EVIL, label=EVIL, phone={"has_page": False})
+    phone.node.put(EVIL, EVIL)
+    phone.node.put(REVERSED + "key", REVERSED)
     phone.node.send(laptop.node.peer, EVIL)
     phone.node.send(laptop.node.peer, REVERSED)
     laptop.go("/data/topics")
     laptop.page.fill("Topic", ">")
     laptop.page.click("button", "Listen")
     laptop.page.see("Live")
-    phone.node.command("publish", "home/door", EVIL)
+    phone.node.publish("home/door", EVIL)
     shown = "document.querySelector('.feed')?.innerText ?? ''"
     laptop.page.until(lambda: "onerror" in laptop.page.js(shown), "the event does not come")
     with phone.node.running("serve", "evil", "run=cat", "--about", EVIL, "--name", EVIL):
@@ -205,7 +205,7 @@ LOOSE = """(() => {
 
 def events_and_log(scene):
     """What members publish under whatever topic, and whatever stands in the log, is text in its place as well."""
-    laptop, phone = household.make(scene)
+    laptop, phone = household.make(scene, phone={"has_page": False})
     page = laptop.page
     laptop.go("/data/topics")
     page.fill("Topic", ">")
@@ -214,7 +214,7 @@ def events_and_log(scene):
     hebrew = "home/\u05d3\u05dc\u05ea"
     events = [(f"home/{EVIL}", EVIL), (hebrew, f"{REVERSED}\n{EVIL}"), ("home/" + "x" * 500, REVERSED * 500)]
     for number, event in enumerate(events):
-        phone.node.command("publish", *event)
+        phone.node.publish(*event)
         page.see(f"{number + 1} event")
     look_for_harm(laptop, "/data/topics")
     page.see(EVIL)

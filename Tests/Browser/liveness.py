@@ -48,7 +48,7 @@ def first_paint(scene):
     """From the address to a screen that says something, in a browser that was let in."""
     laptop = scene.visit("laptop", "owner")
     times = []
-    for _ in range(5):
+    for _ in range(3):
         page = Page(laptop.context, name="laptop")
         page.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH % '"You own it"')
         page.open(laptop.node.origin)
@@ -59,7 +59,7 @@ def first_paint(scene):
 
 def live_update(scene):
     """From what the node notices to what is drawn, by the same clock."""
-    laptop, phone = household.make(scene)
+    laptop, phone = household.make(scene, phone={"has_page": False})
     open_peer(laptop, "phone")
     page = laptop.page
     times = []

@@ -20,8 +20,8 @@ def connecting(scene):
     """Under Connect everything but the code of a member that can be reached is called what it is."""
     laptop, phone, tablet = company(scene, "Office")
     network = laptop.node.network()["text"]
-    token = laptop.node.answer("network", "issue", tablet.node.peer)["text"]
-    tablet.node.answer("join", text=f"{network}\n{token}\n")
+    token = household.issue(laptop, tablet.node.peer)
+    tablet.node.api("POST", "/join", {"text": f"{network}\n{token}\n"})
     hour_ago = ("--expires-at", str(int(time.time()) - 3600))
     over = laptop.node.answer("network", "issue", tablet.node.peer, *hour_ago)["text"]
     ended, foreign = with_token(connection_text(tablet, household.NETWORK), over), connection_text(tablet, "Office")
@@ -64,7 +64,7 @@ def admitting(scene):
         ("hello", "This is not a device code."),
         (flipped(asked), DAMAGED),
         (network["text"], f"This is a network code. {needed}"),
-        (laptop.node.answer("network", "issue", phone.node.peer)["text"], f"This is a token. {needed}"),
+        (household.issue(laptop, phone.node.peer), f"This is a token. {needed}"),
         (connection_text(phone, household.NETWORK), f"This is a connection code. {needed}"),
         (invitation(tablet), f"This is an invitation. {needed}"),
         (NUMBERED, SECRET),
@@ -89,9 +89,8 @@ def admitting(scene):
 
 def company(scene, foreign):
     """The owner of a network, a member of it, and somebody else who owns a foreign one."""
-    laptop, phone, tablet = (scene.device(name) for name in ("laptop", "phone", "tablet"))
-    laptop.node.create(household.NETWORK)
-    household.admit(laptop, phone, "phone")
+    laptop, phone = household.members(scene)
+    tablet = scene.device("tablet")
     tablet.node.create(foreign)
     return laptop, phone, tablet
 

@@ -13,7 +13,7 @@ def heard_only(scene):
     scene.expect_refusal(503, "/peers/[^/]+/connect")
     # Below the ports that the system gives to sockets by itself; no other nodes are heard there.
     group = f"239.255.42.98:{random.randrange(10_000, 32_000)}"
-    laptop = scene.device("laptop", listen="127.0.0.1:0,[::1]:0")
+    laptop = scene.device("laptop", listen="127.0.0.1:0,[::1]:0", has_page=False)
     laptop.node.create(household.NETWORK)
     # One with IPv4 alone, the other with IPv6 alone: there is no way between them.
     tablet, phone = start(scene, "tablet", "127.0.0.1:0", group), start(scene, "phone", "[::1]:0", group)

@@ -8,6 +8,7 @@ import select
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 import urllib.error
@@ -20,6 +21,11 @@ PATIENCE_SECONDS = 30
 
 class CommandFailed(Exception):
     """A command ended otherwise than the scenario needs."""
+
+
+def part(identifier):
+    """An identifier as a part of a path."""
+    return urllib.parse.quote(identifier, safe="")
 
 
 class Node:
@@ -135,7 +141,25 @@ class Node:
 
     def send(self, peer, text):
         """Sends a message and waits for its receipt."""
-        self.api("POST", f"/peers/{urllib.parse.quote(peer, safe='')}/messages", {"text": text})
+        self.api("POST", f"/peers/{part(peer)}/messages", {"text": text})
+
+    def put(self, key, text):
+        """Stores a value in the only network."""
+        self.api("PUT", f"/networks/{part(self.network()['networkId'])}/records", {"key": key, "text": text})
+
+    def publish(self, topic, text):
+        """Publishes an event in the only network."""
+        self.api("POST", f"/networks/{part(self.network()['networkId'])}/events", {"topic": topic, "text": text})
+
+    def exchange_keys(self, peer):
+        """Exchanges one-time keys with a connected peer and waits until both have them."""
+        self.api("POST", f"/peers/{part(peer)}/one-time-keys", {})
+
+    def forget_places(self):
+        """Removes what the node, which is stopped, keeps of the ports and addresses of its run."""
+        with contextlib.closing(sqlite3.connect(os.path.join(self.home, "state.sqlite"))) as database, database:
+            database.execute("DELETE FROM settings WHERE name = 'listening-port'")
+            database.execute("DELETE FROM addresses")
 
     @property
     def origin(self):

@@ -20,25 +20,32 @@ NODE_GONE = re.compile(r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLET
 
 
 class Device:
-    """A node and its console in a browser context of its own; a `shared` node belongs to the stage."""
+    """A node and its console in a browser context of its own; a `shared` node belongs to the stage.
 
-    def __init__(self, scene, name, shared=None, **options):
+    `home` is the node of which this one gets a copy of the data directory; without it the directory is new.
+    """
+
+    def __init__(self, scene, name, shared=None, home=None, **options):
         self.scene = scene
         self.name = name
         self.folder = os.path.join(scene.folder, name)
         os.mkdir(self.folder)
         self.is_shared = shared is not None
+        self.home = home
         self.node = shared or Node(self.folder, name, guard=scene.stage.guard, **options)
         self.browser = self.camera = self.context = self.page = None
 
-    def start(self, camera=None, size=(1280, 800), **options):
+    def start(self, camera=None, size=(1280, 800), has_page=True, **options):
         """Starts the node and opens a page; `camera` is True for a camera, "denied" for one that may not be used.
 
-        The other options are those of the page.
+        A page costs twice as much as a node, so a device has none if nothing is looked at on it. The other options are
+        those of the page.
         """
         if not self.is_shared:
-            self.scene.stage.furnish(self.node, self.scene.devices.index(self))
+            self.scene.stage.furnish(self.node, self.scene.devices.index(self), self.home)
             self.node.start()
+        if not has_page:
+            return
         if camera == "denied":
             self.browser = Browser(self.scene.stage.guard, camera=camera)
             self.context = self.browser.context(self.folder)
@@ -51,9 +58,10 @@ class Device:
         self.page.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def sign_in(self):
-        """Opens the console as `runar console` does."""
-        self.page.open(self.node.address())
-        self.page.find("heading")
+        """Opens the console as `runar console` does, if the device has a page."""
+        if self.page:
+            self.page.open(self.node.address())
+            self.page.find("heading")
         return self
 
     def go(self, place):
@@ -103,7 +111,7 @@ class Device:
     def strangers(self):
         """What the pages asked for that their node does not serve."""
         own = (f"{self.node.origin}/", "blob:", "data:", "about:")
-        asked = [address for page in self.context.pages for address in page.requests]
+        asked = [address for page in self.pages() for address in page.requests]
         return [address for address in asked if not address.startswith(own)]
 
     def complaints(self):
@@ -113,7 +121,10 @@ class Device:
 
     def errors(self):
         """What stands in red, whatever the page."""
-        return [text for page in self.context.pages for text in page.errors()]
+        return [text for page in self.pages() for text in page.errors()]
+
+    def pages(self):
+        return self.context.pages if self.context else []
 
     def close(self):
         with contextlib.ExitStack() as ends:
@@ -141,9 +152,9 @@ class Scene:
         self.refusals = []
         self.lines = []
 
-    def device(self, name, passphrase=None, listen="127.0.0.1:0", **options):
+    def device(self, name, passphrase=None, listen="127.0.0.1:0", home=None, **options):
         """A device whose person has opened the console; a passphrase opens its keys if there is one."""
-        device = Device(self, name, passphrase=passphrase, listen=listen)
+        device = Device(self, name, home=home, passphrase=passphrase, listen=listen)
         self.devices.append(device)
         device.start(**options)
         return device.sign_in()
@@ -201,7 +212,8 @@ class Scene:
     def wait_for_refusals(self):
         """Waits until the browser has told of every expected refusal, which may be later than the page does."""
         missing = lambda: [one.pattern for one in self.refusals if not self.was_heard(one)]
-        self.devices[0].page.until(lambda: not missing(), lambda: f"nothing was refused as expected: {missing()}")
+        page = next(one.page for one in self.devices if one.page)
+        page.until(lambda: not missing(), lambda: f"nothing was refused as expected: {missing()}")
 
     def was_heard(self, refusal):
         return any(refusal.search(text) for device in self.devices for text in device.errors())
@@ -227,12 +239,13 @@ class Scene:
     def tell_failure(self):
         """Collects everything that helps to see what went wrong."""
         for device in self.devices:
-            if not device.page:
-                continue
-            place = self.keep(f"failed-{self.name}-{device.name}.png", device.page.picture())
-            self.lines.append(f"--- {device.name}: {device.page.js('location.href')}, picture: {place}")
-            self.lines += device.page.text().splitlines()
-            self.lines += [f"    {level}: {text}" for level, text in device.page.messages[-20:]]
+            if device.page:
+                place = self.keep(f"failed-{self.name}-{device.name}.png", device.page.picture())
+                self.lines.append(f"--- {device.name}: {device.page.js('location.href')}, picture: {place}")
+                self.lines += device.page.text().splitlines()
+                self.lines += [f"    {level}: {text}" for level, text in device.page.messages[-20:]]
+            else:
+                self.lines.append(f"--- {device.name}, without a page")
             self.lines += [f"    node: {line}" for line in device.node.last_words()]
 
     def close(self):

@@ -46,14 +46,12 @@ def empty_screens(scene):
 
 def full_screens(scene):
     """A device in use: networks, members, values, topics, messages."""
-    laptop, phone = household.make(scene)
+    laptop, phone = circles.friends(scene, phone={"has_page": False})
     for key, value in (("home/door", "open"), ("garden/water", "low"), ("café/menü", "soup")):
-        laptop.node.command("put", key, value)
-    phone.node.command("put", "phone/battery", "82 %")
-    laptop.node.command("publish", "home/door", "open")
+        laptop.node.put(key, value)
+    phone.node.put("phone/battery", "82 %")
+    laptop.node.publish("home/door", "open")
     phone.node.send(laptop.node.peer, "Hello from the phone")
-    laptop.node.command("keys", "exchange", phone.node.peer)
-    circles.befriend(laptop, phone)
     group = circles.make_group(laptop, phone)
     phone.node.api("POST", circles.thoughts_path(phone), {"text": "Shall we meet at the harbour? " * 12})
     laptop.node.api("POST", circles.thoughts_path(laptop), {"text": "At eight"})
@@ -163,7 +161,7 @@ def what_comes_by(scene):
     phone.page.fill("Topic", "home/>")
     phone.page.click("button", "Listen")
     phone.page.see("Live")
-    laptop.node.command("publish", "home/door", "open")
+    laptop.node.publish("home/door", "open")
     phone.page.see("home/door")
     look(phone, "feed")
     with phone.node.running("serve", "printer", "print=cat", "--about", "Prints what it gets"):

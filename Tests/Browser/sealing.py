@@ -12,7 +12,7 @@ SEALED = "Write a sealed message"
 
 def one_time_keys(scene):
     """Two people exchange keys, compare the safety number by eye and by camera, and send sealed messages."""
-    laptop, phone = meet(scene)
+    laptop, phone = meet(scene, camera=True)
     laptop.page.see("The two devices have exchanged no keys yet.")
     laptop.page.click("button", "Exchange keys")
     laptop.page.see("Exchanged keys with phone")
@@ -61,7 +61,7 @@ def one_time_keys(scene):
 def wrong_numbers(scene):
     """A number that differs is told with what to do, and so is something else; nothing is noted as compared."""
     laptop, phone = meet(scene)
-    laptop.node.command("keys", "exchange", phone.node.peer)
+    laptop.node.exchange_keys(phone.node.peer)
     laptop.page.see("Not compared yet")
     laptop.page.click("button", "Compare the safety number")
     digits = laptop.page.js("document.querySelector('.safety-number').innerText.trim()").replace("\n", " ")
@@ -79,7 +79,7 @@ def wrong_numbers(scene):
 def without_keys(scene):
     """Keys that one device has deleted: the other one reads that its sealed message did not arrive, and what to do."""
     laptop, phone = meet(scene)
-    laptop.node.command("keys", "exchange", phone.node.peer)
+    laptop.node.exchange_keys(phone.node.peer)
     laptop.page.see("1,024 of 1,024 keys are left to send with")
     phone.page.see("1,024 of 1,024 keys are left to send with")
     phone.page.click("button", "Delete the keys")
@@ -111,11 +111,8 @@ def without_keys(scene):
 
 def unknown_keys(scene):
     """While it is not known whether there are keys, nothing is sent unsealed unless the person says so."""
-    laptop, phone = scene.device("laptop"), scene.device("phone")
-    laptop.node.create(household.NETWORK)
-    household.admit(laptop, phone, "phone")
-    household.connect(phone, laptop)
-    laptop.node.command("keys", "exchange", phone.node.peer)
+    laptop, phone = household.make(scene)
+    laptop.node.exchange_keys(phone.node.peer)
     place = f"/peers/{path_part(phone.node.peer)}"
     # The answer about the keys is held back, and then it is a failure.
     laptop.page.call("Page.addScriptToEvaluateOnNewDocument", source=HOLD_KEYS)
@@ -154,12 +151,9 @@ HOLD_KEYS = """(() => {
 })()"""
 
 
-def meet(scene, network=household.NETWORK):
+def meet(scene, camera=None):
     """Two members, each with the page of the other."""
-    laptop, phone = scene.device("laptop"), scene.device("phone", camera=True)
-    laptop.node.create(network)
-    household.admit(laptop, phone, "phone")
-    household.connect(phone, laptop, network)
+    laptop, phone = household.make(scene, phone={"camera": camera})
     open_peer(laptop, "phone")
     phone.go(f"/peers/{path_part(laptop.node.peer)}")
     phone.page.see("Connected directly")

@@ -1,6 +1,7 @@
 """The browser, the cameras and the nodes that the scenarios of one run share."""
 
 import os
+import tempfile
 import threading
 
 from camera import Camera, Desk
@@ -52,22 +53,31 @@ class Stage:
         with self.lock:
             self.cameras.append(camera)
 
-    def furnish(self, node, place):
-        """Makes the data directory of a node; `place` is the number of the device in its scenario.
+    def furnish(self, node, place, home=None):
+        """Makes the data directory of a node: as a copy of `home`, or new; `place` is the number of the device in its
+        scenario.
 
         The devices of one scenario are different ones. Those of different scenarios do not meet, so each device of that
-        number is a copy of the same one, made once by `runar init`. It never ran: a node prefers the port of its last
-        run, and nodes of different scenarios must not have the same.
+        number is a copy of the same one, made once by `runar init`. What is copied has no port and no addresses of an
+        earlier run: a node prefers them, and nodes of different scenarios must not meet.
         """
         if node.passphrase_file:
             node.init()
         else:
-            node.copy(self.once(f"template {place}", lambda: self.template(place)))
+            node.copy(home or self.template(place))
 
     def template(self, place):
+        """Returns the node whose data directory new devices of that number get."""
+        return self.once(f"template {place}", lambda: self.make_template(place))
+
+    def make_template(self, place):
         node = Node(self.folder, f"template-{place}")
         node.init()
         return node
+
+    def prepared(self, name, make):
+        """Returns the nodes whose data directories devices get; `make` gets a folder for them, once for each name."""
+        return self.once(f"prepared {name}", lambda: make(self, tempfile.mkdtemp(dir=self.folder)))
 
     def node(self, group):
         """Returns the running node of a group of scenarios that leave it as it is."""

@@ -72,9 +72,7 @@ def renewal(scene):
 
 def log(scene):
     """The log tells what happens while one looks, and three filters leave the lines that are wanted."""
-    laptop, phone = scene.device("laptop"), scene.device("phone")
-    laptop.node.create(household.NETWORK)
-    household.admit(laptop, phone, "phone")
+    laptop, phone = household.members(scene, phone={"has_page": False})
     page = laptop.page
     laptop.go("/settings/logs")
     page.see("Nothing was logged yet.")
@@ -104,7 +102,7 @@ def log(scene):
     page.fill("Search", "left network", role="searchbox")
     scene.expect_absence()
     phone.node.stop()
-    page.until(lambda: not laptop.node.answer("peers")["peers"], "the phone does not go")
+    page.until(lambda: not laptop.node.api("GET", "/peers")["peers"], "the phone does not go")
     # Longer than between two questions for new lines.
     page.js("new Promise(done => setTimeout(done, 1500))")
     assert not page.js(LINES)
@@ -114,7 +112,7 @@ def log(scene):
 
 def plots(scene):
     """What was sent and how long answers took is drawn, and told in figures."""
-    laptop, phone = household.make(scene)
+    laptop, phone = household.make(scene, phone={"has_page": False})
     page = laptop.page
     with phone.node.running("serve", "printer", "print=cat"):
         laptop.go("/data/map")
@@ -141,7 +139,7 @@ def plots(scene):
 
 def figures(scene):
     """What the node has counted, and the room that it takes, stand there in numbers."""
-    laptop, _ = household.make(scene)
+    laptop, _ = household.make(scene, phone={"has_page": False})
     laptop.go("/settings/metrics")
     laptop.page.see(re.compile(r"Connections now\s+1\b"))
     laptop.page.see(re.compile(r"Devices connected Home\s+1\b"))
@@ -158,7 +156,7 @@ def highest(page, title):
 
 def form_of_a_schema(scene):
     """An action that says what it takes gets a field for each part of it, and for each part of its path."""
-    laptop, phone = household.make(scene)
+    laptop, phone = household.make(scene, phone={"has_page": False})
     page = laptop.page
     page.rewrite("/api/v1/services", lambda answer, _: described(answer))
     asked = lambda: [one for one in page.requests if one.endswith("/api/v1/call")]

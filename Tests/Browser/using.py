@@ -10,9 +10,7 @@ from joining import scan, show
 
 def peer_connection(scene):
     """One shows its code, the other scans it, and both read that they are connected."""
-    laptop, phone = scene.device("laptop"), scene.device("phone", camera=True)
-    laptop.node.create(household.NETWORK)
-    household.admit(laptop, phone, "phone")
+    laptop, phone = household.members(scene, phone={"camera": True})
     for device in (laptop, phone):
         device.page.click("link", "Peers")
         device.page.click("link", "Connect")
@@ -83,7 +81,7 @@ def over_another(scene):
     """Two devices with no way between them reach each other over a third one, and the page says so."""
     laptop = scene.device("laptop")
     phone = scene.device("phone", listen="[::1]:0")
-    tablet = scene.device("tablet", listen="127.0.0.1:0,[::1]:0")
+    tablet = scene.device("tablet", listen="127.0.0.1:0,[::1]:0", has_page=False)
     laptop.node.create(household.NETWORK)
     household.admit(laptop, tablet, "tablet")
     household.admit(laptop, phone, "phone")
@@ -162,11 +160,11 @@ def hash_table(scene):
 
 def two_writers(scene):
     """Each member has a value of its own under a key: whose is whose, which is newer, and what changed meanwhile."""
-    laptop, phone = household.make(scene)
+    laptop, phone = household.make(scene, phone={"has_page": False})
     page = laptop.page
-    laptop.node.command("put", "menu", "soup")
-    laptop.node.command("put", "light", "on")
-    phone.node.command("put", "menu", "bread")
+    laptop.node.put("menu", "soup")
+    laptop.node.put("light", "on")
+    phone.node.put("menu", "bread")
     laptop.go("/data/records")
     page.see("3 values")
     page.click("radio", "Mine")
@@ -178,7 +176,7 @@ def two_writers(scene):
     page.see(re.compile(r"Version \d+ · written .* · expires in \d+ days"))
     laptop.keep("two-writers")
     page.click("button", "Change")
-    laptop.node.command("put", "menu", "stew")
+    laptop.node.put("menu", "stew")
     page.fill("Value", "salad")
     scene.expect_refusal(409, "/networks/[^/]+/records")
     page.click("button", "Store")
@@ -284,7 +282,7 @@ def fill_first_field(page, form, text):
 
 def services(scene):
     """A service of the other device answers a question that a form asks."""
-    laptop, phone = household.make(scene)
+    laptop, phone = household.make(scene, phone={"has_page": False})
     with phone.node.running("serve", "printer", "print=cat", "--about", "Prints what it gets"):
         laptop.go("/data/services")
         laptop.page.see("Prints what it gets")

@@ -30,7 +30,7 @@ HIDE = """Object.defineProperty(document, "hidden", { value: true, configurable:
 
 def many(scene):
     """All windows are live, each gets answers, and nothing is lost or shown twice when the one that reads goes away."""
-    laptop, phone = household.make(scene)
+    laptop, phone = household.make(scene, phone={"has_page": False})
     open_peer(laptop, "phone")
     place = laptop.page.js("location.href")
     pages = [laptop.page, *(window(laptop, place) for _ in range(COUNT - 1))]

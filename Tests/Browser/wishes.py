@@ -49,7 +49,7 @@ def dark_and_light(scene):
 
 def stillness(scene):
     """Nothing moves for those who ask for that, neither a page nor a dialog nor a notice."""
-    laptop, phone = household.make(scene)
+    laptop, phone = household.make(scene, phone={"has_page": False})
     page = laptop.page
     page.prefer(reduced_motion="no-preference")
     laptop.go("/data/records")
