@@ -280,7 +280,7 @@ extension Refusal: CustomStringConvertible {
         case .tooManyPeers: "this node has reached its limit of connections"
         case .manuallyDisconnected: "a person disconnected this node from it"
         case .banned: "a person banned it"
+        case .deviceKeyUsedTwice: "its key is used in two places, and the other node is connected"
         }
     }
-        case .deviceKeyUsedTwice: "its key is used in two places, and the other node is connected"
 }

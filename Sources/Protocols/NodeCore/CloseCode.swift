@@ -89,11 +89,11 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .notStored: "the receiver cannot store the file"
         case .receiverBusy: "the receiver has too many open offers, or receives the same file already"
         case .offerWithdrawn: "the file has changed at the sender"
+        case .deviceKeyUsedTwice: "the device's key is used in two places: another running node has a copy of it"
         }
     }
 
     /// Whether dialling again soon is pointless because a person must act first.
-        case .deviceKeyUsedTwice: "the device's key is used in two places: another running node has a copy of it"
     package var isFinal: Bool {
         switch self {
         case .notAdmitted, .tokenExpired, .revoked, .leftNetwork, .joinRefused, .protocolViolation,

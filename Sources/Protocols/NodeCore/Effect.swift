@@ -152,6 +152,6 @@ package enum Refusal: Hashable, Sendable {
     case manuallyDisconnected
     /// This device's person banned it.
     case banned
-}
     /// Another running node uses its key, and is connected.
     case deviceKeyUsedTwice
+}

@@ -80,6 +80,7 @@ struct KnownPeer: Sendable {
 
     /// Whether a dial failed so recently that another one, to the same addresses, would hardly do better.
     func hasJustFailed(_ addresses: [SocketAddress], _ now: NodeTime, within pause: Duration) -> Bool {
+        if self.dial.isHeld(at: now.monotonic) { return true }
         guard self.connections.isEmpty, let failure = self.dial.lastFailure,
             addresses.allSatisfy({ self.addresses.contains($0) || !$0.isDialable })
         else { return false }
@@ -108,4 +109,3 @@ struct KnownPeer: Sendable {
         if self.replacedInstances.count > Self.replacedInstanceLimit { self.replacedInstances.removeFirst() }
     }
 }
-        if self.dial.isHeld(at: now.monotonic) { return true }

@@ -55,9 +55,6 @@ package struct Limits: Hashable, Sendable {
     package var longestRetry = Duration.seconds(300)
     /// The longest pause between dials of a peer that is neither wanted nor an inviter.
     package var longestSearch = Duration.seconds(3600)
-    /// A connection that was admitted for so long was a success: the next pause is short again.
-    package var stableAfter = Duration.seconds(30)
-    /// The longest sleep before expiries are looked at again, because the wall clock may be set.
     /// The pause after the first of the replacements by which two nodes with one key take turns; doubled with each.
     package var firstKeyPause = Duration.seconds(2)
     /// The longest of these pauses.
@@ -65,6 +62,9 @@ package struct Limits: Hashable, Sendable {
     /// The time without a sign of it after which a key no longer counts as used in two places: both nodes may wait
     /// for the longest pause before the next sign.
     package var keyQuietTime = Duration.seconds(900)
+    /// A connection that was admitted for so long was a success: the next pause is short again.
+    package var stableAfter = Duration.seconds(30)
+    /// The longest sleep before expiries are looked at again, because the wall clock may be set.
     package var longestExpirySleep = Duration.seconds(60)
     /// A wall clock further than this behind a signed time already seen does not decide about expiry.
     package var clockToleranceSeconds: UInt64 = 300

@@ -92,8 +92,8 @@ extension NodeCore {
         }
         self.joinBroke(on: id, state, reason, &effects)
         if reason == .manuallyDisconnected { self.peerDisconnected(peer, now, &effects) }
-        self.afterEnd(of: state, reason, now, &effects)
         if reason == .deviceKeyUsedTwice { self.keyReportedTwice(on: state, now, &effects) }
+        self.afterEnd(of: state, reason, now, &effects)
     }
 
     /// Closes a connection of our own accord; its admissions end at once, not when the transport reports it.

@@ -30,6 +30,25 @@ extension NodeCore {
         self.peers[state.link.peer]?.dial.noteKeyReport(at: now.monotonic, limits, using: &self.random)
     }
 
+    // MARK: Dials
+
+    /// Postpones the dial of a peer that reported this device's key as used twice; returns whether it does.
+    mutating func postponesDial(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+        guard let known = self.peers[peer], !known.reasons.isInviter,
+            let end = known.dial.heldUntil, end > now.monotonic
+        else { return false }
+        effects.append(.peer(.unreachable(peer, reason: "this device's key is used in two places")))
+        self.wait(until: end, beforeDialling: peer, &effects)
+        return true
+    }
+
+    /// Dials a peer at a given time.
+    mutating func wait(until time: Duration, beforeDialling peer: PeerId, _ effects: inout [Effect]) {
+        guard self.peers[peer]?.dial.state != .waiting(until: time) else { return }
+        self.peers.setDialState(.waiting(until: time), of: peer)
+        self.timers.arm(.dial(peer), at: time, &effects)
+    }
+
     // MARK: Instances
 
     /// Handles an instance that returns after another one replaced it; returns whether its connection was closed.

@@ -86,13 +86,10 @@ extension NodeCore {
             known.connections.isEmpty || self.invitations.taken[peer]?.isRequested == false, !known.addresses.isEmpty,
             self.hasBusiness(with: known)
         else { return }
+        if self.postponesDial(of: peer, now, &effects) { return }
         guard self.hasRoomForDial else {
             if self.peers.enqueue(peer) { return }
             return self.wait(for: self.configuration.limits.firstRetry, beforeDialling: peer, now, &effects)
-        if let end = known.dial.heldUntil, end > now.monotonic, !known.reasons.isInviter {
-            effects.append(.peer(.unreachable(peer, reason: "this device's key is used in two places")))
-            return self.wait(until: end, beforeDialling: peer, &effects)
-        }
         }
         effects.append(.peer(.dial(peer, self.peers.beginDial(of: peer))))
         self.armTraversal(of: peer, now, &effects)
@@ -169,6 +166,9 @@ extension NodeCore {
             known.connections.isEmpty,
             known.dial.state == .idle, !known.addresses.isEmpty, self.hasBusiness(with: known)
         else { return }
+        if let end = known.dial.heldUntil, end > now.monotonic {
+            return self.wait(until: end, beforeDialling: peer, &effects)
+        }
         self.wait(for: known.retryPause(self.configuration.limits), beforeDialling: peer, now, &effects)
     }
 
@@ -178,17 +178,8 @@ extension NodeCore {
         _ now: NodeTime,
         _ effects: inout [Effect]
     ) {
-        if let end = known.dial.heldUntil, end > now.monotonic {
-            return self.wait(until: end, beforeDialling: peer, &effects)
-        }
         let time = now.monotonic + pause.jittered(using: &self.random)
         self.wait(until: time, beforeDialling: peer, &effects)
-    }
-
-    private mutating func wait(until time: Duration, beforeDialling peer: PeerId, _ effects: inout [Effect]) {
-        guard self.peers[peer]?.dial.state != .waiting(until: time) else { return }
-        self.peers.setDialState(.waiting(until: time), of: peer)
-        self.timers.arm(.dial(peer), at: time, &effects)
     }
 }
 
