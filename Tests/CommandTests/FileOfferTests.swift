@@ -53,6 +53,43 @@ internal import Testing
         }
     }
 
+    @Test func `an unanswered offer is not declined, and its listener is notified`() async throws {
+        let offers = FileOffers(directories: ReceivingDirectories(home: home), patience: .zero)
+        let ends = Locked<[FileOffers.Outcome]>([])
+        let listener = FileOffers.Listener(
+            directory: nil,
+            ask: { _ in },
+            settled: { _, outcome in ends.withLock { $0.append(outcome) } },
+            progress: { _ in }
+        )
+        _ = offers.add(listener)
+        await #expect(throws: FileRefusal.unanswered) {
+            try await offers.decide(offer(from: PeerId(publicKey: generatePeerKey().publicKey)), standing: nil)
+        }
+        #expect(ends.withLock { $0 } == [.unanswered])
+    }
+
+    @Test func `an offer whose sender no longer waits is withdrawn`() async throws {
+        let offers = FileOffers(directories: ReceivingDirectories(home: home))
+        let (ends, end) = AsyncStream.makeStream(of: FileOffers.Outcome.self)
+        let (asked, ask) = AsyncStream.makeStream(of: Int.self)
+        let listener = FileOffers.Listener(
+            directory: nil,
+            ask: { ask.yield($0.number) },
+            settled: { end.yield($1) },
+            progress: { _ in }
+        )
+        _ = offers.add(listener)
+        let offer = offer(from: PeerId(publicKey: generatePeerKey().publicKey))
+        let decision = Task { try await offers.decide(offer, standing: nil) }
+        var questions = asked.makeAsyncIterator()
+        let number = try #require(await questions.next())
+        decision.cancel()
+        var outcomes = ends.makeAsyncIterator()
+        #expect(await outcomes.next() == .withdrawn)
+        #expect(throws: CommandFailure.self) { try offers.answer(number, "/srv/ada") }
+    }
+
     @Test func `a directory is written down before a file arrives in it`() async throws {
         let offers = FileOffers(directories: ReceivingDirectories(home: home))
         let peer = PeerId(publicKey: generatePeerKey().publicKey)
@@ -61,7 +98,7 @@ internal import Testing
         let number = offers.add(FileOffers.Listener(directory: "/srv/ada", ask: nil, progress: { _ in }))
         #expect(try await offers.decide(offer(from: peer), standing: nil) == "/srv/ada")
         offers.remove(number)
-        #expect(try await offers.decide(offer(from: peer), standing: nil) == nil)
+        await #expect(throws: FileRefusal.unattended) { try await offers.decide(offer(from: peer), standing: nil) }
         #expect(ReceivingDirectories(home: home).all == [inbox, "/srv/ada"])
     }
 
@@ -142,10 +179,23 @@ internal import Testing
         #expect(lines("log.txt", hasGrown: true).last?.contains("has grown") == true)
     }
 
-    @Test(arguments: [(FileRefusal.noRoom, "no-room"), (.notStored, "not-stored"), (.busy, "receiver-busy")])
-    func `a receiver that cannot store a file is not one that declined`(refusal: FileRefusal, code: String) {
+    @Test(
+        arguments: [
+            (FileRefusal.noRoom, "no-room", 75), (.notStored, "not-stored", 75), (.busy, "receiver-busy", 75),
+            (.unanswered, "unanswered", 75), (.unattended, "unattended", 69),
+        ]
+    )
+    func `a receiver that does not take a file is not one that declined`(
+        refusal: FileRefusal,
+        code: String,
+        status: Int32
+    ) {
         let peer = PeerId(publicKey: generatePeerKey().publicKey)
         let failure = CommandFailure(NodeError.fileRefused(peer, refusal))
-        #expect(failure.code == code && failure.status == .tryAgain && !failure.message.contains("declined"))
+        #expect(failure.code == code && failure.status.rawValue == status && !failure.message.contains("declined"))
+    }
+
+    @Test func `the time of an unanswered offer is named`() {
+        #expect("\(FileRefusal.unanswered)" == "no one answered there within 120 s")
     }
 }

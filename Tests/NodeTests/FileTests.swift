@@ -60,15 +60,20 @@ internal import Transport
         }
     }
 
-    @Test func `a file is declined without a receiver and after a no`() async throws {
+    @Test func `a file is refused without a receiver and declined after a no`() async throws {
         try await Lab.run(2) { _, nodes in
             let path = try self.source.write([1], to: "note")
-            for receiver in [nil, FileReceiver { _ in nil }] {
+            let peer = nodes[1].peerId
+            let refusals = [
+                (nil, NodeError.fileRefused(peer, .unattended)), (FileReceiver { _ in nil }, .declined(peer)),
+                (FileReceiver { _ throws(FileRefusal) in throw .unanswered }, .fileRefused(peer, .unanswered)),
+            ]
+            for (receiver, refusal) in refusals {
                 nodes[1].driver.receiveFiles(receiver)
                 let error = await failure {
                     try await nodes[0].driver.sendFile(at: path, named: "note", to: nodes[1].peerId) { _ in }
                 }
-                #expect(error as? NodeError == .declined(nodes[1].peerId))
+                #expect(error as? NodeError == refusal)
             }
             #expect(try self.target.names().isEmpty)
         }
@@ -90,7 +95,7 @@ internal import Transport
             let stream = HeldStream(unit.bytes) { driver.receiveFiles(nil) }
             var reader = StreamReader(stream)
             await driver.receiveFile(on: stream, &reader, from: nodes[0].peerId, in: lab.networkId)
-            #expect(stream.resetCode.withLock { $0 } == CloseCode.declined.rawValue)
+            #expect(stream.resetCode.withLock { $0 } == CloseCode.offerUnattended.rawValue)
         }
     }
 

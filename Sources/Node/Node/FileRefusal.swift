@@ -7,6 +7,10 @@ public enum FileRefusal: Error, Hashable, Sendable, CaseIterable {
     case noRoom
     /// The receiver cannot write it.
     case notStored
+    /// The user of the receiver was asked and did not answer in time.
+    case unanswered
+    /// The receiver has no user or program that decides about files.
+    case unattended
     /// Too many offers wait at the receiver for a decision, or it receives the same file already.
     case busy
 }
@@ -17,12 +21,17 @@ extension FileRefusal: CustomStringConvertible {
         switch self {
         case .noRoom: "there is not enough room on its disk"
         case .notStored: "it cannot write the file to its directory"
+        case .unanswered: "no one answered there within \(Self.answerPatience.components.seconds) s"
+        case .unattended: "no person or program there decides about files"
         case .busy: "too many offers wait there for an answer, or the same file is on its way already"
         }
     }
 }
 
 extension FileRefusal {
+    /// The time that the user of a receiver has to decide about a file.
+    package static let answerPatience = Duration.seconds(120)
+
     /// The refusal that the sender receives for a failure of this machine.
     package init(_ error: FileError) {
         switch error.code {
@@ -36,6 +45,8 @@ extension FileRefusal {
         switch self {
         case .noRoom: .noRoom
         case .notStored: .notStored
+        case .unanswered: .offerUnanswered
+        case .unattended: .offerUnattended
         case .busy: .receiverBusy
         }
     }

@@ -62,7 +62,7 @@ struct FileTransfer: Sendable {
 
     // MARK: Receiving
 
-    /// Receives a file, or declines it.
+    /// Receives a file, or refuses it.
     ///
     /// The receiver is looked up when the offer has arrived, because the peer chooses how long that takes: a receiver
     /// that was removed meanwhile must not accept it.
@@ -77,7 +77,9 @@ struct FileTransfer: Sendable {
     ) async throws {
         guard let bytes = try await reader.readPrefixed(limit: FileOffer.byteLimit) else { return }
         let offer = try FileOffer(bytes, from: self.peer, in: network)
-        guard let receiver = currentReceiver() else { return self.stream.reset(code: CloseCode.declined.rawValue) }
+        guard let receiver = currentReceiver() else {
+            return self.stream.reset(code: FileRefusal.unattended.closeCode.rawValue)
+        }
         let directory: String
         switch await self.decide(offer, by: receiver) {
         case .success(let chosen?): directory = chosen

@@ -76,7 +76,7 @@ extension NodeDriver {
 
     // MARK: Files
 
-    /// Sets the receiver that decides about offered files; without one they are declined.
+    /// Sets the receiver that decides about offered files; without one they are refused.
     package func receiveFiles(_ receiver: FileReceiver?) {
         self.fileReceiver.withLock { $0 = receiver }
     }

@@ -260,6 +260,8 @@ extension NodeError {
             case .noRoom: self = .fileRefused(peer, .noRoom)
             case .notStored: self = .fileRefused(peer, .notStored)
             case .receiverBusy: self = .fileRefused(peer, .busy)
+            case .offerUnanswered: self = .fileRefused(peer, .unanswered)
+            case .offerUnattended: self = .fileRefused(peer, .unattended)
             case .networkNotShared, .notAdmitted:
                 self = .refusedByPeer(peer, CloseCode.networkNotShared.explanation)
             case let reason?: self = .interrupted(peer, reason.explanation)

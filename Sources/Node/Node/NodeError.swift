@@ -32,7 +32,7 @@ public enum NodeError: Error, Hashable, Sendable {
     case tooMuchMail(NetworkId, limit: Int)
     /// The person or program at the peer said no.
     case declined(PeerId)
-    /// The peer agreed to take the file and cannot; with its reason.
+    /// The peer did not take the file although it was not declined; with its reason.
     case fileRefused(PeerId, FileRefusal)
     /// The received file differs from the offered one; the partial file was thrown away.
     case damaged(PeerId)
@@ -78,7 +78,7 @@ extension NodeError: CustomStringConvertible {
             "\(limit) mails wait for their delivery in network \(network.short), which is the limit: try again when some"
                 + " are delivered or expired"
         case .declined(let peer): "peer \(peer.short) declined"
-        case .fileRefused(let peer, let refusal): "peer \(peer.short) did not store the file: \(refusal)"
+        case .fileRefused(let peer, let refusal): "peer \(peer.short) did not take the file: \(refusal)"
         case .damaged(let peer): "the file arrived damaged at peer \(peer.short) and was discarded: send it again"
         case .file(let why): why
         case .notRunning: "the node is not running: start it first"

@@ -58,6 +58,10 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case offerWithdrawn = 0x11A
     /// Another running node uses the peer's device key, too.
     case deviceKeyUsedTwice = 0x11B
+    /// The receiver's user did not decide about the file in time.
+    case offerUnanswered = 0x11C
+    /// The receiver has no user or program that decides about files.
+    case offerUnattended = 0x11D
 
     /// The reason in plain words, with what the other side can do.
     package var explanation: String {
@@ -89,6 +93,8 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
         case .notStored: "the receiver cannot store the file"
         case .receiverBusy: "the receiver has too many open offers, or receives the same file already"
         case .offerWithdrawn: "the file has changed at the sender"
+        case .offerUnanswered: "the user of the receiver did not answer in time"
+        case .offerUnattended: "the receiver has no user or program that decides about files"
         case .deviceKeyUsedTwice: "the device's key is used in two places: another running node has a copy of it"
         }
     }
@@ -102,6 +108,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
             true
         case .shutdown, .helloTimeout, .superseded, .tooManyPeers, .networkNotShared, .declined, .tooLarge, .surplus,
             .requestCancelled, .requestOverdue, .noRoom, .notStored, .receiverBusy, .offerWithdrawn,
+            .offerUnanswered, .offerUnattended,
             .deviceKeyUsedTwice:
             false
         }

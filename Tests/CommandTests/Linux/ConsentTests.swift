@@ -73,6 +73,29 @@ internal import Testing
         #expect(listener.terminal.screen(until: "still there?").contains("still there?"))
     }
 
+    @Test func `a sender that is interrupted takes the question away, and the next one is answered`() throws {
+        defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
+        let listener = try listen()
+        let first = try offer()
+        #expect(listener.terminal.screen(until: "(y/n) ").contains("Answer within 2m"))
+        // A message is shown meanwhile, and the question again.
+        _ = try phone.answer(["send", ownerId, "look at this"])
+        #expect(listener.terminal.screen(until: "(y/n) ").contains("look at this"))
+        #expect(first.end(by: SIGINT) != 0)
+        #expect(listener.terminal.screen(until: "photo.bin\r\n").contains("no longer offers"))
+        let second = try offer()
+        listener.answer("(y/n) ", "y")
+        #expect(try second.outcome().status == 0)
+        #expect(listener.terminal.screen(until: "photo.bin\r\n").contains("now at \(folder)/"))
+    }
+
+    @Test func `a device without a listener does not decline a file`() throws {
+        defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
+        let refused = try offer().outcome()
+        #expect(refused.status == 69)
+        #expect(try refused.failure["code"] as? String == "unattended")
+    }
+
     @Test func `Control-C with the question open declines the file`() throws {
         defer { try? FileManager.default.removeItem(atPath: file) }  // the system empties the folder
         let listener = try listen()

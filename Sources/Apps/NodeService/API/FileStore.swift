@@ -93,7 +93,7 @@ package final class FileStore: Sendable {
             directory: nil,
             ask: { self.note($0) },
             isPresent: { self.activity.isWatched },
-            settled: { self.forget($0) },
+            settled: { number, _ in self.forget(number) },
             progress: { self.note($0) },
             failed: { self.note($0) }
         )

@@ -28,7 +28,7 @@ extension NodeAPI {
                 "/listen",
                 .atThisDevice,
                 .json(ListenForm.self),
-                updates: [.listening, .message, .fileOffered, .fileArrived, .fileFailed, .event],
+                updates: [.listening, .message, .fileOffered, .offerEnded, .fileArrived, .fileFailed, .event],
                 needsNetwork: true
             ) { _, form in
                 { tell in

@@ -5,6 +5,7 @@ package enum NodeUpdate: Hashable, Sendable {
     /// A message; its sender learns that it is delivered when the listener confirms this number.
     case message(MessageReport, delivery: Int)
     case fileOffered(FileOfferReport)
+    case offerEnded(OfferEndedReport)
     case fileArrived(FileArrivedReport)
     case fileFailed(FileFailedReport)
     case transferred(count: UInt64, total: UInt64)
@@ -38,6 +39,7 @@ enum UpdateKind: String, CaseIterable, Sendable {
     case listening
     case message
     case fileOffered
+    case offerEnded
     case fileArrived = "file"
     case fileFailed
     case transferred
@@ -103,6 +105,7 @@ enum AnswerLine {
         case .message(let report, let delivery):
             JSONText.bytes(Joined(report, MessageDelivery(delivery: delivery)))
         case .fileOffered(let report): JSONText.bytes(report)
+        case .offerEnded(let report): JSONText.bytes(report)
         case .fileArrived(let report): JSONText.bytes(report)
         case .fileFailed(let report): JSONText.bytes(report)
         case .transferred(let count, let total): JSONText.bytes(Transferred(count: count, total: total))
@@ -151,6 +154,7 @@ enum AnswerLine {
         case .message:
             return .update(.message(try report(), delivery: try report(MessageDelivery.self).delivery))
         case .fileOffered: return .update(.fileOffered(try report()))
+        case .offerEnded: return .update(.offerEnded(try report()))
         case .fileArrived: return .update(.fileArrived(try report()))
         case .fileFailed: return .update(.fileFailed(try report()))
         case .transferred:
@@ -200,6 +204,7 @@ extension AnswerLine {
             case .listening: ListeningReport.self
             case .message: Joined<MessageReport, MessageDelivery>.self
             case .fileOffered: FileOfferReport.self
+            case .offerEnded: OfferEndedReport.self
             case .fileArrived: FileArrivedReport.self
             case .fileFailed: FileFailedReport.self
             case .transferred: Transferred.self

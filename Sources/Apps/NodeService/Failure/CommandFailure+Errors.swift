@@ -114,6 +114,8 @@ extension CommandFailure {
             case .fileRefused(_, .noRoom): ("no-room", .tryAgain)
             case .fileRefused(_, .notStored): ("not-stored", .tryAgain)
             case .fileRefused(_, .busy): ("receiver-busy", .tryAgain)
+            case .fileRefused(_, .unanswered): ("unanswered", .tryAgain)
+            case .fileRefused(_, .unattended): ("unattended", .unavailable)
             case .damaged: ("damaged", .tryAgain)
             case .file: ("file", .inputOutput)
             case .notRunning: ("not-running", .unavailable)

@@ -21,16 +21,19 @@ extension NodeError {
         case .interrupted: "try again"
         case .timedOut: "try again, or let the node wait longer with `runar up --request-timeout`"
         case .noListener: "run `runar listen` there"
-        case .declined: "there `runar listen` asks a person, and --accept-files takes files without a question"
         case .fileRefused(_, .noRoom): "free some space there, and send it again"
         case .fileRefused(_, .notStored): "the log there, and `runar listen`, contain the reason"
         case .fileRefused(_, .busy): "try again later"
+        case .fileRefused(_, .unanswered): "send it again when a person is at that device"
+        case .fileRefused(_, .unattended):
+            "open the console or run `runar listen` there, or let that node take files with --accept-files"
         case .notRunning: "run `runar up`"
         case .notAMember: "run `runar join`"
         case .badToken(.revoked): "`runar keys renew-device` on that device makes one"
         case .notTheOwner: "only a device with the root key that made the network can do this"
         case .noLocalNetwork: "`runar connect` reaches them by address"
-        case .ownDevice, .refusedByPeer, .refused, .tooLarge, .receiverBusy, .tooMuchMail, .damaged, .file, .badToken,
+        case .ownDevice, .refusedByPeer, .refused, .tooLarge, .receiverBusy, .tooMuchMail, .declined, .damaged, .file,
+            .badToken,
             .networkIndexNeeded, .networkIndexRefused:
             nil
         }

@@ -6,8 +6,6 @@ internal import RunarNode
 
 /// The registry of files that peers offer: a standing order decides first, then a listener.
 final class FileOffers: Sendable {
-    /// The time that a person has to decide about a file.
-    private static let patience = Duration.seconds(120)
     /// Offers of one member that wait for the person: more than a person would answer one by one.
     static let offersOfOneMember = 16
     /// Offers of all members that wait for the person: as many as a page can show.
@@ -21,11 +19,20 @@ final class FileOffers: Sendable {
         let ask: (@Sendable (FileOfferReport) -> Void)?
         /// Whether there is a person now who could be asked.
         var isPresent: @Sendable () -> Bool = { true }
-        /// Called when an offer has ended: answered, timed out or cancelled.
-        var settled: @Sendable (Int) -> Void = { _ in }
+        /// Called when an offer has ended.
+        var settled: @Sendable (Int, Outcome) -> Void = { _, _ in }
         let progress: @Sendable (FileProgress) -> Void
         /// Called when an accepted file could not be stored.
         var failed: @Sendable (FileFailure) -> Void = { _ in }
+    }
+
+    /// The outcome of an offer.
+    enum Outcome: Hashable, Sendable {
+        /// The directory that the person chose; nil to decline.
+        case answered(String?)
+        case unanswered
+        /// The sender no longer waits.
+        case withdrawn
     }
 
     /// An offer that a listener has not answered.
@@ -43,9 +50,12 @@ final class FileOffers: Sendable {
 
     private let state = Locked(State())
     private let directories: ReceivingDirectories
+    /// The time that a person has to decide about a file.
+    private let patience: Duration
 
-    init(directories: ReceivingDirectories) {
+    init(directories: ReceivingDirectories, patience: Duration = FileRefusal.answerPatience) {
         self.directories = directories
+        self.patience = patience
     }
 
     /// Returns the receiver that the node calls; with a `directory`, it accepts every file without a listener.
@@ -115,25 +125,35 @@ final class FileOffers: Sendable {
         if let directory = listeners.reversed().lazy.compactMap(\.listener.directory).first { return directory }
         guard let asked = listeners.last(where: { $0.listener.ask != nil && $0.listener.isPresent() }),
             let ask = asked.listener.ask
-        else { return nil }
+        else { throw .unattended }
         guard let (number, answer) = open(offer, for: asked.number) else { throw .busy }
         let report = FileOfferReport(
             number: number,
             peerId: offer.peer.base64Encoded,
             networkId: offer.network.base64Encoded,
             name: offer.name,
-            bytes: offer.byteCount
+            bytes: offer.byteCount,
+            answerSeconds: Int(patience.seconds.rounded(.up))
         )
-        defer { asked.listener.settled(number) }
-        return await withTaskGroup(of: String?.self) { group in
+        let outcome = await withTaskGroup(of: Outcome.self) { group in
             group.addTask { await self.wait(for: number, answer, of: asked.number, asking: { ask(report) }) }
-            group.addTask {
-                try? await Task.sleep(for: Self.patience)  // cancelled when the person has answered
-                return nil
+            group.addTask { [patience] in
+                do {
+                    try await Task.sleep(for: patience)
+                    return .unanswered
+                } catch {
+                    return .withdrawn
+                }
             }
-            let answer = await group.next() ?? nil
+            let outcome = await group.next() ?? .withdrawn
             group.cancelAll()
-            return answer
+            return outcome
+        }
+        asked.listener.settled(number, outcome)
+        switch outcome {
+        case .answered(let directory): return directory
+        case .unanswered: throw .unanswered
+        case .withdrawn: return nil
         }
     }
 
@@ -156,11 +176,15 @@ final class FileOffers: Sendable {
         _ answer: Promise<String?>,
         of listener: Int,
         asking ask: @Sendable () -> Void
-    ) async -> String? {
+    ) async -> Outcome {
         defer { state.withLock { _ = $0.pendingOffers.removeValue(forKey: number) } }
         // A listener that was removed before the offer was registered would never answer.
-        guard state.withLock({ $0.listeners.contains { $0.number == listener } }) else { return nil }
+        guard state.withLock({ $0.listeners.contains { $0.number == listener } }) else { return .answered(nil) }
         ask()
-        return (try? await answer.wait()) ?? nil  // cancelled: no answer
+        do {
+            return .answered(try await answer.wait())
+        } catch {
+            return .withdrawn
+        }
     }
 }

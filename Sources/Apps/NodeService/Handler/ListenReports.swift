@@ -55,6 +55,19 @@ package struct FileOfferReport: Codable, Hashable, Sendable {
     let networkId: String
     package let name: String
     package let bytes: UInt64
+    /// The time that the person has for the answer.
+    package let answerSeconds: Int
+
+    /// The time that a sender expects to wait for the answer.
+    package static let patience = FileRefusal.answerPatience
+}
+
+/// An offer that ended without an answer of the person.
+package struct OfferEndedReport: Codable, Hashable, Sendable {
+    var event = "offerEnded"
+    package let number: Int
+    /// Whether the sender withdrew it; otherwise the time for the answer has passed.
+    package let isWithdrawn: Bool
 }
 
 /// A file that is whole and checked.

@@ -252,6 +252,11 @@ extension RequestHandler {
             FileOffers.Listener(
                 directory: listening.acceptFiles,
                 ask: listening.asksAboutFiles ? ask : nil,
+                settled: { number, outcome in
+                    if case .answered = outcome { return }
+                    let report = OfferEndedReport(number: number, isWithdrawn: outcome == .withdrawn)
+                    continuation.yield(.offerEnded(report))
+                },
                 progress: note,
                 failed: { _ = continuation.yield(.fileFailed(FileFailedReport($0))) }
             )

@@ -9,7 +9,7 @@ struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print messages as they arrive, until interrupted; with --json an object on each line.",
         discussion: """
-            On a terminal you are asked about offered files; elsewhere they are declined unless --accept-files names a \
+            On a terminal you are asked about offered files; elsewhere they are refused unless --accept-files names a \
             directory for them.
             """
     )
@@ -33,15 +33,17 @@ struct Listen: AsyncParsableCommand {
         let request = APIRequest.listen(listening)
         let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
         let asJSON = home.output.json
+        let offers = OfferDialogue()
         _ = try await Interruption.run {
             try await Session.with(home, node, onNetwork: true, isServing: true) { session in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
                         _ = try await session.send(request) { update in
-                            try await Self.show(update, asJSON: asJSON, session)
+                            try await Self.show(update, asJSON: asJSON, offers, session)
                             if update.isArrival { continuation.yield() }
                         }
                     }
+                    group.addTask { await offers.run(session) }
                     if let count { group.addTask { await Self.wait(for: count, arrivals) } }
                     try await group.next()
                     group.cancelAll()
@@ -58,35 +60,27 @@ struct Listen: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ update: NodeUpdate, asJSON: Bool, _ session: Session) async throws {
+    private static func show(
+        _ update: NodeUpdate,
+        asJSON: Bool,
+        _ offers: OfferDialogue,
+        _ session: Session
+    ) async throws {
+        func show(_ report: some Encodable, _ line: String) throws {
+            try offers.aroundQuestion { if asJSON { try Output.json(report) } else { try Output.line(line) } }
+        }
         switch update {
         case .listening(let report):
             if asJSON { try Output.json(report) } else { Output.note(report.line) }
         case .message(let report, let delivery):
-            if asJSON { try Output.json(report) } else { try Output.line(report.line) }
+            try show(report, report.line)
             _ = try await session.send(.confirmDelivery(delivery))
-        case .fileArrived(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
-        case .fileFailed(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
-        case .event(let report): if asJSON { try Output.json(report) } else { try Output.line(report.line) }
-        case .fileOffered(let offer): await answer(offer, session)
+        case .fileArrived(let report): try show(report, report.line)
+        case .fileFailed(let report): try show(report, report.line)
+        case .event(let report): try show(report, report.line)
+        case .fileOffered(let offer): offers.ask(offer)
+        case .offerEnded(let report): offers.end(report)
         default: break
-        }
-    }
-
-    /// Asks the person.
-    private static func answer(_ offer: FileOfferReport, _ session: Session) async {
-        let size = ByteCountText.text(of: Double(offer.bytes))
-        let directory = FileManager.default.currentDirectoryPath
-        do {
-            let isAccepted = try await Prompt.accepts(
-                "\(PeerId.typed(offer.peerId)) offers \(offer.name) (\(size)). Save it in \(directory)?",
-                otherwise: ""
-            )
-            _ = try await session.send(.answerOffer(offer.number, directory: isAccepted ? directory : nil))
-        } catch {
-            let failure = CommandFailure(error)
-            // An interruption ends the whole command.
-            if failure.code != "cancelled" { Output.note("error: \(failure.message)") }
         }
     }
 }

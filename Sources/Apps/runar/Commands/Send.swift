@@ -83,7 +83,8 @@ struct Send: AsyncParsableCommand {
         defer { progress.finish() }
         let request = APIRequest.sendFile(PeerName(words[0]), path: path)
         let name = FilePath.name(of: path)
-        async let _ = progress.showWhileWaiting("waiting until \(words[0]) accepts \(name)")
+        let wait = "waiting until \(words[0]) accepts \(name)"
+        async let _ = progress.showWhileWaiting(wait, atMost: FileOfferReport.patience)
         let report = try await Session.answer(to: request, home, node, onNetwork: true) { update in
             if case .transferred(let count, let total) = update { progress.show(name, count, of: total) }
         }

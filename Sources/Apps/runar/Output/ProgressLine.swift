@@ -57,10 +57,19 @@ final class ProgressLine: Sendable {
         return "\(what): \(Int(share * 100))%, \(ByteCountText.text(of: speed))/s\(rest)"
     }
 
-    /// Shows `text` after a while unless the transfer began.
-    func showWhileWaiting(_ text: String) async throws {
+    /// Shows `text` and the rest of `limit` once a second until the transfer begins.
+    func showWhileWaiting(_ text: String, atMost limit: Duration) async throws {
         try await Task.sleep(for: Self.patience + Self.interval)
-        if state.withLock({ $0.firstByte == nil }) { show(text) }
+        while state.withLock({ $0.firstByte == nil }) {
+            show(Self.text(text, waitingFor: started.duration(to: .now), of: limit))
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    /// The line for a wait of at most `limit` that has lasted for `time`; the other side may have another limit.
+    static func text(_ what: String, waitingFor time: Duration, of limit: Duration) -> String {
+        let left = limit.seconds - time.seconds
+        return left > 0 ? "\(what), \(DurationText.text(of: .seconds(Int(left.rounded(.up))))) left" : what
     }
 
     /// Takes the line away.

@@ -40,9 +40,9 @@ extension RunarError {
         case .refusedByPeer, .refused, .declined: .refused
         case .fileRefused(_, .noRoom), .fileRefused(_, .notStored): .notStored
         case .interrupted: .interrupted
-        case .timedOut: .timedOut
+        case .timedOut, .fileRefused(_, .unanswered): .timedOut
         case .tooLarge: .tooLarge
-        case .noListener: .noService
+        case .noListener, .fileRefused(_, .unattended): .noService
         case .receiverBusy, .tooMuchMail, .fileRefused(_, .busy): .busy
         case .damaged: .interrupted
         case .file: .io
