@@ -18,6 +18,33 @@ internal import Testing
         #expect(net.areAdmitted(0, 1))
     }
 
+    @Test func `an old port is forgotten after three failures once the peer answered at another one`() throws {
+        var net = try CoreNetwork(members: 2)
+        let peer = net.nodes[1].peerId
+        let good = CoreNetwork.address(of: 1)
+        let old = SocketAddress(good.ip, port: 9)
+        let elsewhere = try SocketAddress(parsing: "203.0.113.7:9")
+        net.feed(0, .peer(.remembered(peer, networks: [net.network()], addresses: [good, old, elsewhere])))
+        func addresses() -> [SocketAddress] { net.nodes[0].core.peers[peer]?.addresses ?? [] }
+        // The peer may be off: without an answer nothing is forgotten.
+        for _ in 0..<3 { net.feed(0, .peer(.addressFailed(peer, old))) }
+        for _ in 0..<5 { net.feed(0, .peer(.addressFailed(peer, elsewhere))) }
+        #expect(addresses() == [good, old, elsewhere])
+        net.connect(0, 1)
+        #expect(addresses() == [good, elsewhere])
+        #expect(net.nodes[0].effects.contains(.peer(.persistFailure(peer, old, isStale: true))))
+        #expect(!net.nodes[0].effects.contains(.peer(.persistFailure(peer, elsewhere, isStale: true))))
+        // It comes back when it is announced again, and has three failures again.
+        net.feed(0, .peer(.remembered(peer, networks: [], addresses: [old])))
+        for _ in 0..<2 { net.feed(0, .peer(.addressFailed(peer, old))) }
+        #expect(addresses().contains(old))
+        net.feed(0, .peer(.addressFailed(peer, old)))
+        #expect(!addresses().contains(old) && addresses().contains(good))
+        // The address of the answer stays, however often it fails.
+        for _ in 0..<9 { net.feed(0, .peer(.addressFailed(peer, good))) }
+        #expect(addresses().contains(good))
+    }
+
     @Test func `connected peers are noted as seen every ten minutes, and at the end`() throws {
         var net = try CoreNetwork.connectedPair()
         let seen = { (net: CoreNetwork) in

@@ -216,7 +216,9 @@ struct FailingDevice {
             }
         case .addressFailure:
             let address = try SocketAddress(parsing: Self.address)
-            return Sample(change: .addressFailed(member, address)) { try $0.addresses(of: member).first?.failures == 1 }
+            return Sample(change: .addressFailed(member, address, isStale: false)) { store in
+                try store.addresses(of: member).first?.failures == 1
+            }
         case .revokedHere:
             return Sample(change: .revokedHere(network)) { store in
                 try store.network(network)?.token == nil && store.records(of: network).isEmpty

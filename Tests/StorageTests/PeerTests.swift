@@ -90,6 +90,15 @@ internal import Testing
         for seed in UInt64(1)...3 { #expect(try all[peer(seed)] == store.addresses(of: peer(seed))) }
     }
 
+    @Test func `a removed address returns with its next report`() throws {
+        let id = try peer(1)
+        for last in UInt8(1)...2 { try store.noteAddress(address(last), of: id, source: .beacon, at: 1) }
+        try store.removeAddress(address(1), of: id)
+        #expect(try store.addresses(of: id).map(\.address) == [address(2)])
+        try store.noteAddress(address(1), of: id, source: .beacon, at: 2)
+        #expect(try store.addresses(of: id).count == 2)
+    }
+
     @Test func `addresses that answered come first, then those that failed least`() throws {
         let id = try peer(1)
         for last in UInt8(1)...4 { try store.noteAddress(address(last), of: id, source: .beacon, at: UInt64(last)) }

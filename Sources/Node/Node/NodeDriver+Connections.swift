@@ -31,7 +31,7 @@ extension NodeDriver {
         self.state.withLock { state in
             self.note(event, of: peer, in: &state)
             guard case .notReached(let address, _) = event, !state.lifecycle.isStopped else { return }
-            self.persistence.add(.addressFailed(peer, address))
+            self.apply(.peer(.addressFailed(peer, address)), to: &state)
         }
     }
 

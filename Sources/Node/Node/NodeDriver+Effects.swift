@@ -129,6 +129,8 @@ extension NodeDriver {
             self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
             state.pending.admissions.refuse(peer, in: network, .refusedByPeer(peer, code.explanation))
         case .persist(let peer, let network, let address): self.persistence.add(.peer(peer, network, address))
+        case .persistFailure(let peer, let address, let isStale):
+            self.persistence.add(.addressFailed(peer, address, isStale: isStale))
         case .persistSeen(let peers): self.persistence.add(.peersSeen(peers))
         case .discovered(let peer, let network, let addresses):
             self.events.send(.peerDiscovered(peer, network, addresses))

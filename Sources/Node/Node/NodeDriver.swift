@@ -52,8 +52,8 @@ package final class NodeDriver: Sendable {
         case peer(PeerId, NetworkId, ObservedAddress?)
         /// Peers that are connected, or were until now.
         case peersSeen([PeerId])
-        /// An address at which the peer did not answer.
-        case addressFailed(PeerId, SocketAddress)
+        /// An address at which the peer did not answer, and which is forgotten if it is stale.
+        case addressFailed(PeerId, SocketAddress, isStale: Bool)
         case revokedHere(NetworkId)
         case joinGranted(JoinGrant, inviter: PeerId)
         /// A joiner to which the owner consented when it made the invitation.

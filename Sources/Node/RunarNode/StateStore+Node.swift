@@ -22,7 +22,8 @@ extension StateStore {
                 at: seconds
             )
         case .peersSeen(let peers): try self.noteSeen(peers, at: seconds)
-        case .addressFailed(let peer, let address): try self.noteFailure(of: address, peer: peer)
+        case .addressFailed(let peer, let address, false): try self.noteFailure(of: address, peer: peer)
+        case .addressFailed(let peer, let address, true): try self.removeAddress(address, of: peer)
         case .revokedHere(let network):
             try self.removeToken(of: network)
             try self.forgetRecords(of: network)

@@ -70,6 +70,8 @@ package enum PeerEffect: Hashable, Sendable {
     case refusedByPeer(PeerId, NetworkId?, CloseCode)
     /// Store that the peer is a member of the network, and where it is; nil if it is connected over a relay.
     case persist(PeerId, NetworkId, ObservedAddress?)
+    /// Store that the peer did not answer at this address, or forget the address if it is stale.
+    case persistFailure(PeerId, SocketAddress, isStale: Bool)
     /// Store that these peers are connected.
     case persistSeen([PeerId])
 

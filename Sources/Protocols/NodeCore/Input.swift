@@ -74,6 +74,8 @@ package enum PeerInput: Sendable {
     /// A person bans the peer, or lifts the ban: without an end nothing connects the two, except that the peer may renew its
     /// token where this node grants that.
     case banned(PeerId, Bool)
+    /// The peer did not answer at one address of a `dial` effect.
+    case addressFailed(PeerId, SocketAddress)
     /// No address of a `dial` effect answered; with the last failure in words.
     case dialFailed(PeerId, reason: String = "")
 }

@@ -9,7 +9,11 @@ struct KnownPeer: Sendable {
     let number: UInt64
     /// Networks of which there is evidence that the peer is a member.
     var networks: [NetworkId] = []
-    var addresses: [SocketAddress] = []
+    private(set) var addresses: [SocketAddress] = []
+    /// The failed dials in a row at addresses of this list.
+    private var failedDials: [SocketAddress: Int] = [:]
+    /// The address at which the peer answered last, or from which it dialled.
+    private var lastAnswer: SocketAddress?
     /// Whether it stays known without a connection.
     var isRemembered = false
     var reasons = DialReasons()
@@ -70,12 +74,42 @@ struct KnownPeer: Sendable {
             all.append(address)
         }
         self.addresses = Array(all.prefix(limit))
+        self.failedDials = self.failedDials.filter { self.addresses.contains($0.key) }
     }
 
     /// Puts an address behind those already known, of which the last one makes room.
     mutating func add(_ address: SocketAddress, limit: Int) {
         guard address.isDialable, !self.addresses.contains(address) else { return }
         self.addresses = Array(self.addresses.prefix(limit - 1)) + [address]
+        self.failedDials = self.failedDials.filter { self.addresses.contains($0.key) }
+    }
+
+    /// Counts a failed dial, and forgets the address if it is stale; returns whether it is.
+    mutating func noteFailedDial(at address: SocketAddress, _ limits: Limits) -> Bool {
+        guard self.addresses.contains(address) else { return false }
+        self.failedDials[address] = min(self.failedDials[address, default: 0] + 1, limits.failuresPerAddress)
+        return self.removeStaleAddresses(limits).contains(address)
+    }
+
+    /// Notes where the peer is, and returns the addresses that are stale for that reason, which are forgotten.
+    mutating func noteAnswer(at address: SocketAddress, _ limits: Limits) -> [SocketAddress] {
+        self.lastAnswer = address
+        self.failedDials[address] = nil
+        return self.removeStaleAddresses(limits)
+    }
+
+    /// Forgets the addresses at which too many dials failed while the peer has another port at the same IP address.
+    ///
+    /// Addresses of other IP addresses are kept, because they may lead to the peer from another network. A forgotten
+    /// address returns when it is announced again.
+    private mutating func removeStaleAddresses(_ limits: Limits) -> [SocketAddress] {
+        guard let answer = self.lastAnswer else { return [] }
+        let stale = self.addresses.filter {
+            $0 != answer && $0.ip == answer.ip && self.failedDials[$0, default: 0] >= limits.failuresPerAddress
+        }
+        self.addresses.removeAll { stale.contains($0) }
+        for address in stale { self.failedDials[address] = nil }
+        return stale
     }
 
     /// Whether a dial failed so recently that another one, to the same addresses, would hardly do better.

@@ -84,6 +84,16 @@ struct KnownPeers: Sendable {
         self.peers[peer]?.add(address, limit: self.limits.addressesPerPeer)
     }
 
+    /// Counts a failed dial of a peer at an address; returns whether the address was forgotten as stale.
+    mutating func noteFailedDial(of peer: PeerId, at address: SocketAddress) -> Bool {
+        self.peers[peer]?.noteFailedDial(at: address, self.limits) ?? false
+    }
+
+    /// Notes the address of a peer, and returns the addresses that were forgotten as stale for that reason.
+    mutating func noteAnswer(of peer: PeerId, at address: SocketAddress) -> [SocketAddress] {
+        self.peers[peer]?.noteAnswer(at: address, self.limits) ?? []
+    }
+
     // MARK: Dials
 
     /// Whether another dial may begin.

@@ -24,6 +24,9 @@ package struct Limits: Hashable, Sendable {
     package var knownPeers = 16384
     /// Addresses kept for a peer, the most promising first.
     package var addressesPerPeer = 8
+    /// Failed dials in a row after which an address is forgotten if the peer answered at another port of the same IP
+    /// address: enough for a short fault, and few enough that the ports before restarts are soon no longer dialled.
+    package var failuresPerAddress = 3
     /// Networks that may be admitted on one connection.
     package var networksPerConnection = 64
     /// Hellos that one connection may send at once, and one more each minute: each may cost eight signature checks.

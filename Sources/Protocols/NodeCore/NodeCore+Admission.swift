@@ -347,7 +347,10 @@ extension NodeCore {
         self.peers[peer]?.note(network)
         if isNew {
             self.memberships[network]?.admitted.insert(peer)
-            if !state.link.isDialler { self.peers.add(state.link.address, of: peer) }
+            if !state.link.isDialler {
+                self.peers.add(state.link.address, of: peer)
+                self.noteAnswer(of: peer, at: state.link.address, &effects)
+            }
             effects.append(.peer(.persist(peer, network, ObservedAddress(of: state.link))))
             effects.append(.peer(.joined(peer, network)))
             if state.hasTable {

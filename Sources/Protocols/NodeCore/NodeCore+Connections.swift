@@ -66,6 +66,7 @@ extension NodeCore {
         self.timers.arm(.connection(id), at: deadline, &effects)
         guard link.isDialler else { return }
         self.peers.prefer([link.address], of: link.peer)
+        self.noteAnswer(of: link.peer, at: link.address, &effects)
         if let taken = self.invitations.taken[link.peer] {
             self.requestJoin(by: taken.invitation, on: id, now, &effects)
         }

@@ -17,6 +17,9 @@ extension NodeCore {
             self.traverseUnknown(peer, in: network, overRelay: isOverRelay, now, &effects)
         case .unwanted(let peer): self.disconnectManually(from: peer, now, &effects)
         case .banned(let peer, let isBanned): self.setBan(isBanned, of: peer, now, &effects)
+        case .addressFailed(let peer, let address):
+            let isStale = self.peers.noteFailedDial(of: peer, at: address)
+            effects.append(.peer(.persistFailure(peer, address, isStale: isStale)))
         case .dialFailed(let peer, let reason): self.dialFailed(peer, reason, now, &effects)
         }
     }
@@ -114,6 +117,13 @@ extension NodeCore {
         while self.hasRoomForDial, let peer = self.peers.takeQueued() {
             if self.peers[peer]?.isReachedFor == true { self.dial(peer, now, &effects) }
             self.peers.forgetIfDispensable(peer)
+        }
+    }
+
+    /// Notes the address at which a peer is now, and forgets those of earlier ports.
+    mutating func noteAnswer(of peer: PeerId, at address: SocketAddress, _ effects: inout [Effect]) {
+        for stale in self.peers.noteAnswer(of: peer, at: address) {
+            effects.append(.peer(.persistFailure(peer, stale, isStale: true)))
         }
     }
 

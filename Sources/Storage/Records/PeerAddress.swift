@@ -87,6 +87,18 @@ extension StateStore {
         }
     }
 
+    /// Removes an address of `peer`; a later report adds it again.
+    ///
+    /// - Throws: ``StorageError``.
+    package func removeAddress(_ address: SocketAddress, of peer: PeerId) throws(StorageError) {
+        try write { database in
+            try database.execute(
+                sql: "DELETE FROM addresses WHERE peer_id = ? AND address = ?",
+                arguments: [peer.bytes.blob, address.description]
+            )
+        }
+    }
+
     /// The addresses of `peer`, the most promising first: where it answered last, then where fewest dials failed.
     ///
     /// - Throws: ``StorageError``.

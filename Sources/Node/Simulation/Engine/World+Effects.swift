@@ -47,7 +47,7 @@ extension World {
         case .persist(let peer, _, let place):
             self.nodes[node].disk.remember(peer, at: place.map { [$0.address] } ?? [])
         case .discovered(let peer, _, _): self.noteDiscovery(of: peer, by: node)
-        case .dialPath, .unreachable, .banned, .lost, .persistSeen:
+        case .dialPath, .unreachable, .banned, .lost, .persistSeen, .persistFailure:
             // No node waits for one peer, nor traverses a NAT, and no person reads when a peer was seen.
             break
         }
