@@ -243,7 +243,10 @@ internal import Testing
         let id = try made.text("streamId")
         let follower = try RunningCommand(["circle", "follow", "Trip", "--json"], home: pair.owner)
         _ = try follower.next("circle")
-        let invited = try pair.owner.answer(["circle", "stream", "invite", "Trip", "Bob"]).json
+        let some = try pair.owner.runar(["circle", "stream", "invite", "Trip", "Bob", "Nemo", "--json"])
+        #expect(some.status != 0)
+        #expect(try (some.failure["message"] as? String)?.hasSuffix("invited before: Bob") == true)
+        let invited = try pair.owner.answer(["circle", "stream", "invite", "Trip", "Bob", "Bob"]).json
         let members = invited["members"] as? [[String: Any]]
         #expect(members?.first?["joined"] as? Bool == false)
         while try Self.streams(pair.member, named: "Trip").isEmpty {}

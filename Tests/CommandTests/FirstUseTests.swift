@@ -39,6 +39,19 @@ internal import Testing
         #expect(ProgressLine.text("a", 0, of: 0, after: .zero).hasPrefix("a: 100%"))
     }
 
+    @Test func `the end of the last line that a pipe adds is not shown`() {
+        #expect(ContentText.shown("piped\n", nil, bytes: 6) == "piped")
+        #expect(ContentText.shown("a\r\n", nil, bytes: 3) == "a" && ContentText.shown("a\n\n", nil, bytes: 3) == "a\n")
+        #expect(ContentText.shown(nil, "AP8=", bytes: 2) == "(2 bytes that are no text) AP8=")
+    }
+
+    @Test func `a wait for an answer shows the time that is left`() {
+        func text(_ seconds: Int) -> String {
+            ProgressLine.text("waiting", waitingFor: .seconds(seconds), of: .seconds(120))
+        }
+        #expect(text(2) == "waiting, 1m58s left" && text(119) == "waiting, 1s left" && text(121) == "waiting")
+    }
+
     @Test func `a time is shown in the zone of the reader`() throws {
         let zone = try #require(TimeZone(secondsFromGMT: 3_600))
         let time = LocalTime(seconds: 1_900_000_000, in: zone)
@@ -78,6 +91,9 @@ internal import Testing
         try home.makeNode()
         #expect(try home.runar(["peers"]).output.contains("`runar join` takes an invitation"))
         _ = try home.answer(["circle", "profile", "Ada"])
+        let nameless = try home.runar(["circle", "stream", "make", " ", "--json"])
+        #expect(nameless.status == 64)
+        #expect(try nameless.failure["message"] as? String == "the name is empty: give one")
         let card = try home.answer(["circle", "card"]).text("text")
         #expect(try home.runar(["join"], input: card).errors.contains("`runar circle add` takes it"))
         #expect(try home.runar(["join", card]).errors.contains("`runar circle add` takes it"))

@@ -2,6 +2,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeService
+
 /// Values that one member stores and another reads, with nodes that find each other on loopback.
 @Suite("Stored values", .aside, .timeLimit(.minutes(15))) struct RecordTests {
     private let pair: DiscoveringPair
@@ -38,12 +40,18 @@ internal import Testing
         let first = try pair.owner.answer(["put", "list", "eggs", "--if-absent"])
         let version = try #require(try first.json["version"] as? UInt64)
         let second = try pair.phone.answer(["put", "list", "eggs, milk", "--if-version", String(version)])
-        #expect(try second.json["version"] as? UInt64 ?? 0 > version)
+        let newest = try #require(try second.json["version"] as? UInt64)
+        #expect(newest > version)
         for condition in [["--if-version", String(version)], ["--if-absent"]] {
             let late = try pair.owner.runar(["put", "list", "bread", "--json"] + condition)
             #expect(late.status == 77)
             #expect(try late.failure["code"] as? String == "conflict")
+            let message = try late.failure["message"] as? String
+            #expect(message?.contains("stored another value at \(LocalTime(version: newest))") == true)
         }
+        // People read the time, programs the version.
+        let line = try pair.owner.runar(["get", "list", "--all"]).output
+        #expect(line.contains("  \(LocalTime(version: version))  ") && !line.contains("\(version)"))
         #expect(try pair.owner.runar(["get", "list", "--no-cache"]).output == "eggs, milk")
         let all = try #require(try pair.owner.answer(["get", "list", "--all"]).json["records"] as? [[String: Any]])
         #expect(all.compactMap { $0["text"] as? String } == ["eggs, milk", "eggs"])

@@ -47,7 +47,7 @@ internal import Testing
         #expect(listed.output.components(separatedBy: "thermometer  ").count == 2, "offered once: \(listed.output)")
         #expect(!listed.output.contains("this device"))
         let own = try pair.owner.runar(["services"]).output
-        #expect(own.hasPrefix("thermometer  this device  running  thermometer 1.0.0\n"))
+        #expect(own.hasPrefix("thermometer  this device  running  1.0.0\n"))
         #expect(own.components(separatedBy: "thermometer  ").count == 2, "offered once: \(own)")
         #expect(listed.output.contains("    thermometer/burn\n"))
         #expect(!listed.output.contains("$registry"))

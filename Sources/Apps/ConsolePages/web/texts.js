@@ -414,7 +414,7 @@ export const t = {
     which: "Which values", whose: { held: "Stored here", own: "Mine" }, search: "Key", list: "Values",
     searchHint: "Typing narrows down what is stored here. “Look up” asks all members for exactly this key.",
     count: count => many(count, "value", "values"), deleted: "deleted", over: "expired",
-    written: when => `written ${when}`, version: number => `Version ${number}`, expires: when => `expires ${when}`,
+    written: when => `written ${when}`, expires: when => `expires ${when}`,
     noMatch: "No key matches.",
     emptyTitle: { held: "No values yet", own: "You have stored nothing yet" },
     empty: "Store a value under a key that you choose, such as the Wi-Fi code of a place. Every member of the network finds it.",

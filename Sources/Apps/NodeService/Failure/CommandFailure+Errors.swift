@@ -189,7 +189,12 @@ extension CommandFailure {
             case .switchedOff: ("switched-off", .configuration)
             case .signingFailed: ("signing-failed", .software)
             }
-        self.init(code, status, "\(error)")
+        var message = "\(error)"
+        if case .conflict(let current?) = error {
+            let time = LocalTime(version: current.version)
+            message = "\(current.writer.short) stored another value at \(time): read it again first"
+        }
+        self.init(code, status, message)
     }
 
     private init(keychain error: KeychainError) {

@@ -42,7 +42,7 @@ package struct MessageReport: Codable, Hashable, Sendable {
     }
 
     package var line: String {
-        "\(PeerId.typed(peerId))\(sealed ? " (sealed)" : ""): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
+        "\(PeerId.typed(peerId))\(sealed ? " (sealed)" : ""): \(ContentText.shown(text, base64, bytes: bytes))"
     }
 }
 

@@ -19,11 +19,11 @@ package struct PutReport: Report, Hashable {
         let end = LocalTime(seconds: expiration)
         guard holders > 0 else {
             return [
-                "version \(version) is stored on this device only, until \(end): no other member is connected; a"
-                    + " running node copies it to the next member that connects"
+                "stored on this device only, until \(end): no other member is connected; a running node copies it to the"
+                    + " next member that connects"
             ]
         }
-        return ["version \(version) is stored with \(Self.members(holders)), until \(end)"]
+        return ["stored with \(Self.members(holders)) at \(LocalTime(version: version)), until \(end)"]
     }
 
     package static func members(_ count: Int) -> String { "\(count) other member\(count == 1 ? "" : "s")" }
@@ -75,7 +75,7 @@ package struct RecordReport: Codable, Hashable, Sendable {
     }
 
     var line: String {
-        "\(writerText)  version \(version)  \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
+        "\(writerText)  \(LocalTime(version: version))  \(ContentText.shown(text, base64, bytes: bytes))"
     }
 }
 
@@ -89,8 +89,14 @@ package struct RecordsReport: Report, Hashable {
 
     package var lines: [String] {
         guard let path, let record = records.first else { return records.map(\.line) }
-        return ["wrote \(record.bytes) bytes to \(path): version \(record.version) by \(record.writerText)"]
+        let time = LocalTime(version: record.version)
+        return ["wrote \(record.bytes) bytes to \(path): stored at \(time) by \(record.writerText)"]
     }
+}
+
+extension LocalTime {
+    /// Creates the time at which a value was stored, from its version: microseconds since 1970, of which a renewal adds one.
+    init(version: UInt64) { self.init(seconds: version / 1_000_000) }
 }
 
 /// The members that were found without an address being typed.

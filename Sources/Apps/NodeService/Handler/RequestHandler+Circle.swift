@@ -59,8 +59,15 @@ extension RequestHandler {
     }
 
     func setProfile(_ form: ProfileForm) async throws -> CircleReport {
+        try Self.requireName(form.name)
         try await circle().setProfile(name: form.name, blurb: form.blurb)
         return try circleReport()
+    }
+
+    /// Throws for a name that a person left empty, before the checks that also hold for names of other devices.
+    static func requireName(_ name: String) throws(CommandFailure) {
+        guard name.allSatisfy(\.isWhitespace) else { return }
+        throw CommandFailure("no-name", .usage, "the name is empty: give one")
     }
 
     /// Chooses the members that hold mail for the devices of this device's person.

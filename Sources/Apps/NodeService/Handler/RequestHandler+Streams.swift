@@ -3,6 +3,7 @@ internal import Circle
 // Streams, the devices of this device's person, and the people who are blocked.
 extension RequestHandler {
     func makeStream(_ form: StreamForm) async throws -> StreamReport {
+        try Self.requireName(form.name)
         let policies = StreamPolicies(posting: form.posting ?? .members)
         return try report(of: try await circle().makeStream(name: form.name, blurb: form.blurb, policies: policies))
     }

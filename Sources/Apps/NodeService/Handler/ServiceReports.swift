@@ -22,7 +22,8 @@ package struct ServicesReport: HintingReport {
         var lines = services.flatMap { offer -> [String] in
             let provider = offer.isOwn ? "this device" : offer.label ?? PeerId.typed(offer.peerId)
             let service = offer.service
-            let kind = "\(service.name) \(service.version)"
+            // A service without a name of its own has its path as the name.
+            let kind = service.name == service.servicePath ? service.version : "\(service.name) \(service.version)"
             return ["\(service.servicePath)  \(provider)  \(service.state.rawValue)  \(kind)"]
                 + service.actions.map { action in
                     let text = action.description.isEmpty ? "" : "  \(action.description)"

@@ -81,7 +81,7 @@ package struct TopicEventReport: Codable, Hashable, Sendable {
 
     package var line: String {
         let publisher = label ?? PeerId(peerId)?.short ?? peerId
-        return "\(topic)  \(publisher): \(text ?? "(\(bytes) bytes that are no text) \(base64 ?? "")")"
+        return "\(topic)  \(publisher): \(ContentText.shown(text, base64, bytes: bytes))"
     }
 
     private static func events(_ count: UInt64) -> String { "\(count) event\(count == 1 ? " was" : "s were")" }

@@ -39,32 +39,34 @@ extension Circle.Stream {
         }
     }
 
-    struct Invite: ReportingCommand {
+    struct Invite: StreamMembersCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Invite a person you trust to a stream that you made.",
-            discussion: "The person takes part after joining, and sees what is said from then on."
+            abstract: "Invite people you trust to a stream that you made.",
+            discussion: "A person is a member after joining, and sees what is said from then on."
         )
+        static let outcome = "invited"
 
         @OptionGroup var stream: StreamOptions
-        @Argument(help: "The person: name, id or its beginning.")
-        var person: String
+        @Argument(help: "The people: names, ids or their beginnings.")
+        var people: [String]
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<StreamReport> { .invite(PersonName(person), to: stream.name) }
+        func request(_ person: PersonName) -> APIRequest<StreamReport> { .invite(person, to: stream.name) }
     }
 
-    struct Remove: ReportingCommand {
+    struct Remove: StreamMembersCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a person from a stream that you made.",
-            discussion: "The person gets nothing from then on, and keeps the thoughts so far."
+            abstract: "Remove people from a stream that you made.",
+            discussion: "They get nothing from then on, and keep the thoughts so far."
         )
+        static let outcome = "removed"
 
         @OptionGroup var stream: StreamOptions
-        @Argument(help: "The person: name, id or its beginning.")
-        var person: String
+        @Argument(help: "The people: names, ids or their beginnings.")
+        var people: [String]
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<StreamReport> { .remove(PersonName(person), from: stream.name) }
+        func request(_ person: PersonName) -> APIRequest<StreamReport> { .remove(person, from: stream.name) }
     }
 
     struct Join: ReportingCommand {
@@ -114,6 +116,34 @@ extension Circle.Stream {
         }
 
         func request() -> APIRequest<DoneReport> { .deleteStream(stream.name) }
+    }
+}
+
+/// A command that changes the membership of several people in a stream, and prints the stream after the last change.
+protocol StreamMembersCommand: AsyncParsableCommand {
+    /// The word for a change that was made.
+    static var outcome: String { get }
+
+    var people: [String] { get }
+    var home: HomeOptions { get }
+
+    func request(_ person: PersonName) -> APIRequest<StreamReport>
+}
+
+extension StreamMembersCommand {
+    func run() async throws {
+        var report: StreamReport?
+        try await Session.with(home) { session in
+            for (position, person) in people.enumerated() {
+                do {
+                    report = try await session.send(request(PersonName(person)))
+                } catch let failure as CommandFailure where position > 0 {
+                    let done = "\(Self.outcome) before: \(people.prefix(position).joined(separator: ", "))"
+                    throw CommandFailure(failure.code, failure.status, "\(failure.message); \(done)")
+                }
+            }
+        }
+        if let report { try Output.report(report, asJSON: home.output.json) }
     }
 }
 

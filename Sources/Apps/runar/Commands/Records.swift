@@ -57,7 +57,7 @@ struct Put: NetworkCommand {
     var lifetime: String?
     @Flag(help: "Only if no member has a value under the key.")
     var ifAbsent = false
-    @Option(help: ArgumentHelp("Only if the newest value has this version.", valueName: "version"))
+    @Option(help: ArgumentHelp("Only if the newest value has this version, from `get --json`.", valueName: "version"))
     var ifVersion: UInt64?
     @OptionGroup var table: TableOptions
     @OptionGroup var home: HomeOptions

@@ -43,8 +43,8 @@ export function openRecord(network, key, { format, shown }) {
       h("h3", null, isOwn(record.writer) ? t.app.thisDevice : name(record.writer), index === 0 && records.length > 1
         && h("span", { class: "quiet" }, ` · ${w.newest}`)),
       value(record, w.fileName),
-      h("p", { class: "quiet" }, `${bytes(record.bytes)} · ${w.version(record.version)} · `,
-        w.written(ago(record.version / 1e6)), " · ",
+      h("p", { class: "quiet" }, `${bytes(record.bytes)} · `,
+        h("span", { title: date(record.version / 1e6) }, w.written(ago(record.version / 1e6))), " · ",
         h("span", { title: date(record.expiration) }, w.expires(ago(record.expiration))))));
   }
 

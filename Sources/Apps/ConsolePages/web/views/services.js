@@ -63,8 +63,9 @@ function serviceCard(network, card) {
   return h("section", { class: "card", "aria-label": card.peek().path },
     h("div", null,
       h("div", { class: "section-head" },
-        h("h2", null, h("bdi", { dir: "auto" }, () => clean(first().name || first().servicePath)), " ",
-          h("span", { class: "quiet mono small" }, clean(card.peek().path))),
+        h("h2", null, h("bdi", { dir: "auto" }, () => clean(first().name || card.peek().path)), " ",
+          () => ((first().name || card.peek().path) === card.peek().path ? null
+            : h("span", { class: "quiet mono small" }, clean(card.peek().path)))),
         () => badge(w.states[first().state] ?? first().state, kinds[first().state])),
       () => (first().description ? h("p", { class: "quiet", dir: "auto" }, clean(first().description, 500)) : null),
       h("p", { class: "quiet" }, w.offeredBy, " ", () => card().offers.slice(0, 12).map((offer, index) => [index > 0
