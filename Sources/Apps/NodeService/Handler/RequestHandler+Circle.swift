@@ -67,7 +67,7 @@ extension RequestHandler {
     /// Throws for a name that a person left empty, before the checks that also hold for names of other devices.
     static func requireName(_ name: String) throws(CommandFailure) {
         guard name.allSatisfy(\.isWhitespace) else { return }
-        throw CommandFailure("no-name", .usage, "the name is empty: give one")
+        throw CommandFailure("no-name", .data, "the name is empty: give one")
     }
 
     /// Chooses the members that hold mail for the devices of this device's person.
