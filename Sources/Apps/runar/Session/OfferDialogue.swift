@@ -29,10 +29,10 @@ final class OfferDialogue: Sendable {
     func end(_ report: OfferEndedReport) { state.withLock { $0.ends[report.number] }?.fulfil(report) }
 
     /// Prints lines above the open question, if there is one.
-    func aroundQuestion(_ print: () throws -> Void) throws {
-        guard Output.errorsAreTerminal, let question = state.withLock({ $0.question }) else { return try print() }
+    func aroundQuestion(_ body: () throws -> Void) throws {
+        guard Output.errorsAreTerminal, let question = state.withLock({ $0.question }) else { return try body() }
         Output.status("")
-        try print()
+        try body()
         Output.status(question)
     }
 
