@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Identity
 internal import Testing
 
 @testable internal import NodeService
@@ -267,6 +268,14 @@ internal import Testing
         let codes = Diagnosis(facts).findings.map(\.code)
         #expect(codes.contains("no-interface"))
         #expect(Set(codes).isDisjoint(with: ["peers", "no-member-connected", "no-nat", "nat-easy", "filter-closed"]))
+    }
+
+    @Test func `no other device is blamed for a failed dial while this one is offline`() throws {
+        let peer = try PeerId(rawRepresentation: [UInt8](repeating: 7, count: 32))
+        let online = CommandFailure(unreachable: peer, nil, isOffline: false)
+        let offline = CommandFailure(unreachable: peer, nil, isOffline: true)
+        #expect(online.code == offline.code && online.message.contains("is it online"))
+        #expect(offline.message.contains("this device is offline: connect it") && !offline.message.contains("is it"))
     }
 
     @Test func `the report of an offline device omits what was observed while it was online`() {

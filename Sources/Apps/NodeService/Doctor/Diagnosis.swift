@@ -87,9 +87,7 @@ package struct Diagnosis {
     // MARK: This machine
 
     private mutating func lookAtInterfaces() {
-        let useful = facts.interfaces.filter { interface in
-            interface.up && !interface.loopback && interface.addresses.contains { !Self.isLinkLocal($0) }
-        }
+        let useful = facts.interfaces.filter(\.leadsToOthers)
         guard !useful.isEmpty else {
             return problem(
                 "no-interface",
@@ -98,8 +96,7 @@ package struct Diagnosis {
             )
         }
         for interface in useful {
-            let addresses = interface.addresses.filter { !Self.isLinkLocal($0) }
-            ok("interface", "\(interface.name) is up with \(addresses.joined(separator: ", "))")
+            ok("interface", "\(interface.name) is up with \(interface.routableAddresses.joined(separator: ", "))")
         }
         let all = useful.flatMap(\.addresses).compactMap { IPAddress($0) }
         let hasGlobalIPv6 = all.contains { $0.isIPv6 && $0.isUnicast && !$0.isLinkLocal && !$0.isPrivate }
@@ -193,6 +190,4 @@ package struct Diagnosis {
             ok("member", "a member of \(network.name) until \(until)")
         }
     }
-
-    static func isLinkLocal(_ text: String) -> Bool { IPAddress(text)?.isLinkLocal ?? false }
 }

@@ -10,6 +10,30 @@ package struct DoctorFacts: Hashable, Sendable {
         let up: Bool
         let loopback: Bool
         let addresses: [String]
+
+        /// Its addresses that are good beyond its link.
+        var routableAddresses: [String] { addresses.filter { !(IPAddress($0)?.isLinkLocal ?? false) } }
+        /// Whether other devices can be reached by it.
+        var leadsToOthers: Bool { up && !loopback && !routableAddresses.isEmpty }
+
+        /// The interfaces of this machine.
+        static func all() -> [Self] { (NetworkInterface.all() ?? []).map { Self($0) } }
+
+        fileprivate init(_ interface: NetworkInterface) {
+            self.init(
+                name: interface.name,
+                up: interface.isUp,
+                loopback: interface.isLoopback,
+                addresses: interface.addresses.map { "\($0.withoutScope)" }
+            )
+        }
+
+        init(name: String, up: Bool, loopback: Bool, addresses: [String]) {
+            self.name = name
+            self.up = up
+            self.loopback = loopback
+            self.addresses = addresses
+        }
     }
 
     /// Whether multicast works on an interface.
@@ -116,14 +140,7 @@ extension DoctorFacts {
     package init(node: NodeFacts?, askedPeer: String?) {
         let interfaces = NetworkInterface.all() ?? []
         self.init(
-            interfaces: interfaces.map {
-                Interface(
-                    name: $0.name,
-                    up: $0.isUp,
-                    loopback: $0.isLoopback,
-                    addresses: $0.addresses.map { "\($0.withoutScope)" }
-                )
-            },
+            interfaces: interfaces.map { Interface($0) },
             multicast: MulticastCheck.run(on: interfaces).map {
                 Multicast(
                     interface: $0.interface,

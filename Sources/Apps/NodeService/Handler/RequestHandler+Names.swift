@@ -158,7 +158,8 @@ extension RequestHandler {
         if let network { return CommandFailure(revokedFrom: network) }
         guard case NodeError.unreachable(let peer, _) = error else { return CommandFailure(error) }
         let known = try? node.knownPeers().first { $0.peerId == peer }  // nil: the id alone
-        return CommandFailure(unreachable: peer, known)
+        let isOffline = !DoctorFacts.Interface.all().contains(where: \.leadsToOthers)
+        return CommandFailure(unreachable: peer, known, isOffline: isOffline)
     }
 
     /// The network that an error is about, if its owner revoked this device.
@@ -180,9 +181,20 @@ extension CommandFailure {
     /// The next step of a revoked device.
     static let adviceAfterRevocation = "`runar keys renew-device` makes a new key, with which it can be invited again"
 
-    /// Creates the failure of a dial: names the device as its person does, and the last time it was seen.
-    fileprivate init(unreachable peer: PeerId, _ known: KnownPeer?) {
+    /// Creates the failure of a dial.
+    ///
+    /// Names the device as its person does, and the last time it was seen. While this device is offline, that is the
+    /// reason.
+    init(unreachable peer: PeerId, _ known: KnownPeer?, isOffline: Bool) {
         let name = known?.label.map { "\($0) (\(peer.short))" } ?? peer.short
+        guard !isOffline else {
+            self.init(
+                "unreachable",
+                .unavailable,
+                "\(name) could not be reached, because this device is offline: connect it to Wi-Fi or a cable"
+            )
+            return
+        }
         let time = known?.lastSeen.map { LocalTime(seconds: UnixTime.clampedSeconds(of: $0)) }
         let seen = time.map { "last seen \($0)" } ?? "never seen"
         self.init(
