@@ -8,6 +8,7 @@ internal import Platform
 /// The root key on paper or in a file.
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "backup",
         abstract: "Back up and restore the root key, which owns your networks.",
         subcommands: [Create.self, Restore.self]
     )
@@ -17,6 +18,7 @@ struct Backup: AsyncParsableCommand {
 extension Backup {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Show the recovery phrase, or write an encrypted backup file.",
             discussion: """
                 The phrase of 24 words restores the root key, and with it every network it owns. It is shown only \
@@ -98,6 +100,7 @@ extension Backup {
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Restore the root key from its 24 words or from a backup file.",
             discussion: """
                 The words are read only by a prompt. After restoring from words, give each network's text to \

@@ -8,6 +8,7 @@ internal import Platform
 /// Shows which services there are.
 struct Services: NetworkCommand {
     static let configuration = CommandConfiguration(
+        commandName: "services",
         abstract: "List the services of this device and of all connected peers, with their actions."
     )
 
@@ -26,6 +27,7 @@ struct Services: NetworkCommand {
 /// Asks a service something.
 struct Call: NetworkCommand {
     static let configuration = CommandConfiguration(
+        commandName: "call",
         abstract: "Send a request to a service and print the response.",
         discussion: """
             `runar call math/add '{"a": 5, "b": 3}'`; with - the payload is read from standard input. The payload is \

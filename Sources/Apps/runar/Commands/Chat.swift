@@ -5,6 +5,7 @@ internal import NodeService
 /// A conversation on the terminal.
 struct Chat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "chat",
         abstract: "Open the conversation with a person or a stream on this terminal.",
         discussion: """
             Return sends, Alt-Return begins another line, the arrows and Page Up scroll, Control-F searches, and \

@@ -7,6 +7,7 @@ internal import Platform
 extension Circle {
     struct Send: SayingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "send",
             abstract: "Send an image, audio or video to a person or a stream.",
             discussion: """
                 The file is sealed and stored as a text is (`runar circle say`), and has at most 192 KiB. `runar send PEER \
@@ -27,6 +28,7 @@ extension Circle {
 
     struct Save: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "save",
             abstract: "Save the content of a thought as a new file.",
             discussion: "In a directory the file gets the name that the sender gave it. No file is overwritten."
         )

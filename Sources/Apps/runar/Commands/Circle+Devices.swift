@@ -7,6 +7,7 @@ internal import Platform
 extension Circle {
     struct Device: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "device",
             abstract: "Use your circle on several devices of yours.",
             discussion: """
                 Both devices must be connected in a network. First run `runar circle device expect` on the new device, then \
@@ -21,6 +22,7 @@ extension Circle {
 extension Circle.Device {
     struct Add: NetworkCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Give your circle to another device of yours, which expects it.",
             discussion: """
                 The device gets your person's key, the people and the streams, and every thought from now on. Earlier \
@@ -56,6 +58,7 @@ extension Circle.Device {
 
     struct Expect: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "expect",
             abstract: "Let another device of yours give its circle to this one, once, within ten minutes.",
             discussion: """
                 A node must run here (`runar up`), and this device must have no people of its own. Run `runar circle device \
@@ -98,6 +101,7 @@ extension Circle.Device {
 
     struct Remove: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a lost device of yours from the circle, after a question.",
             discussion: "Everyone in your circle learns of it, and seals nothing for the device from then on."
         )
@@ -126,6 +130,7 @@ extension Circle.Device {
 extension Circle {
     struct Block: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "block",
             abstract: "Block a person: trust is revoked, and no request is taken until you lift the block.",
             discussion: "What `runar circle revoke` deletes is deleted. The reasons stay on your device."
         )
@@ -160,6 +165,7 @@ extension Circle {
 
     struct Unblock: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "unblock",
             abstract: "Lift the block of a person.",
             discussion: """
                 The person's devices may connect again. Trust returns once one of you asks and the other accepts.

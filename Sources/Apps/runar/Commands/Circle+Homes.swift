@@ -6,6 +6,7 @@ internal import NodeService
 extension Circle {
     struct Homes: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "homes",
             abstract: "List or choose the members that hold your mail while your devices are offline.",
             discussion: """
                 Choose up to four devices that are always on, in a network that you share with your people. A device \

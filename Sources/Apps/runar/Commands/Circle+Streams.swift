@@ -6,6 +6,7 @@ internal import NodeService
 extension Circle {
     struct Stream: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stream",
             abstract: "Make groups, invite people to them, and join the groups of others.",
             discussion: """
                 A stream has a creator, who alone invites and removes people; each of them joins by consent. `runar chat`, \
@@ -19,6 +20,7 @@ extension Circle {
 extension Circle.Stream {
     struct Make: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "make",
             abstract: "Make a stream without members.",
             discussion: """
                 Every member writes, and the members see each other's cards. With `--only-me` you alone write, and the \
@@ -41,6 +43,7 @@ extension Circle.Stream {
 
     struct Invite: StreamMembersCommand {
         static let configuration = CommandConfiguration(
+            commandName: "invite",
             abstract: "Invite people you trust to a stream that you made.",
             discussion: "A person is a member after joining, and sees what is said from then on."
         )
@@ -56,6 +59,7 @@ extension Circle.Stream {
 
     struct Remove: StreamMembersCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove people from a stream that you made.",
             discussion: "They get nothing from then on, and keep the thoughts so far."
         )
@@ -71,6 +75,7 @@ extension Circle.Stream {
 
     struct Join: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "join",
             abstract: "Join a stream to which you are invited.",
             discussion: "Where every member writes, joining is also your consent to trust the members."
         )
@@ -83,6 +88,7 @@ extension Circle.Stream {
 
     struct Leave: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "leave",
             abstract: "Leave a stream, or decline an invitation to it.",
             discussion: "Its thoughts stay on this device. The creator of a stream deletes it instead."
         )
@@ -95,6 +101,7 @@ extension Circle.Stream {
 
     struct Delete: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a stream with its thoughts, after a question that lists what is lost.",
             discussion: "The members of your own stream are removed; a stream that another person made you leave."
         )

@@ -5,6 +5,7 @@ internal import QRCode
 /// The people whom this device's person trusts.
 struct Circle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "circle",
         abstract: "Trust people, and send them thoughts that wait while they are offline.",
         discussion: """
             Begin with `runar circle profile NAME`, and ask a person with `runar circle add`. Trust needs the consent \
@@ -23,6 +24,7 @@ struct Circle: AsyncParsableCommand {
 extension Circle {
     struct List: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the people of your circle, with the safety numbers and the keys that are left."
         )
 
@@ -33,6 +35,7 @@ extension Circle {
 
     struct Profile: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "profile",
             abstract: "Set what other people read about you.",
             discussion: "The people you trust receive the new profile."
         )
@@ -57,6 +60,7 @@ extension Circle {
 
     struct Card: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "card",
             abstract: "Print your card as a text, with which other people add you.",
             discussion: "The card is not secret: it names your devices and has your signature."
         )
@@ -75,6 +79,7 @@ extension Circle {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Ask a person for trust: by a device, by a card, or by a picture of its QR code.",
             discussion: """
                 A device must be connected. With a card (`runar circle card` on the person's device) the request waits \
@@ -120,6 +125,7 @@ extension Circle {
 
     struct Accept: NetworkCommand {
         static let configuration = CommandConfiguration(
+            commandName: "accept",
             abstract: "Accept the request of a person, or ask a person again after you revoked trust."
         )
 
@@ -132,7 +138,10 @@ extension Circle {
     }
 
     struct Decline: ReportingCommand {
-        static let configuration = CommandConfiguration(abstract: "Decline the request of a person.")
+        static let configuration = CommandConfiguration(
+            commandName: "decline",
+            abstract: "Decline the request of a person."
+        )
 
         @Flag(help: "Refuse further requests of the person's devices, until you ask one of them.")
         var ignoreDevices = false
@@ -145,6 +154,7 @@ extension Circle {
 
     struct Verify: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "verify",
             abstract: "Confirm the safety number that the person's screen shows.",
             discussion: "The number has 60 digits. If it differs, a third person may be between the two of you."
         )
@@ -174,6 +184,7 @@ extension Circle {
 
     struct Revoke: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "Revoke the trust in a person, after a question that lists what is lost.",
             discussion: """
                 Trust returns if you accept the person again. A person who still trusts you is not asked: their device \
@@ -206,6 +217,7 @@ extension Circle {
 
     struct Say: SayingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "say",
             abstract: "Say something to a person or in a stream.",
             discussion: "It is stored first, and delivered while a node runs here (`runar up`)."
         )
@@ -221,6 +233,7 @@ extension Circle {
 
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "history",
             abstract: "Print the conversation with a person or the thoughts of a stream, the newest last.",
             discussion: "Content other than text is listed with a number, for `runar circle save`."
         )
@@ -247,6 +260,7 @@ extension Circle {
 extension Circle {
     struct Follow: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "follow",
             abstract: "Print each thought of a conversation or a stream, and each step of a delivery.",
             discussion: "For programs; people use `runar chat`."
         )

@@ -4,6 +4,7 @@ internal import NodeService
 /// Prints a completion script.
 struct Completion: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "completion",
         abstract: "Print a completion script for a shell.",
         discussion: """
             bash: runar completion bash > ~/.local/share/bash-completion/completions/runar

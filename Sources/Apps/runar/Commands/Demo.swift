@@ -7,6 +7,7 @@ internal import Platform
 /// Shows the whole thing with processes and homes of its own.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "demo",
         abstract: "Show the main features: discovery, messages, events, files, stored values, revocation, refusals.",
         discussion: """
             Every node and every command is a process of its own with a home of its own in a temporary folder, on \

@@ -6,6 +6,7 @@ internal import NodeService
 extension Device {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "On a device with the root key: take a new device's request, and answer it.",
             discussion: """
                 Asks whether the new device shows the same code, then prints the answer: a certificate of your own \

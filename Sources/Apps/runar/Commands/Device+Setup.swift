@@ -8,6 +8,7 @@ internal import RunarNode
 extension Device {
     struct Setup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "setup",
             abstract: "On the new device: show a request, and take the answer.",
             discussion: """
                 Makes the home if there is none, as `runar init` does. Then shows the request as a QR code and as a \

@@ -4,6 +4,7 @@ internal import NodeService
 /// Looks for members.
 struct Discover: NetworkCommand {
     static let configuration = CommandConfiguration(
+        commandName: "discover",
         abstract: "List the members that were discovered without a typed address, and how.",
         discussion: """
             Members are discovered nearby, on the local network, or in the hash table, where other members named them \

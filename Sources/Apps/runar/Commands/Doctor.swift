@@ -7,6 +7,7 @@ internal import RunarNode
 /// Says what is right and wrong with this device's ways to others.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Find out why devices do not connect, without asking a server, and suggest what to do.",
         discussion: """
             Looks at interfaces, multicast, the clock, memberships, the node and its NAT, and with PEER at the last \

@@ -9,6 +9,7 @@ internal import RunarNode
 /// Publishes an event.
 struct Publish: NetworkCommand {
     static let configuration = CommandConfiguration(
+        commandName: "publish",
         abstract: "Publish an event to a topic, for every member of the network that subscribed to it.",
         discussion: """
             `runar publish home/door open`; without a text, or with -, the event is what standard input has. Events of \
@@ -56,6 +57,7 @@ struct Publish: NetworkCommand {
 /// Prints the events of a topic.
 struct Subscribe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "subscribe",
         abstract: "Print the events of a topic as they come, until interrupted; with --json an object on each line.",
         discussion: """
             In the topic `*` matches one segment and a trailing `>` one or more, as in `runar subscribe 'home/>'`. \

@@ -6,6 +6,7 @@ internal import RunarNode
 /// Makes the home of a node.
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "init",
         abstract: "Make this device's home with its key.",
         discussion: """
             The key of this device is kept in a vault that a passphrase opens. With --no-passphrase a key file in the \

@@ -6,6 +6,7 @@ internal import Platform
 /// Explains anything of this system.
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "inspect",
         abstract: "Explain a text (network, token, invitation, id, certificate, device …) or a sealed file.",
         discussion: """
             Needs no home. It knows networks, tokens, connection texts, invitations, ids, certificates, revocations, \

@@ -7,6 +7,7 @@ internal import QRCode
 /// Becomes a member of a network.
 struct Join: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "join",
         abstract: "Join a network: with an invitation, or with the texts that its owner gave you.",
         discussion: """
             With an invitation (`runar network invite` there) nothing else is needed: run `runar join`, paste the link, \

@@ -6,6 +6,7 @@ internal import QRCode
 extension Keys {
     struct Exchange: NetworkCommand {
         static let configuration = CommandConfiguration(
+            commandName: "exchange",
             abstract: "Exchange one-time keys with a peer, and show the safety number.",
             discussion: """
                 Each device gets keys with which it seals messages to the other one (`runar send PEER TEXT --sealed`). \
@@ -35,6 +36,7 @@ extension Keys {
 
     struct Verify: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "verify",
             abstract: "Confirm the safety number that the peer's screen shows.",
             discussion: "The number has 60 digits. If it differs, a third device may be between the two."
         )
@@ -63,7 +65,10 @@ extension Keys {
     }
 
     struct Supply: ReportingCommand {
-        static let configuration = CommandConfiguration(abstract: "Show how many one-time keys are left for each peer.")
+        static let configuration = CommandConfiguration(
+            commandName: "supply",
+            abstract: "Show how many one-time keys are left for each peer."
+        )
 
         @OptionGroup var home: HomeOptions
 
@@ -72,6 +77,7 @@ extension Keys {
 
     struct Forget: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "forget",
             abstract: "Delete the one-time keys of a peer.",
             discussion: "Sealed messages from the peer that were not opened cannot be opened afterwards."
         )

@@ -8,6 +8,7 @@ internal import Platform
 /// Keys: derived, taken out, put in.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keys",
         abstract: "Derive, export, import and renew keys; exchange one-time keys.",
         subcommands: [
             Derive.self, Export.self, Import.self, RenewDevice.self, Exchange.self, Verify.self, Supply.self,
@@ -22,6 +23,7 @@ struct Keys: AsyncParsableCommand {
 extension Keys {
     struct Derive: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "derive",
             abstract: "Derive an Ed25519 key from a seed (SLIP-0010, hardened paths only).",
             discussion: "Needs no home. The seed is 16 to 64 bytes in hex."
         )
@@ -59,6 +61,7 @@ extension Keys {
 
     struct Export: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Show a key of this device: peer or root.",
             discussion: "The private key (--reveal) gives control of this device or of your networks: keep it secret."
         )
@@ -74,6 +77,7 @@ extension Keys {
 
     struct Import: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "import",
             abstract: "Put a private key into this device's vault.",
             discussion: "The file holds 64 hexadecimal digits, or with --sealed what the console exported."
         )

@@ -7,6 +7,7 @@ internal import Platform
 /// Prints what arrives.
 struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "listen",
         abstract: "Print messages as they arrive, until interrupted; with --json an object on each line.",
         discussion: """
             On a terminal you are asked about offered files; elsewhere they are refused unless --accept-files names a \

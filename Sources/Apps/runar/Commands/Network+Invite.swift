@@ -8,6 +8,7 @@ internal import Platform
 extension Network {
     struct Invite: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "invite",
             abstract: "Invite a device: show a code that makes it a member with one scan.",
             discussion: """
                 Shows the invitation as a QR code and as a link, waits until a device uses it, asks whether the six \

@@ -8,6 +8,7 @@ internal import Platform
 extension Network {
     struct Issue: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "issue",
             abstract: "Issue a token that makes a peer a member.",
             discussion: """
                 Prints the token; give it to the peer together with `runar network show --text`. The device gets \
@@ -65,6 +66,7 @@ extension Network {
 
     struct Revoke: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "Revoke a peer for good: it is cut off at once wherever the revocation arrives.",
             discussion: "Asks first. A revoked device comes back only with a new key: `runar keys renew-device` there."
         )

@@ -6,6 +6,7 @@ internal import NodeService
 /// Networks of this device.
 struct Network: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "network",
         abstract: "Make, show and leave networks; admit and revoke peers.",
         subcommands: [
             Create.self, List.self, Show.self, Invite.self, Issue.self, Revoke.self, Rename.self, Leave.self,
@@ -17,6 +18,7 @@ struct Network: AsyncParsableCommand {
 extension Network {
     struct Create: ReportingCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Make a network that this device owns.",
             discussion: """
                 The first one makes your root key too: write it down with `runar backup create`. After a root key was \
@@ -34,7 +36,10 @@ extension Network {
     }
 
     struct List: ReportingCommand {
-        static let configuration = CommandConfiguration(abstract: "List the networks of this device.")
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the networks of this device."
+        )
 
         @OptionGroup var home: HomeOptions
 
@@ -42,7 +47,10 @@ extension Network {
     }
 
     struct Show: ReportingCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a network and the text that others join with.")
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show a network and the text that others join with."
+        )
 
         @Argument(help: "The network's id, the beginning of it, or its name; not needed if there is one only.")
         var network: String?
@@ -70,7 +78,10 @@ extension Network {
     }
 
     struct Rename: ReportingCommand {
-        static let configuration = CommandConfiguration(abstract: "Give a network of yours another name.")
+        static let configuration = CommandConfiguration(
+            commandName: "rename",
+            abstract: "Give a network of yours another name."
+        )
 
         @Argument(help: "The network.")
         var network: String
@@ -83,6 +94,7 @@ extension Network {
 
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "leave",
             abstract: "Leave a network; its token is forgotten on this device.",
             discussion: """
                 Asks first if this device owns the network: without it, members are invited, renewed and revoked only by \
@@ -120,6 +132,7 @@ extension Network {
 
     struct Address: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "address",
             abstract: "Print the text by which another member dials this device (see `runar connect`).",
             discussion: """
                 Two devices behind routers, without a member that both can reach, each print a text with --stun and read \

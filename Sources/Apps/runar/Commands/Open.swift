@@ -6,6 +6,7 @@ internal import NodeService
 /// Opens a sealed file with the private key of its recipient.
 struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "open",
         abstract: "Open a NanoTDF with the private key that it was sealed to.",
         discussion: """
             Needs no home. Nothing is written before it is verified. A file with several parts that goes to standard \

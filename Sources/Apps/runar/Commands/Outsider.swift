@@ -14,6 +14,7 @@ internal import Transport
 /// A node of this program would refuse to show a bad token, so this speaks the protocol by hand.
 struct Outsider: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "outsider",
         abstract: "Show a node a token from standard input, valid or not, and print its answer.",
         shouldDisplay: false
     )

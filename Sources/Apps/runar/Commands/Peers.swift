@@ -5,6 +5,7 @@ internal import Platform
 /// The command that lists peers.
 struct Peers: ReportingCommand {
     static let configuration = CommandConfiguration(
+        commandName: "peers",
         abstract: "List the peers that are connected and admitted, or all that are known.",
         discussion: "Every id here may be shortened to its first characters, or named by its label, in other commands."
     )
@@ -19,6 +20,7 @@ struct Peers: ReportingCommand {
 /// Dials a peer.
 struct Connect: NetworkCommand {
     static let configuration = CommandConfiguration(
+        commandName: "connect",
         abstract: "Dial a member of a network; the running node keeps the connection.",
         discussion: """
             Give a connection text (`runar network address` on the other device), or the peer's id or label, the network \

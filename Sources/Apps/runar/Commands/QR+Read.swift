@@ -8,6 +8,7 @@ internal import QRCode
 extension QR {
     struct Read: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "read",
             abstract: "Read the QR codes in a picture and print their texts.",
             discussion: """
                 Needs no home. Reads PNG, PGM and JPEG, of up to 134 million pixels, and on Apple systems what else they \

@@ -7,6 +7,7 @@ internal import QRCode
 extension QR {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show a text as a QR code: on the terminal, as SVG or as PNG.",
             discussion: """
                 Needs no home. Drawings and pictures go to standard output or, with --output, into a file that only you \

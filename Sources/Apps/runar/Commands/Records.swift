@@ -37,6 +37,7 @@ extension TableKey.Format: ExpressibleByArgument {}
 /// Stores a value.
 struct Put: NetworkCommand {
     static let configuration = CommandConfiguration(
+        commandName: "put",
         abstract: "Store a value under a key, where every member of the network finds it.",
         discussion: """
             Each member has one value under a key, and readers get the newest of all. Other members keep it while this \
@@ -88,6 +89,7 @@ struct Put: NetworkCommand {
 /// Reads a value.
 struct Get: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "get",
         abstract: "Print the newest value under a key, as it was stored.",
         discussion: """
             The bytes go to standard output and nothing else, except on a terminal. Ends with 66 when there certainly \
@@ -160,6 +162,7 @@ struct Get: AsyncParsableCommand {
 /// Deletes a value.
 struct Delete: NetworkCommand {
     static let configuration = CommandConfiguration(
+        commandName: "delete",
         abstract: "Delete what this device has stored under a key; the values of others stay."
     )
 

@@ -8,6 +8,7 @@ internal import Storage
 /// Removes the home.
 struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "reset",
         abstract: "Remove this device's node with all its data, after a question that lists what is lost."
     )
 

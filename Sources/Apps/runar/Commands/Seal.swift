@@ -5,6 +5,7 @@ internal import NodeService
 /// Seals a file to a public key.
 struct Seal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "seal",
         abstract: "Seal a file to a public key, as a NanoTDF that only the private key opens.",
         discussion: """
             Needs no home. Keys are PEM files on P-256, P-384 or P-521, for example of `openssl genpkey -algorithm EC \

@@ -6,6 +6,7 @@ internal import Platform
 /// Sends a message or a file.
 struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "send",
         abstract: "Send a message or a file, and return once the other side has it.",
         discussion: """
             `runar send PEER TEXT`, `runar send PEER --file PATH`, or `runar send --all TEXT` to all connected peers. \

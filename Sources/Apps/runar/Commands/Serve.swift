@@ -9,6 +9,7 @@ internal import RunarNode
 /// Offers a service whose actions are commands of the shell.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "serve",
         abstract: "Offer a service whose actions are commands of this machine, until interrupted.",
         discussion: """
             `runar serve thermometer read='cat /sys/class/thermal/thermal_zone0/temp'` lets every member of the \

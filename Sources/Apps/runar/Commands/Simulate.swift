@@ -6,6 +6,7 @@ internal import Simulation
 /// Runs a network of many nodes in one process, on a clock and a network that a seed decides.
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Simulate a network of many nodes, the same way for the same seed.",
         discussion: """
             A scenario defines the nodes, the network between them, the events and the expected results; `--list` \

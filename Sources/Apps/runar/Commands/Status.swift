@@ -6,6 +6,7 @@ internal import Platform
 /// Says whether a node runs.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show whether the node runs, its identity and the settings in effect."
     )
 
@@ -39,7 +40,7 @@ struct Status: AsyncParsableCommand {
 
 /// Ends the running node.
 struct Stop: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Stop the running node.")
+    static let configuration = CommandConfiguration(commandName: "stop", abstract: "Stop the running node.")
 
     /// The time that a node has for its shutdown.
     private static let patience = Duration.seconds(15)

@@ -8,6 +8,7 @@ internal import Traversal
 /// Asks a STUN server, or is one.
 struct Stun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "stun",
         abstract: "Ask a STUN server for the public address of this device, or run such a server.",
         discussion: """
             `runar stun HOST` prints the address and port that the server sees; --classify finds out what kind of NAT \

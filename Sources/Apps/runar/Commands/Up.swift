@@ -7,6 +7,7 @@ internal import Platform
 /// Runs the node.
 struct Up: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "up",
         abstract: "Run the node: connect to the members of your networks and serve other commands.",
         discussion: """
             Ends with Control-C, SIGTERM, SIGHUP or `runar stop`, after the work in progress with peers or ten seconds; a \
