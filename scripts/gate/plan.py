@@ -32,6 +32,9 @@ COSTS = {
 # it has begun, and more where they wait. Too many make one another late, and some measure how the machine behaves.
 WIDTH, COMPUTING_WIDTH = 8, 2
 
+# A server that plays so many scenarios at a time, the longest first, is told of all at once.
+SERVED, ALL_AT_ONCE = {"ConsoleBrowserTests": 4}, 1000
+
 # The test bundle; with it come all programs that tests run.
 BUNDLE = "runarPackageTests"
 
@@ -63,7 +66,7 @@ def suite_job(name, products, logs, limit_seconds, options=(), environment=None,
         os.remove(events)
     arguments = ["--filter", f"^{name}\\.", "--event-stream-output-path", events, "--event-stream-version", "0"]
     cores, seconds = COSTS.get(name, (Job.cores, Job.expected_seconds))
-    width = COMPUTING_WIDTH if cores == 1 else WIDTH
+    width = ALL_AT_ONCE if name in SERVED else COMPUTING_WIDTH if cores == 1 else WIDTH
     arguments += ["--experimental-maximum-parallelization-width", str(width), *options]
     bundle = glob.glob(os.path.join(products, "*PackageTests.xctest"))
     if sys.platform == "linux" and bundle:
@@ -79,7 +82,7 @@ def suite_job(name, products, logs, limit_seconds, options=(), environment=None,
         expected_seconds=seconds,
         limit_seconds=limit_seconds,
         environment=environment or {},
-        events=EventStream(events, width),
+        events=EventStream(events, SERVED.get(name, width)),
         is_urgent=name == "TidyTests",
     )
 
