@@ -32,7 +32,7 @@ COSTS = {
 # it has begun, and more where they wait. Too many make one another late, and some measure how the machine behaves.
 WIDTH, COMPUTING_WIDTH = 8, 2
 
-# A server that plays so many scenarios at a time, the longest first, is told of all at once.
+# Suites with a server that runs this many scenarios concurrently, the longest first: it receives all names at once.
 SERVED, ALL_AT_ONCE = {"ConsoleBrowserTests": 4}, 1000
 
 # The test bundle; with it come all programs that tests run.

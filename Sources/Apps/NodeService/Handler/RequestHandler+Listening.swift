@@ -231,7 +231,7 @@ extension RequestHandler {
     func listen(_ listening: ListenForm, _ tell: @escaping Tell) async throws {
         if let directory = listening.acceptFiles { try Self.checkDirectory(directory) }
         let messages = node.listenConfirming()
-        let sealed = (try? keyStores())?.listenConfirming()  // nil: the log says why
+        let sealed = (try? keyStores())?.listenConfirming()  // nil: the log has the reason
         let events = node.eventStream
         let (updates, continuation) = AsyncStream.makeStream(
             of: NodeUpdate.self,
