@@ -115,13 +115,13 @@ export function groupPage(value, group) {
   effect(() => { if (group()) setTitle(clean(group().name)); });
   const { streamId, own, creator, posting } = group.peek();
   const isOpen = own || posting === "members";
-  const participation = computed(() => group()?.participation);
+  const participation = computed(() => group()?.participation), isEnding = signal(false);
   return page({ title: h("bdi", { dir: "auto" }, () => clean(group()?.name ?? "")), back: "/circle",
     backTitle: t.circle.title, lead: [
       () => group()?.blurb && h("span", { class: "said", dir: "auto" }, group().blurb)] },
   () => group()?.participation === "invited" && card(invitation(group())),
   h("div", { class: "beside" },
-    conversation({ id: streamId, isGroup: true, empty: () => w.empty,
+    conversation({ id: streamId, isGroup: true, isEnding, empty: () => w.empty,
       canWrite: computed(() => participation() === "joined" && isOpen),
       otherwise: () => (participation() === "joined" ? w.onlyOne(within(creator)) : w.notJoined) }),
     h("div", { class: "stack wide-gap" },
@@ -130,7 +130,7 @@ export function groupPage(value, group) {
       findings(w.membersTitle, "circle", () => (group()
         ? [{ personId: group().creatorId, name: creator }, ...others(group())] : []),
       one => one.personId, one => member(value.peek(), group.peek(), one))),
-      () => group() && group().participation !== "invited" && ending(group()))));
+      () => group() && group().participation !== "invited" && ending(group(), isEnding))));
 }
 
 function member({ personId }, group, one) {
@@ -152,7 +152,7 @@ async function remove(group, one) {
   toast(w.removed(name));
 }
 
-function ending(group) {
+function ending(group, isEnding) {
   const name = within(group.name);
   const isLeaving = !group.own && group.participation === "joined";
   const words = isLeaving ? w.leaving : group.own ? w.deleting : w.clearing;
@@ -160,7 +160,8 @@ function ending(group) {
     if (!await confirm({ title: words.title(name), text: words.text, action: words.action, isDangerous: true })) return;
     if (isLeaving) await post(`${pathOf(group)}/leave`);
     else {
-      await del(pathOf(group));
+      isEnding.set(true);
+      try { await del(pathOf(group)); } catch (error) { isEnding.set(false); throw error; }
       go("/circle");
     }
     toast(words.done(name));

@@ -18,8 +18,9 @@ const pageSize = 50, foundAtMost = 200;
 const longest = 192 * 1024;
 const drafts = new Map(), entries = new WeakMap();
 
-/// The thoughts of a conversation by number, page by page.
-function thoughtsOf(path) {
+/// The thoughts of a conversation by number, page by page; none are asked for while `isEnding`, since its deletion is a
+/// change too.
+function thoughtsOf(path, isEnding) {
   const known = new Map();
   const list = signal([]), hasMore = signal(false), error = signal(null);
 
@@ -35,7 +36,7 @@ function thoughtsOf(path) {
   let isOver = false;
   onEnd(() => { isOver = true; });
   async function refresh() {
-    if (isOver) return;
+    if (isOver || isEnding?.peek()) return;
     try {
       let { thoughts } = await get(`${path}/thoughts?limit=${pageSize}`);
       if (!known.size) hasMore.set(thoughts.length === pageSize);
@@ -99,10 +100,10 @@ function searchIn(path) {
 }
 
 /// The conversation with the id of a person, or of a group, where bubbles name their creators. `canWrite` is a signal,
-/// and `otherwise` says why it is false.
-export function conversation({ id, empty, canWrite, otherwise, isGroup }) {
+/// `otherwise` says why it is false, and `isEnding` is a signal of a page that deletes the conversation.
+export function conversation({ id, empty, canWrite, otherwise, isGroup, isEnding }) {
   const path = `/circle/conversations/${part(id)}`;
-  const all = thoughtsOf(path), search = searchIn(path), { found } = search;
+  const all = thoughtsOf(path, isEnding), search = searchIn(path), { found } = search;
   const visible = computed(() => withDays(found() ?? all.list()));
   const log = h("div", { class: "log", role: "log", "aria-label": w.conversation, tabindex: "0",
     hidden: () => !visible().length },
