@@ -2,31 +2,44 @@ internal import GRDB
 
 /// The tables, and the steps from each released version to the next.
 ///
-/// A released step is never edited; a database file of each version stays in the tests.
+/// A released step is never edited; a home of each released version stays in the tests. A step that changes another file
+/// of the home belongs here as well: this version is the one of the home.
 enum Schema {
     /// The schema version that this program writes; SQLite's `user_version` holds it.
-    static let version = 3
+    static let version = 4
 
     /// "RUNR" in the file's header tells our databases from everybody else's.
     static let applicationId: Int32 = 0x5255_4E52
 
-    /// The steps in order.
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1") { database in
-            try database.execute(sql: first)
-            try database.execute(sql: "PRAGMA user_version = 1")
+    /// The steps in order: the first one makes version 1 of an empty database.
+    private static let steps = [first, second, third, fourth]
+
+    /// Brings a database to the present version in one transaction, so that a process that dies leaves the old version or
+    /// the new one.
+    ///
+    /// - Returns: the version that it found, 0 for an empty database.
+    @discardableResult static func migrate(_ database: any DatabaseWriter) throws -> Int {
+        try database.writeWithoutTransaction { database in
+            // A step may replace a table that others refer to. The pragma has no effect within a transaction.
+            try database.execute(sql: "PRAGMA foreign_keys = OFF")
+            defer { try? database.execute(sql: "PRAGMA foreign_keys = ON") }  // it has no way to fail
+            var found = 0
+            try database.inTransaction(.immediate) {
+                found = try version(of: database)
+                for step in steps.dropFirst(found) { try database.execute(sql: step) }
+                if found < version {
+                    try database.checkForeignKeys()
+                    try database.execute(sql: "PRAGMA user_version = \(version)")
+                }
+                return .commit
+            }
+            return found
         }
-        // Not released yet: what else version 2 needs is added to this step.
-        migrator.registerMigration("2") { database in
-            try database.execute(sql: second)
-            try database.execute(sql: "PRAGMA user_version = 2")
-        }
-        migrator.registerMigration("3") { database in
-            try database.execute(sql: third)
-            try database.execute(sql: "PRAGMA user_version = 3")
-        }
-        return migrator
+    }
+
+    /// The version of a database, 0 for an empty one.
+    static func version(of database: Database) throws -> Int {
+        try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     }
 
     /// Ids are BLOBs of 32 bytes, times are whole seconds since 1970.
@@ -255,4 +268,7 @@ enum Schema {
             PRIMARY KEY (number, peer_id)
         ) STRICT, WITHOUT ROWID;
         """
+
+    /// GRDB's list of steps: `user_version` has the number of the last one.
+    private static let fourth = "DROP TABLE IF EXISTS grdb_migrations;"
 }

@@ -10,10 +10,12 @@ package import Platform
 package final class StateStore: Sendable {
     /// The path of the database; empty for one in memory.
     package let path: String
+    /// The migration that opening it took; nil if the database was of the present version, or new.
+    package let migration: StateMigration?
     private let database: any DatabaseWriter
     private let failure = Locked<StorageError?>(nil)
 
-    /// Opens the database at `path`, making it if there is none, and brings it to the present schema.
+    /// Opens the database at `path`, making it if there is none, and brings it to the present schema, after a copy.
     ///
     /// - Throws: ``StorageError``; a database that is foreign, damaged, lost or newer is left as it is.
     package convenience init(
@@ -22,13 +24,15 @@ package final class StateStore: Sendable {
     ) throws(StorageError) {
         try StoreFile.prepare(path, fileSystem: fileSystem)
         do {
-            try StoreFile.inspect(path)
+            let found = try StoreFile.inspect(path, fileSystem: fileSystem)
+            let migration = StateMigration.migration(from: found, at: path)
+            if let migration { try StoreFile.copy(path, migration, fileSystem: fileSystem) }
             let pool = try DatabasePool(path: path, configuration: Self.configuration())
             try pool.writeWithoutTransaction { database in
                 // The pool relaxes this when it switches the log on; then a loss of power could undo commits.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
             }
-            try self.init(path: path, database: pool)
+            try self.init(path: path, database: pool, migration)
             try StoreFile.mark(path, fileSystem: fileSystem)
         } catch {
             throw StoreFailure.translate(error, path: path)
@@ -44,10 +48,11 @@ package final class StateStore: Sendable {
         }
     }
 
-    private init(path: String, database: any DatabaseWriter) throws {
+    private init(path: String, database: any DatabaseWriter, _ migration: StateMigration? = nil) throws {
         self.path = path
         self.database = database
-        try Schema.migrator.migrate(database)
+        self.migration = migration
+        try Schema.migrate(database)
     }
 
     /// Ends the use of the database; every later call fails.

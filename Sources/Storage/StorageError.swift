@@ -8,8 +8,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case foreign(path: String)
     /// The database was made before, and is empty or missing now.
     case lost(path: String)
-    /// The database was written by a newer version.
-    case newerSchema(path: String, found: Int, supported: Int)
+    /// The database was written by a newer version; `copy` is one that this version can read, from before the update.
+    case newerSchema(path: String, found: Int, supported: Int, copy: String?)
     /// Other users can read or change the file.
     case exposed(path: String, mode: UInt32)
     /// The disk is full; nothing was changed.
@@ -41,10 +41,17 @@ extension StorageError: CustomStringConvertible {
             the state in \(Terminal.quoted(path)) is lost: the file is empty or missing; restore a copy, or move \
             \(Terminal.quoted(path + StoreFile.markSuffix)) away to begin without networks, revocations and mail
             """
-        case .newerSchema(let path, let found, let supported):
+        case .newerSchema(let path, let found, let supported, nil):
             """
-            \(Terminal.quoted(path)) has schema version \(found), this program knows up to \(supported): update the \
-            program
+            a newer program wrote \(Terminal.quoted(path)) (version \(found), this one knows up to \(supported)): \
+            install the newer program again
+            """
+        case .newerSchema(let path, let found, let supported, let copy?):
+            """
+            a newer program wrote \(Terminal.quoted(path)) (version \(found), this one knows up to \(supported)): \
+            install the newer program again, or go back to the copy from before the update, without what came since: \
+            rm -f \(FilePath.shellQuoted(path + "-wal")) \(FilePath.shellQuoted(path + "-shm")) && \
+            mv \(FilePath.shellQuoted(copy)) \(FilePath.shellQuoted(path))
             """
         case .exposed(let path, let mode):
             """

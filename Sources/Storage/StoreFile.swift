@@ -9,6 +9,8 @@ enum StoreFile {
     private static let applicationIdOffset = 68
     /// The ending of the empty file next to a database that was made, which marks a lost one as lost.
     static let markSuffix = "-made"
+    /// The part of a copy's name between the name of the database and the version of the copy.
+    static let copySuffix = "-version-"
     /// The longest wait for a lock of another process.
     static let patienceSeconds = 5.0
 
@@ -70,22 +72,92 @@ enum StoreFile {
         }
     }
 
-    /// Throws if the database is newer than this program or damaged.
+    /// Returns the version of the database; throws if it is newer than this program or damaged.
     ///
     /// A connection of its own, because the pool writes when it opens.
-    static func inspect(_ path: String) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(patienceSeconds)
-        let database = try DatabaseQueue(path: path, configuration: configuration)
-        try database.read { database in
-            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    static func inspect(_ path: String, fileSystem: some FileSystem) throws -> Int {
+        let database = try open(path)
+        let found = try database.read { database in
+            let found = try Schema.version(of: database)
             guard found <= Schema.version else {
-                throw StorageError.newerSchema(path: path, found: found, supported: Schema.version)
+                throw StorageError.newerSchema(
+                    path: path,
+                    found: found,
+                    supported: Schema.version,
+                    copy: try newestCopy(of: path, fileSystem: fileSystem)
+                )
             }
+            guard found >= 0 else { throw StorageError.corrupted(path: path, detail: "version \(found)") }
             let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
             guard verdict == "ok" else { throw StorageError.corrupted(path: path, detail: verdict) }
+            return found
         }
         try database.close()
+        return found
+    }
+
+    /// The path of the copy of a version of the database at `path`.
+    static func copyPath(of path: String, version: Int) -> String { path + copySuffix + String(version) }
+
+    /// Makes the copy of the database that its migration requires, complete and durable on return.
+    ///
+    /// Copies of other versions are removed: they are older.
+    static func copy(_ path: String, _ migration: StateMigration, fileSystem: some FileSystem) throws {
+        let temporary = AtomicFile.temporaryPath(for: migration.copy)
+        defer { try? fileSystem.remove(temporary) }  // it was renamed, or its error is thrown
+        try write(copyOf: path, to: temporary, fileSystem: fileSystem)
+        let written = try open(temporary)
+        let found = try written.read { try Schema.version(of: $0) }
+        try written.close()
+        // Another process has migrated the database in the meantime, after a copy of its own.
+        guard found == migration.found else { return }
+        let descriptor = try fileSystem.open(temporary, for: .reading)
+        defer { fileSystem.close(descriptor) }
+        try fileSystem.synchronize(descriptor, path: temporary)
+        try fileSystem.rename(temporary, to: migration.copy)
+        for (number, other) in try copies(of: path, fileSystem: fileSystem) where number != migration.found {
+            try fileSystem.remove(other)
+        }
+        try fileSystem.synchronizeDirectory(FilePath.directory(of: path))
+    }
+
+    /// Writes a copy of the database to a new file of its user.
+    static func write(copyOf path: String, to copy: String, fileSystem: some FileSystem) throws {
+        // SQLite writes into the empty file and keeps its mode.
+        fileSystem.close(try fileSystem.open(copy, for: .creating))
+        let database = try open(path)
+        try database.writeWithoutTransaction { database in
+            try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
+        }
+        try database.close()
+    }
+
+    /// The newest copy that this program can read.
+    private static func newestCopy(of path: String, fileSystem: some FileSystem) throws -> String? {
+        try copies(of: path, fileSystem: fileSystem).filter { $0.version <= Schema.version }
+            .max { $0.version < $1.version }?.path
+    }
+
+    private static func copies(
+        of path: String,
+        fileSystem: some FileSystem
+    ) throws(FileError) -> [(version: Int, path: String)] {
+        let (directory, database) = (FilePath.directory(of: path), FilePath.name(of: path))
+        return try fileSystem.names(in: directory).compactMap { name in
+            copyVersion(name, of: database).map { ($0, FilePath.joining(directory, name)) }
+        }
+    }
+
+    /// The version of a copy by its name and the name of its database; nil for another file.
+    static func copyVersion(_ name: String, of database: String) -> Int? {
+        guard name.hasPrefix(database + copySuffix) else { return nil }
+        return Int(name.dropFirst(database.count + copySuffix.count))
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(patienceSeconds)
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 
     private static func header(of path: String, fileSystem: some FileSystem) throws(FileError) -> [UInt8] {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Identity
+internal import Platform
 internal import TestSupport
 internal import Testing
 
@@ -94,8 +95,12 @@ internal import Testing
     }
 
     /// The database of a released version, in a place where it may be changed.
-    private func database(ofVersion version: Int, in scratch: TemporaryDirectory) throws -> String {
-        let path = scratch.file("state-\(version).sqlite")
+    private func database(
+        ofVersion version: Int,
+        in scratch: TemporaryDirectory,
+        _ suffix: String = ""
+    ) throws -> String {
+        let path = scratch.file("state-\(version).sqlite\(suffix)")
         let bytes = try vector(named: "Storage/state-\(version).sqlite")
         #expect(FileManager.default.createFile(atPath: path, contents: bytes, attributes: [.posixPermissions: 0o600]))
         return path
@@ -137,5 +142,118 @@ internal import Testing
         let store = try StateStore(path: path)
         #expect(try store.read { try Int.fetchOne($0, sql: query) } == 0)
         try store.close()
+    }
+
+    @Test(arguments: released)
+    func `a migration leaves a copy from which an older program goes on`(version: Int) throws {
+        let scratch = try TemporaryDirectory()
+        let path = try database(ofVersion: version, in: scratch)
+        let copy = path + "-version-\(version)"
+        #expect(try StateMigration.pending(at: path) == StateMigration(found: version, copy: copy))
+        let store = try StateStore(path: path)
+        #expect(store.migration == StateMigration(found: version, copy: copy))
+        try store.close()
+        #expect(try StateMigration.pending(at: path) == nil)
+        #expect(try SystemFileSystem().status(of: copy, followingLink: false)?.mode == 0o600)
+        let old = try DatabaseQueue(path: copy)
+        #expect(try old.read { try Schema.version(of: $0) } == version)
+        #expect(try old.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+        try old.close()
+        // The copy is a database like the one that was migrated.
+        let back = try StateStore(path: copy)
+        try check(back)
+        try back.close()
+    }
+
+    @Test func `a later migration removes the copies of earlier ones, and a newer state names the copy`() throws {
+        let scratch = try TemporaryDirectory()
+        let path = try database(ofVersion: 1, in: scratch)
+        for name in ["-version-0", "-version-1", "-version-x"] {
+            #expect(FileManager.default.createFile(atPath: path + name, contents: nil))
+        }
+        try StateStore(path: path).close()
+        let names = try SystemFileSystem().names(in: scratch.path).filter { $0.contains("-version-") }
+        #expect(Set(names) == ["state-1.sqlite-version-1", "state-1.sqlite-version-x"])
+        let newer = try StateStore(path: path)
+        try newer.write { try $0.execute(sql: "PRAGMA user_version = 9") }
+        try newer.close()
+        let copy = path + "-version-1"
+        let expected = StorageError.newerSchema(path: path, found: 9, supported: Schema.version, copy: copy)
+        #expect(throws: expected) { try StateStore(path: path) }
+        #expect(expected.description.contains("mv \(copy) \(path)"))
+    }
+
+    @Test func `a negative version is damage`() throws {
+        let scratch = try TemporaryDirectory()
+        let path = try database(ofVersion: 1, in: scratch)
+        let old = try DatabaseQueue(path: path)
+        try old.write { try $0.execute(sql: "PRAGMA user_version = -1") }
+        try old.close()
+        #expect(throws: StorageError.corrupted(path: path, detail: "version -1")) { try StateStore(path: path) }
+    }
+
+    @Test func `a disk that is full before the copy leaves the old version`() throws {
+        let scratch = try TemporaryDirectory()
+        let path = try database(ofVersion: 1, in: scratch)
+        let disk = try FailingDisk(of: scratch)
+        disk.arm(.full(afterBytes: 0))
+        #expect(throws: StorageError.self) { try StateStore(path: path) }
+        disk.heal()
+        let names = try SystemFileSystem().names(in: scratch.path).filter { $0.contains("-version-") }
+        #expect(names.isEmpty)
+        let old = try DatabaseQueue(path: path)
+        #expect(try old.read { try Schema.version(of: $0) } == 1)
+        try old.close()
+        try StateStore(path: path).close()
+    }
+
+    @Test func `a killed migration leaves the old version or the new one, and its copy is complete`() throws {
+        let count = 60
+        let scratch = try TemporaryDirectory()
+        for number in 0..<count { _ = try database(ofVersion: 1, in: scratch, "-\(number)") }
+        let path = scratch.file("state-1.sqlite")
+        var random = SplitMix64(seed: 42)
+        var (first, kills, old) = (0, 0, 0)
+        while first < count {
+            let migration = try ChildProcess("CrashWriter", arguments: ["migrate", path, "\(first)"])
+            // The first line comes before anything is written.
+            for _ in 0...Int.random(in: 0...1, using: &random) { _ = migration.nextLine() }
+            var spin = Int.random(in: 0..<20_000, using: &random)
+            while spin > 0 { spin -= 1 }
+            _ = migration.kill()
+            kills += 1
+            while first < count, try isMigrated("\(path)-\(first)") { first += 1 }
+            if first < count, try isCopied("\(path)-\(first)") { old += 1 }
+        }
+        let store = try StateStore(path: "\(path)-\(count - 1)")
+        try check(store)
+        try store.close()
+        print("killed \(kills) times, \(old) times between the copy and the migration")
+        #expect(kills > 1)
+    }
+
+    /// Whether a database has the present version; its tables are those of its version either way.
+    private func isMigrated(_ path: String) throws -> Bool {
+        let database = try DatabaseQueue(path: path)
+        defer { try? database.close() }  // a failure above is thrown
+        let query = "SELECT count(*) FROM sqlite_schema WHERE name IN ('people', 'mail_relays')"
+        let (version, tables) = try database.read { database in
+            #expect(try String.fetchOne(database, sql: "PRAGMA integrity_check") == "ok")
+            return (try Schema.version(of: database), try Int.fetchOne(database, sql: query))
+        }
+        #expect(version == 1 && tables == 0 || version == Schema.version && tables == 2, "version \(version)")
+        if version == Schema.version { #expect(try isCopied(path)) }
+        return version == Schema.version
+    }
+
+    /// Whether there is a copy of a database; it is whole.
+    private func isCopied(_ path: String) throws -> Bool {
+        let copy = path + "-version-1"
+        guard try SystemFileSystem().status(of: copy, followingLink: false) != nil else { return false }
+        let database = try DatabaseQueue(path: copy)
+        defer { try? database.close() }  // a failure above is thrown
+        #expect(try database.read { try Schema.version(of: $0) } == 1)
+        #expect(try database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+        return true
     }
 }

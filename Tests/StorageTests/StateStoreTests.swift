@@ -47,7 +47,7 @@ internal import Testing
         try store.write { try $0.execute(sql: "PRAGMA user_version = 9") }
         try store.close()
         let before = try Data(contentsOf: URL(filePath: path))
-        let expected = StorageError.newerSchema(path: path, found: 9, supported: Schema.version)
+        let expected = StorageError.newerSchema(path: path, found: 9, supported: Schema.version, copy: nil)
         #expect(throws: expected) { try StateStore(path: path) }
         #expect(expected.description.contains("version 9") && expected.description.contains("up to \(Schema.version)"))
         #expect(try Data(contentsOf: URL(filePath: path)) == before)

@@ -6,7 +6,8 @@ internal import Storage
 /// Writes without end and says after each write that it is done, until a test kills it.
 ///
 /// `CrashWriter vault <path> <key file> <first>` and `CrashWriter store <path> <first>` write the numbers from `first`
-/// on to ten slots in turn. `CrashWriter prompt <terminal>` asks for a secret there and says how long it was.
+/// on to ten slots in turn. `CrashWriter migrate <path> <first>` migrates the databases `<path>-<first>` and so on, as many
+/// as there are. `CrashWriter prompt <terminal>` asks for a secret there and says how long it was.
 @main struct CrashWriter {
     static func main() throws {
         let arguments = CommandLine.arguments
@@ -30,6 +31,13 @@ internal import Storage
         case "store":
             let store = try StateStore(path: arguments[2])
             try write(from: first) { slot, text in try store.set(slot, to: Array(text.utf8)) }
+        case "migrate":
+            var number = first
+            while FileManager.default.fileExists(atPath: "\(arguments[2])-\(number)") {
+                try FileHandle.standardOutput.write(contentsOf: Data("\(number)\n".utf8))
+                try StateStore(path: "\(arguments[2])-\(number)").close()
+                number += 1
+            }
         default:
             exit(64)
         }

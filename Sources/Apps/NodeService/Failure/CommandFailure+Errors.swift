@@ -242,7 +242,8 @@ extension CommandFailure {
 
     private init(storage error: StorageError) {
         switch error {
-        case .corrupted, .foreign, .lost, .newerSchema: self.init("bad-state", .data, error.description)
+        case .corrupted, .foreign, .lost: self.init("bad-state", .data, error.description)
+        case .newerSchema: self.init("newer-state", .data, error.description)
         case .busy: self.init("in-use", .tryAgain, error.description)
         case .exposed: self.init("exposed", .configuration, error.description)
         case .invalid: self.init("bad-data", .data, error.description)

@@ -1,3 +1,5 @@
+internal import Storage
+
 /// A file or directory that this program keeps in a home.
 ///
 /// Writers take their names from here, and `runar reset` removes all of them: a name that is missing here would outlive
@@ -26,9 +28,10 @@ package enum HomeFile: String, CaseIterable, Sendable {
     case socket = "control.sock"
     case nodeLock = "node.lock"
 
-    /// Whether a name in a home is one of this program's: a file of the list, the page that starts a browser, or a file
-    /// that was being written.
+    /// Whether a name in a home is one of this program's: a file of the list, a copy of the state from before an update,
+    /// the page that starts a browser, or a file that was being written.
     package static func isOwn(_ name: String) -> Bool {
-        HomeFile(rawValue: name) != nil || ConsoleLink.isName(name) || Leftovers.isLeftover(name)
+        HomeFile(rawValue: name) != nil || StateMigration.isCopy(name, of: state.rawValue)
+            || ConsoleLink.isName(name) || Leftovers.isLeftover(name)
     }
 }

@@ -85,9 +85,13 @@ package final class NodeDirectory: Sendable {
         )
     }
 
-    /// The node of this home; nothing is on the network yet.
-    package func makeNode(settings: Settings, metrics: (any MetricsFactory)? = nil) throws -> RunarNode {
-        let config = try settings.nodeConfig(keys: keys, state: directory.file(Self.stateName))
+    /// The node of this home, or of another file with its state; nothing is on the network yet.
+    package func makeNode(
+        settings: Settings,
+        state: String? = nil,
+        metrics: (any MetricsFactory)? = nil
+    ) throws -> RunarNode {
+        let config = try settings.nodeConfig(keys: keys, state: state ?? directory.file(Self.stateName))
         config.metricsFactory = metrics
         let node: RunarNode
         do {

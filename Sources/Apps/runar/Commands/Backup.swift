@@ -45,9 +45,7 @@ extension Backup {
                 _ = try await session.send(.exportKey(name: "root", isRevealed: false))
                 guard let path else { return try await showPhrase(session) }
                 let content = try await session.send(.backup)
-                let secret = try Backup.newSecret(backupPassphraseFile)
-                try VaultFile.export(try BackupFile.storage(of: content), to: path, secret: secret)
-                let report = BackupReport(file: path, networks: content.networks.count)
+                let report = try Backup.write(content, to: path, Backup.newSecret(backupPassphraseFile))
                 try Output.report(report, asJSON: home.output.json)
             }
         }
@@ -178,8 +176,14 @@ extension Backup {
         return .setting(try passphrase(in: file))
     }
 
+    /// Writes a backup file.
+    static func write(_ content: BackupContent, to path: String, _ secret: VaultSecret) throws -> BackupReport {
+        try VaultFile.export(try BackupFile.storage(of: content), to: path, secret: secret)
+        return BackupReport(file: path, networks: content.networks.count)
+    }
+
     /// Returns the passphrase of a new backup file: from a file, or from a prompt.
-    private static func newSecret(_ file: String?) throws -> VaultSecret {
+    static func newSecret(_ file: String?) throws -> VaultSecret {
         if let file { return try passphrase(in: file) }
         return .passphrase(try Prompt.newSecret("choose a passphrase for the file", otherwise: passphraseAdvice))
     }

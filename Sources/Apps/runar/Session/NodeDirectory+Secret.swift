@@ -3,15 +3,18 @@ internal import NodeService
 internal import Platform
 
 extension NodeDirectory {
-    /// Opens a home that `runar init` made, with what the settings or a person say.
+    /// Opens a home that `runar init` made, with the secret of the settings or of a person, and announces an update of its
+    /// data.
     ///
     /// - Throws: ``CommandFailure`` or the error of a store.
     static func open(_ path: String, settings: Settings, waiting: Bool = true) async throws -> NodeDirectory {
-        try await open(path, waiting: waiting) { directory in
+        let home = try await open(path, waiting: waiting) { directory in
             try await secret(of: directory, settings: settings).opening {
                 try VaultFile.open(at: directory.file(vaultName), secret: $0)
             }
         }
+        try await Upgrade.announce(home, settings: settings)
+        return home
     }
 
     /// The source of the secret that opens the vault: a key file if one is named or lies in the home, else a passphrase.
