@@ -289,10 +289,12 @@ let package = Package(
                 nio, nioPosix, nioHTTP1,
             ]
         ),
+        // The licences of everything in the program, embedded.
+        .target(name: "CNotices", path: "Sources/Apps/CNotices"),
         .executableTarget(
             name: "runar",
             dependencies: [
-                "NodeService", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes", "Identity",
+                "CNotices", "NodeService", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes", "Identity",
                 "Concurrency", "NodeCore",
                 "QRCode", "ImageFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", logging, arguments,
             ],

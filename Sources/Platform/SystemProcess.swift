@@ -14,6 +14,11 @@ package enum SystemProcess {
         return unsafe String(cString: value)
     }
 
+    /// The file from which this process would have read its arguments, if it cannot be read; nil if it has them.
+    package static var missingArgumentsFile: String? {
+        argumentsFile.flatMap { unsafe access($0, R_OK) == 0 ? nil : $0 }
+    }
+
     /// Seconds since 1970 by the wall clock; 0 while it is set to a time before.
     package static var wallSeconds: UInt64 {
         var time = timespec()

@@ -26,7 +26,7 @@ enum Layers {
         ["Circle"],
         // Apps.
         ["CGnuTLS"],
-        ["ConsolePages", "CTLSShim", "CRunar"],
+        ["ConsolePages", "CTLSShim", "CRunar", "CNotices"],
         ["Console"],
         ["NodeService"],
         ["runar", "RunarC"],

@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import CNotices
 internal import Foundation
 internal import NodeService
+internal import Platform
 
 /// The command: private networks of one's own devices.
 @main
@@ -41,10 +43,30 @@ struct Runar: AsyncParsableCommand {
         ]
     )
 
+    @Flag(help: "Print the licences of everything in this program.")
+    var licenses = false
+
+    func run() throws {
+        guard licenses else { throw CleanExit.helpRequest(self) }
+        var count = 0
+        guard let text = unsafe runar_notices(&count) else { return }
+        let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
+        try Output.raw(unsafe String(decoding: bytes, as: UTF8.self))
+    }
+
     static func main() async {
         Posix.occupyStandardDescriptors()
         Posix.keepMemoryPrivate()
         Posix.ignoreSignals([Posix.brokenPipe])
+        if let file = SystemProcess.missingArgumentsFile {
+            let failure = CommandFailure(
+                "no-arguments",
+                .configuration,
+                "the arguments of this command are unknown, because \(file) cannot be read: mount /proc"
+            )
+            Output.failure(failure, asJSON: false)
+            Output.end(Output.exitStatus(of: failure))
+        }
         let arguments = Array(CommandLine.arguments.dropFirst())
         let asJSON = arguments.prefix { $0 != "--" }.contains("--json")
         Output.end(await perform(arguments, asJSON: asJSON))

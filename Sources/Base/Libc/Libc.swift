@@ -145,6 +145,9 @@ package func releaseFreePages() { _ = malloc_zone_pressure_relief(nil, 0) }
 /// The directory for the data of a user's programs, relative to the user's home directory.
 package let userDataDirectory = "Library/Application Support/Runar"
 
+/// The file from which Swift reads the arguments of a program; nil where the system hands them over.
+package let argumentsFile: String? = nil
+
 /// The program that opens a file with the application that the person chose for its kind.
 package let fileOpener = "open"
 
@@ -268,6 +271,9 @@ package func releaseFreePages() {
 }
 
 package let userDataDirectory = ".local/share/runar"
+
+/// The file from which Swift reads the arguments of a program.
+package let argumentsFile: String? = "/proc/self/cmdline"
 
 package let fileOpener = "xdg-open"
 

@@ -41,8 +41,13 @@ package enum ConfigurationFile {
     /// - Throws: ``CommandFailure`` that names the line of trouble or the unknown key and its neighbour.
     package static func read(in home: String) throws -> [Setting: [String]] {
         let path = FilePath.joining(home, name)
-        guard let bytes = try AtomicFile.read(path, limit: byteLimit) else { return [:] }
-        return try parse(bytes, path: path)
+        let bytes: [UInt8]?
+        do throws(FileError) {
+            bytes = try AtomicFile.read(path, limit: byteLimit)
+        } catch {
+            throw NodeDirectory.failure(error, at: home)
+        }
+        return try bytes.map { try parse($0, path: path) } ?? [:]
     }
 
     static func parse(_ bytes: [UInt8], path: String) throws(CommandFailure) -> [Setting: [String]] {

@@ -22,7 +22,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
     }
 
     /// Returns the failure with more advice.
-    func adding(_ advice: String) -> CommandFailure { CommandFailure(code, status, "\(message); \(advice)") }
+    package func adding(_ advice: String) -> CommandFailure { CommandFailure(code, status, "\(message); \(advice)") }
 }
 
 extension CommandFailure: Codable {

@@ -22,11 +22,12 @@ struct Demo: AsyncParsableCommand {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "runar-demo-" + String(UInt32.random(in: .min ... .max), radix: 36)
         ).path
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        do {
+            try SystemFileSystem().makeDirectory(folder, mode: 0o700)
+        } catch {
+            let advice = "name another directory for temporary files with TMPDIR"
+            throw CommandFailure(file: error).adding(advice)
+        }
         let screen = DemoScreen(isSilent: output.json)
         let stage = try DemoStage(folder: folder, screen: screen)
         let report = try await Interruption.run { await stage.perform() }
