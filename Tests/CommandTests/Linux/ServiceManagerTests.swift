@@ -52,16 +52,17 @@ internal import Testing
         #expect(ServiceManager.Message.status("a\nREADY=1").text == "STATUS=a READY=1")
     }
 
-    @Test func `the unit starts what the command offers`() throws {
-        let unit = try packageText(named: "packaging/systemd/runar.service")
+    @Test(arguments: [("user", "/usr/bin/env runar up"), ("system", "/usr/bin/runar up")])
+    func `a unit starts the command and keeps its time limits`(manager: String, start: String) throws {
+        let unit = try packageText(named: "packaging/systemd/\(manager)/runar.service")
         let settings = Dictionary(
             unit.split(separator: "\n").filter { !$0.hasPrefix("#") && $0.contains("=") }.map { line in
-                let parts = line.split(separator: "=", maxSplits: 1)
+                let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 return (String(parts[0]), String(parts[1]))
             },
             uniquingKeysWith: { first, _ in first }
         )
-        #expect(settings["Type"] == "notify" && settings["ExecStart"] == "/usr/bin/env runar up")
+        #expect(settings["Type"] == "notify" && settings["ExecStart"] == start)
         let patience = try #require(settings["TimeoutStopSec"].flatMap { Int64($0) })
         #expect(Duration.seconds(patience) > RunarNode.drainPatience)
         let preventing = try #require(settings["RestartPreventExitStatus"]).split(separator: " ").compactMap {
