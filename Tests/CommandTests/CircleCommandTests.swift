@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import NodeService
 
-@Suite("Circle commands", .timeLimit(.minutes(15))) struct CircleCommandTests {
+@Suite("Circle commands", .aside, .timeLimit(.minutes(15))) struct CircleCommandTests {
     /// Two people who trust each other.
     static func makeFriends(_ pair: ConnectedPair) throws {
         _ = try pair.owner.answer(["circle", "profile", "Ada"])

@@ -5,6 +5,7 @@ internal import Testing
 /// Thoughts between two people while their nodes, and a third one that holds mail, are killed at random.
 @Suite(
     "Mail and kill -9",
+    .aside,
     .timeLimit(.minutes(60)),
     .enabled(if: LongTests.areRun, "a thousand rounds take a quarter of an hour: make test-long")
 ) struct MailCrashTests {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-@Suite("Sealed messages", .timeLimit(.minutes(15))) struct SealedMessageTests {
+@Suite("Sealed messages", .aside, .timeLimit(.minutes(15))) struct SealedMessageTests {
     @Test func `keys are exchanged and compared, and a sealed message arrives once`() throws {
         let pair = try ConnectedPair()
         let early = try pair.owner.runar(["send", "phone", "hello", "--sealed", "--json"])

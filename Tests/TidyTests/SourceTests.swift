@@ -41,6 +41,18 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `tests that wait for commands do not block the threads of tasks`() throws {
+        let runners = ["RunningCommand(", "TerminalCommand(", ".runar(["]
+        let sources = try ["Tests/CommandTests", "Tests/LabTests"].flatMap { try SourceTree.sources(below: $0) }
+        func has(_ word: String, _ source: SourceText) -> Bool { source.code.contains { $0.contains(word) } }
+        let suites = sources.filter { source in
+            has("@Suite(", source) && runners.contains { has($0, source) }
+        }
+        #expect(suites.count > 30)
+        let findings = suites.filter { !has(".aside", $0) }.map(\.path)
+        #expect(findings.isEmpty, "without .aside, which gives each test a thread: \(findings)")
+    }
+
     @Test func `tasks wait with the shared primitives`() throws {
         let sources = try SourceTree.sources(below: "Sources").filter { !Rules.definesPromise($0) }
         let findings = try Rules.wordFindings(sources, banned: Rules.bannedOutsidePromise)

@@ -8,6 +8,7 @@ internal import Testing
 /// The mobile specification's peer connection workflow: a STUN server and two exchanged texts, without a common member.
 @Suite(
     "Two members without a common one",
+    .aside,
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
     .timeLimit(.minutes(LabExtent.isFull ? 60 : 15))
 ) struct PunchTests {

@@ -5,6 +5,7 @@ internal import Testing
 /// `runar stun` and `runar doctor` behind real routers.
 @Suite(
     "The kind of a router, found out by our own server and client",
+    .aside,
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
     .timeLimit(.minutes(15))
 ) struct StunLabTests {
