@@ -5,6 +5,7 @@
 #   SUITES="BytesTests QUICTests" which test targets `make test` runs (default: all, and the checks)
 #   VERBOSE=1                     `make test` prints the log of each suite
 #   BUILD=no                      `make test` takes what is built already
+#   OLDER=.build/release/runar    the program of an older version, for the upgrade in `make check-packages`
 #   PARTS="outside sanitize"      which parts `make release-check` runs (default: those that have not passed yet)
 
 CONFIGURATION ?= release
@@ -12,13 +13,14 @@ SWIFT_BUILD := $(if $(filter debug,$(CONFIGURATION)),./scripts/debug-build.sh,sw
 SUITES ?=
 VERBOSE ?=
 PARTS ?=
+RELEASE := python3 -B scripts/release
 GATE := python3 -B scripts/gate
 FORMATTED := Package.swift Sources Tests Benchmarks/Sources Examples
 
 export SUITES VERBOSE PARTS BUILD
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long release-check build format lint api-description documentation soak lab library outside sanitize
+.PHONY: help release size check-packages demo test test-long release-check build format lint api-description documentation soak lab library outside sanitize
 .PHONY: attacks fuzz check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
 
 help: ## List the targets.
@@ -36,6 +38,19 @@ test-long: ## Run the tests that need long real time, which `make test` skips, a
 
 release-check: ## Before a release: librunar, attacks, a package outside, sanitizers, a soak of five minutes, a round of the bench.
 	@$(GATE) release-check
+
+release: ## Make the packages, the archive, the image and the bill of materials of the last commit in dist/.
+	@./scripts/install-dependencies.sh build
+	@$(RELEASE)
+
+check-packages: ## As root on Debian: use what `make release` wrote in fresh systems, in namespaces and under systemd.
+	@./scripts/install-dependencies.sh packages
+	@python3 -B scripts/release/package_check.py dist/*.deb $(OLDER)
+	@python3 -B scripts/release/image_check.py dist/*-image.tar
+	@python3 -B scripts/release/service_check.py .build-release/link/runar
+
+size: ## Print the largest parts of the program that `make release` linked.
+	@$(RELEASE) size
 
 build: dependencies ## Build the `runar` command.
 	@./scripts/stage.sh "build runar ($(CONFIGURATION))" ./scripts/build-progress.sh $(SWIFT_BUILD) --product runar

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install-dependencies.sh [build|test|bench]: installs what is missing, says what it does, changes nothing otherwise.
+# install-dependencies.sh [build|test|bench|packages]: installs what is missing, says what it does, changes nothing otherwise.
 #
 # Each need is a check, not a package name: a library that came by other means is left alone. Debian and Ubuntu
 # get packages by apt, macOS by Homebrew. sudo is used only by a user who is not root, and only if something is missing.
@@ -85,7 +85,16 @@ collect_needs() {
         need has_system_command nats-server nats-server nats-server
         need has_library libnats libnats-dev cnats
         ;;
-    *) fail "install-dependencies.sh: '$purpose' is none of build, test, bench." ;;
+    packages)
+        need has_command python3 python3 python3
+        need has_system_command debootstrap debootstrap -
+        need has_command systemd-nspawn systemd-container -
+        need has_command skopeo skopeo -
+        need has_command lintian lintian -
+        need has_command mandoc mandoc -
+        need has_system_command ip iproute2 -
+        ;;
+    *) fail "install-dependencies.sh: '$purpose' is none of build, test, bench, packages." ;;
     esac
 }
 

@@ -10,7 +10,8 @@ Values travel as JSON. Calls wait for their end; those that end in `_soon` retur
 which asyncio.wrap_future() makes awaitable. Handlers of actions run on threads of their own, several at a time; those of a
 subscription one after the other.
 
-The library is the file that RUNAR_LIBRARY in the environment names, or librunar next to this file, or the system's.
+The library is the file that RUNAR_LIBRARY in the environment names, or librunar next to this file or in runar.libs
+there, as in a wheel, or the system's.
 """
 
 import atexit
@@ -178,8 +179,9 @@ _PROTOTYPES = {
 
 def _load():
     name = "librunar.dylib" if sys.platform == "darwin" else "librunar.so"
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
-    found = os.environ.get("RUNAR_LIBRARY") or (beside if os.path.exists(beside) else ctypes.util.find_library("runar"))
+    folder = os.path.dirname(os.path.abspath(__file__))
+    near = filter(os.path.exists, [os.path.join(folder, name), os.path.join(folder, "runar.libs", name)])
+    found = os.environ.get("RUNAR_LIBRARY") or next(near, None) or ctypes.util.find_library("runar")
     if not found:
         raise ImportError("librunar was not found: run make library, and set RUNAR_LIBRARY to the file that it names")
     library = ctypes.CDLL(found)

@@ -47,11 +47,11 @@ enum SourceTree {
         FileManager.default.isExecutableFile(atPath: root.appending(path: path).path(percentEncoded: false))
     }
 
-    /// Whether a path is made by tools rather than written: build folders, environments, the repository itself.
+    /// Whether a path is made by tools rather than written: build folders, environments, a release, the repository itself.
     private static func isForeign(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
         return name.hasPrefix(".build") || name == ".git" || name.hasPrefix(".venv") || name == "__pycache__"
-            || name == ".swiftpm"
+            || name == ".swiftpm" || path == "dist"
     }
 }
 

@@ -47,6 +47,7 @@ CHECKS = [
     ("reference documentation", 1, 30, ["./scripts/documentation.sh", ".build/documentation", "{products}"]),
     ("librunar in C and Python", 1, 15, ["./scripts/library.sh", ".build/library-debug", "{products}"]),
     ("the gate itself", 0.3, 5, ["python3", "-B", "-m", "unittest", "discover", "scripts/gate"]),
+    ("the release itself", 0.8, 8, ["python3", "-B", "-m", "unittest", "discover", "scripts/release"]),
 ]
 
 def all_suites():

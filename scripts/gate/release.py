@@ -14,6 +14,8 @@ RESULTS = ".build/release-check.json"
 PARTS = {
     "library": (["make", "--no-print-directory", "library"], {}),
     "attacks": (["make", "--no-print-directory", "attacks"], {}),
+    "release": (["make", "--no-print-directory", "release"], {}),
+    "packages": (["make", "--no-print-directory", "check-packages"], {}),
     "soak": (["make", "--no-print-directory", "soak"], {"SOAK_SECONDS": "300"}),
     "bench": (["make", "--no-print-directory", "bench"], {"ROUNDS": "1"}),
     "outside": (["make", "--no-print-directory", "outside"], {}),

@@ -1,0 +1,96 @@
+"""What a release is made of: the commit, its version and time, and the folders."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# The one place of the version.
+VERSION_FILE = "Sources/Apps/NodeService/Text/ProductVersion.swift"
+DIST = os.path.join(ROOT, "dist")
+WORK = os.path.join(ROOT, ".build-release")
+
+
+class Stop(Exception):
+    """The release cannot be made; the text says what to do."""
+
+
+def run(*command, **options):
+    """Runs a command and returns its standard output; its failure ends the release."""
+    options = {"cwd": ROOT, "text": True, "stdout": subprocess.PIPE, **options}
+    done = subprocess.run(command, **options)
+    if done.returncode:
+        raise Stop(f"`{' '.join(command[:4])}` failed with status {done.returncode}; its messages are above")
+    return done.stdout
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def version_of(text):
+    """Returns the version in the text of the file that states it."""
+    found = re.search(r'static let text = "([^"]+)"', text)
+    if not found:
+        raise Stop(f"{VERSION_FILE} states no version")
+    return found[1]
+
+
+class Commit:
+    """The commit that is released: what is not committed is not in a release."""
+
+    def __init__(self):
+        self.id = run("git", "rev-parse", "HEAD").strip()
+        self.epoch = int(run("git", "show", "--no-patch", "--format=%ct", self.id))
+        self.version = version_of(run("git", "show", f"{self.id}:{VERSION_FILE}"))
+        if changed := run("git", "status", "--porcelain", "--untracked-files=no").strip():
+            say(f"note: these changes are not committed, so they are not in the release:\n{changed}")
+
+    def export(self, folder):
+        """Makes `folder` equal to the commit; files that are equal already keep their times, so that a build goes on."""
+        names = set()
+        with tarfile.open(fileobj=io.BytesIO(run("git", "archive", self.id, text=False))) as files:
+            for member in files:
+                if not member.isfile():
+                    continue
+                names.add(member.name)
+                place, content = os.path.join(folder, member.name), files.extractfile(member).read()
+                if not same(place, content):
+                    os.makedirs(os.path.dirname(place), exist_ok=True)
+                    with open(place, "wb") as file:
+                        file.write(content)
+                os.chmod(place, 0o755 if member.mode & 0o100 else 0o644)
+        for place, path in below(folder):
+            if path not in names:
+                os.remove(place)
+
+
+def same(place, content):
+    try:
+        with open(place, "rb") as file:
+            return file.read() == content
+    except FileNotFoundError:
+        return False
+
+
+def below(folder):
+    """Yields the files of a folder with their paths in it, without what builds make."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [one for one in folders if not one.startswith(".build")]
+        for name in names:
+            path = os.path.join(place, name)
+            if os.path.relpath(path, folder) != "Package.resolved":
+                yield path, os.path.relpath(path, folder)
+
+
+def main_of(function):
+    """Runs the release and prints why it cannot be made."""
+    try:
+        function()
+    except Stop as stop:
+        print(f"error: {stop}", file=sys.stderr)
+        return 1
+    return 0
