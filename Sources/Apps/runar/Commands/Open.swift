@@ -54,11 +54,11 @@ struct Open: AsyncParsableCommand {
         if !isFile, Output.isTerminal { return try show(first.opened, isWhole: reader.isEnded) }
 
         let output = try OutputFile.begin(output)
-        try output.write(first.opened.plaintext)
         var (parts, byteCount) = (1, first.opened.plaintext.count)
         let progress = ProgressLine()
         defer { progress.finish() }
         do {
+            try output.write(first.opened.plaintext)
             while let part = try reader.next() {
                 try output.write(part.opened.plaintext)
                 parts += 1
@@ -66,6 +66,7 @@ struct Open: AsyncParsableCommand {
                 progress.show("opened: \(ByteCountText.text(of: Double(byteCount)))")
             }
         } catch {
+            output.discard()
             progress.finish()
             if output.path == nil { Output.note("the output is incomplete: do not use it") }
             throw error

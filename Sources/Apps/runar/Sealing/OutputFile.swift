@@ -5,12 +5,20 @@ internal import Platform
 struct OutputFile: ~Copyable {
     /// The absolute path of the file; nil for standard output.
     let path: String?
+    /// The path of the bytes until the file is whole.
+    private let temporary: String?
     private var writer: AtomicFileWriter<SystemFileSystem>?
     /// Removes what was written if the person ends the command.
     private let interruption: SignalSources?
 
-    private init(path: String?, writer: consuming AtomicFileWriter<SystemFileSystem>?, interruption: SignalSources?) {
+    private init(
+        path: String?,
+        temporary: String?,
+        writer: consuming AtomicFileWriter<SystemFileSystem>?,
+        interruption: SignalSources?
+    ) {
         self.path = path
+        self.temporary = temporary
         self.writer = writer
         self.interruption = interruption
     }
@@ -19,7 +27,7 @@ struct OutputFile: ~Copyable {
     ///
     /// - Throws: ``CommandFailure`` for a directory, a link or a device; ``FileError`` if the file cannot be made.
     static func begin(_ path: String?) throws -> OutputFile {
-        guard let path, path != "-" else { return OutputFile(path: nil, writer: nil, interruption: nil) }
+        guard let path, path != "-" else { return Self(path: nil, temporary: nil, writer: nil, interruption: nil) }
         let absolute = HomeOptions.absolute(path)
         let found = try SystemFileSystem().status(of: absolute, followingLink: false)
         guard found == nil || found?.kind == .file else {
@@ -35,7 +43,7 @@ struct OutputFile: ~Copyable {
             try? SystemFileSystem().remove(temporary)  // not made yet, or in its place already
         }
         let writer = try AtomicFileWriter(absolute, temporary: temporary, mode: mode)
-        return OutputFile(path: absolute, writer: writer, interruption: interruption)
+        return OutputFile(path: absolute, temporary: temporary, writer: writer, interruption: interruption)
     }
 
     /// Appends `bytes`.
@@ -45,12 +53,26 @@ struct OutputFile: ~Copyable {
         if writer == nil { try Output.bytes(bytes) } else { try writer?.write(bytes) }
     }
 
+    /// Removes what was written, after a failure.
+    ///
+    /// The writer removes it when it goes away, but optimised code does not let it go where an error leaves an asynchronous
+    /// function: part of a secret text stayed behind.
+    func discard() {
+        if let temporary { try? SystemFileSystem().remove(temporary) }  // the first error is the one that counts
+    }
+
     /// Puts the file in its place.
     ///
     /// - Throws: ``FileError``.
     consuming func commit() throws(FileError) {
         // What is under way now is no longer taken back.
         interruption?.cancel()
-        try writer?.commit()
+        let temporary = temporary
+        do throws(FileError) {
+            try writer?.commit()
+        } catch {
+            if let temporary { try? SystemFileSystem().remove(temporary) }  // the first error is the one that counts
+            throw error
+        }
     }
 }
