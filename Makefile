@@ -5,7 +5,7 @@
 #   SUITES="BytesTests QUICTests" which test targets `make test` runs (default: all, and the checks)
 #   VERBOSE=1                     `make test` prints the log of each suite
 #   BUILD=no                      `make test` takes what is built already
-#   OLDER=.build/release/runar    the program of an older version, for the upgrade in `make check-packages`
+#   OLDER=FILE                    a program that an older version's `make release` linked, for `make check-packages`
 #   PARTS="outside sanitize"      which parts `make release-check` runs (default: those that have not passed yet)
 
 CONFIGURATION ?= release
@@ -36,7 +36,7 @@ test: ## Install what is missing, lint, build once, and run every test, the demo
 test-long: ## Run the tests that need long real time, which `make test` skips, and a soak of a minute.
 	@RUNAR_LONG=1 LIMIT_SECONDS=3600 $(GATE) long
 
-release-check: ## Before a release: librunar, attacks, a package outside, sanitizers, a soak of five minutes, a round of the bench.
+release-check: ## Before a release: its packages, librunar, attacks, a package outside, sanitizers, a soak of five minutes, a round of the bench.
 	@$(GATE) release-check
 
 release: ## Make the packages, the archive, the image and the bill of materials of the last commit in dist/.

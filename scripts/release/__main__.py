@@ -123,8 +123,8 @@ class Release:
         run(
             sys.executable, "-B", os.path.join(ROOT, "scripts", "release", "bill.py"), "make",
             "--version", self.version, "--commit", self.commit.id, "--time", str(self.epoch),
-            "--map", os.path.join(LINK, "runar.map"), "--objects", objects, "--own", os.path.join(LINK, "icu.o"), "--program", self.program,
-            "--root", SOURCE, "--output", out,
+            "--map", os.path.join(LINK, "runar.map"), "--objects", objects, "--own", os.path.join(LINK, "icu.o"),
+            "--program", self.program, "--root", SOURCE, "--output", out,
         )
         return out
 

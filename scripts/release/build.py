@@ -1,4 +1,4 @@
-"""The program and the library of a release: static, but for GnuTLS and libc, whose security updates a system makes.
+"""The program of a release: static, but for GnuTLS and libc, whose security updates a system makes.
 
 SwiftPM compiles; the last link is made here, because SwiftPM puts the folder of the system's shared libraries before all
 others. Paths of the build are mapped away, so that the same commit gives the same bytes in every folder.
@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 
+import libraries
 from project import Stop, run, say
 
 # Whole archives: what a system has only as a shared library would be needed at run time.
@@ -63,7 +64,7 @@ class Build:
         say("\n== link runar")
         run("swiftc", *options, stderr=subprocess.DEVNULL)
         run("strip", "--strip-all", "--remove-section=.comment", "-o", program, unstripped)
-        if extra := set(needed(program)) - set(SHARED):
+        if extra := set(libraries.needed_names(program)) - set(SHARED):
             raise Stop(f"the program needs shared libraries that it must not need: {', '.join(sorted(extra))}")
         return program, link_map
 
@@ -95,11 +96,6 @@ def stub(folder):
         file.write(STUB % {"version": found[1]})
     run("clang", "-c", "-O2", "-fPIC", source, "-o", result)
     return result
-
-
-def needed(program):
-    """Returns the shared libraries that a program names."""
-    return re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", program))
 
 
 def largest(link_map, count=25):

@@ -10,7 +10,7 @@ internal import Testing
 
     init() throws { home = try TemporaryDataDirectory() }
 
-    /// Gives the database another version: four bytes in the header of an SQLite file, when no log is beside it.
+    /// Writes another version into the header of the database, which must not have a log.
     private func setVersion(_ version: UInt8) throws {
         #expect(!FileManager.default.fileExists(atPath: state + "-wal"))
         let file = try FileHandle(forUpdating: URL(filePath: state))

@@ -7,7 +7,7 @@ internal import Storage
 ///
 /// `CrashWriter vault <path> <key file> <first>` and `CrashWriter store <path> <first>` write the numbers from `first`
 /// on to ten slots in turn. `CrashWriter migrate <path> <first>` migrates the databases `<path>-<first>` and so on, as many
-/// as there are. `CrashWriter prompt <terminal>` asks for a secret there and says how long it was.
+/// as there are. `CrashWriter prompt <terminal>` asks for a secret there and prints its length.
 @main struct CrashWriter {
     static func main() throws {
         let arguments = CommandLine.arguments
