@@ -115,6 +115,13 @@ internal import Testing
         #expect(Rules.isTimed(source(text, path: "Tests/Helpers/Soak/Planted.swift")))
     }
 
+    @Test func `a value without copies that cleans up is found, a class is not`() {
+        let body = " {\n    deinit { close() }\n}"
+        #expect(Rules.cleanupFindings(source("struct File: ~Copyable" + body)).map(\.line) == [1])
+        #expect(Rules.cleanupFindings(source("final class File" + body)).isEmpty)
+        #expect(Rules.cleanupFindings(source("struct Key: ~Copyable {}")).isEmpty)
+    }
+
     @Test func `a dropped failure needs its reason`() {
         #expect(Rules.silentFailureFindings(source("let a = try? b()")).count == 1)
         #expect(Rules.silentFailureFindings(source("let a = try? b(\"// no\")")).count == 1)

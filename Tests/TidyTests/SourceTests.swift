@@ -35,6 +35,11 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `values without copies do not clean up`() throws {
+        let findings = try everything().filter { !Rules.belongsToLoop($0) }.flatMap(Rules.cleanupFindings)
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
     @Test func `tests wait for events, not for time`() throws {
         let sources = try SourceTree.sources(below: "Tests").filter { !Rules.isTimed($0) }
         let findings = try Rules.wordFindings(sources, banned: Rules.bannedInTests)

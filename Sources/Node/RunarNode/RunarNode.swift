@@ -2,6 +2,7 @@
 internal import Concurrency
 @_exported public import Identity
 @_exported public import Kademlia
+internal import Logging
 @_exported public import Node
 @_exported public import Platform
 internal import Storage
@@ -74,6 +75,11 @@ public final class RunarNode: Sendable {
         self.broadcasts = NodeBroadcasts(capacity: config.listenerCapacity, messageByteLimit: config.messageByteLimit)
         self.logs = NodeLogs(Self.logger(of: config), levels: config.logLevels)
         self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
+        if let migration = self.store.migration {
+            self.logs[.storage].notice(
+                "state of version \(migration.found) was brought to \(StateMigration.version); a copy is in \(migration.copy)"
+            )
+        }
         self.mailService = MailService(store: self.store, outgoingLimit: outgoingMailLimit)
         self.device = Locked(try Self.peerId(of: config))
         self.addBuiltInServices()

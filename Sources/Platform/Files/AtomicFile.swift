@@ -76,7 +76,7 @@ package enum AtomicFile {
 /// Replaces a file piece by piece, with the promises of ``AtomicFile``.
 ///
 /// Nothing is at the path before ``commit()``. A writer that is dropped before removes its temporary file.
-package struct AtomicFileWriter<System: FileSystem>: ~Copyable {
+package final class AtomicFileWriter<System: FileSystem> {
     private let path: String
     private let temporary: String
     private let descriptor: Int32
@@ -115,7 +115,7 @@ package struct AtomicFileWriter<System: FileSystem>: ~Copyable {
     /// Puts the file in its place, and returns once it is durable.
     ///
     /// - Throws: ``FileError`` of the call that failed; the file then holds either the old or the new bytes.
-    package consuming func commit() throws(FileError) {
+    package func commit() throws(FileError) {
         try fileSystem.setMode(mode, of: descriptor, path: temporary)
         try fileSystem.synchronize(descriptor, path: temporary)
         try fileSystem.rename(temporary, to: path)

@@ -5,7 +5,7 @@ internal import Libc
 private nonisolated(unsafe) var signalPipe: Int32 = -1
 
 /// A terminal that is open for one question.
-struct TerminalDevice: ~Copyable {
+final class TerminalDevice {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
     private let descriptor: Int32

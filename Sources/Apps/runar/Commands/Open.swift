@@ -66,7 +66,6 @@ struct Open: AsyncParsableCommand {
                 progress.show("opened: \(ByteCountText.text(of: Double(byteCount)))")
             }
         } catch {
-            output.discard()
             progress.finish()
             if output.path == nil { Output.note("the output is incomplete: do not use it") }
             throw error

@@ -76,22 +76,17 @@ struct Seal: AsyncParsableCommand {
         defer { progress.finish() }
         var first: NanoTDF?
         var (parts, count) = (0, 0)
-        do {
-            var part = try input.read(sealer.partByteLimit)
-            while true {
-                let next = part.count == sealer.partByteLimit ? try input.read(sealer.partByteLimit) : []
-                let sealed = try sealer.seal(part, isLast: next.isEmpty)
-                try output.write(sealed.bytes)
-                first = first ?? sealed
-                parts += 1
-                count += part.count
-                progress.show("sealed: \(ByteCountText.text(of: Double(count)))")
-                if next.isEmpty { break }
-                part = next
-            }
-        } catch {
-            output.discard()
-            throw error
+        var part = try input.read(sealer.partByteLimit)
+        while true {
+            let next = part.count == sealer.partByteLimit ? try input.read(sealer.partByteLimit) : []
+            let sealed = try sealer.seal(part, isLast: next.isEmpty)
+            try output.write(sealed.bytes)
+            first = first ?? sealed
+            parts += 1
+            count += part.count
+            progress.show("sealed: \(ByteCountText.text(of: Double(count)))")
+            if next.isEmpty { break }
+            part = next
         }
         let path = output.path
         try output.commit()

@@ -4,7 +4,7 @@ internal import Platform
 /// A file that is read piece by piece; `-` is standard input.
 ///
 /// A person names it: links are followed, and it may be a pipe.
-struct InputFile: ~Copyable {
+final class InputFile {
     private let descriptor: Int32
     private let isOwned: Bool
     private let path: String

@@ -1,7 +1,7 @@
 internal import NanoTDF
 
 /// Reads NanoTDFs, one after another, from a file of any size.
-struct PartReader: ~Copyable {
+struct PartReader {
     private let file: InputFile
     /// Bytes of the file from ``bufferOffset`` on.
     private var buffer: [UInt8] = []
@@ -10,7 +10,7 @@ struct PartReader: ~Copyable {
     private var position = 0
     private var isComplete = false
 
-    init(_ file: consuming InputFile) {
+    init(_ file: InputFile) {
         self.file = file
     }
 
@@ -62,7 +62,7 @@ struct PartReader: ~Copyable {
     }
 
     /// Everything that is left, if it has at most `limit` bytes; else one byte more.
-    consuming func rest(limit: Int) throws -> [UInt8] {
+    func rest(limit: Int) throws -> [UInt8] {
         let bytes = Array(buffer[position...])
         return bytes.count > limit ? bytes : try bytes + file.read(limit + 1 - bytes.count)
     }

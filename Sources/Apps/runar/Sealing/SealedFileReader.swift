@@ -2,13 +2,13 @@ internal import NanoTDF
 internal import NodeService
 
 /// Opens a sealed file of any size, part by part.
-struct SealedFileReader: ~Copyable {
+struct SealedFileReader {
     private var parts: PartReader
     private var opener: NanoTDFStreamOpener
     private let creator: NanoTDFPublicKey?
 
     /// Begins at the first part; each must have the signature of `creator`, if one is given.
-    init(_ file: consuming InputFile, key: NanoTDFPrivateKey, creator: NanoTDFPublicKey?) {
+    init(_ file: InputFile, key: NanoTDFPrivateKey, creator: NanoTDFPublicKey?) {
         parts = PartReader(file)
         opener = NanoTDFStreamOpener(key: key)
         self.creator = creator
