@@ -68,10 +68,17 @@ internal import Testing
         #expect(back.status == 0 && back.output.contains("Before") && !back.output.contains("After"))
     }
 
-    @Test func `a reset removes the copy of an upgrade`() throws {
+    @Test func `a node logs the upgrade, and a reset removes the copy`() throws {
         try home.makeNode()
         try setVersion(3)
-        _ = try home.runar(["network", "list"])
+        let folder = try TemporaryDirectory()
+        let log = folder.file("log")
+        #expect(FileManager.default.createFile(atPath: log, contents: nil))
+        let node = try RunningCommand(["up", "--json"], home: home, errors: log)
+        _ = try node.next("ready")
+        #expect(node.end(by: SIGTERM) == 0)
+        let logged = try String(contentsOfFile: log, encoding: .utf8)
+        #expect(logged.contains("state of version 3 was brought to 4; a copy is in \(state)-version-3"))
         #expect(FileManager.default.fileExists(atPath: state + "-version-3"))
         _ = try home.answer(["reset", "--yes"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).isEmpty)
