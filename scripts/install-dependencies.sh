@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install-dependencies.sh [build|test|bench|packages]: installs what is missing, says what it does, changes nothing otherwise.
+# install-dependencies.sh [build|test|bench|release|packages]: installs what is missing, says what it does, changes nothing otherwise.
 #
 # Each need is a check, not a package name: a library that came by other means is left alone. Debian and Ubuntu
 # get packages by apt, macOS by Homebrew. sudo is used only by a user who is not root, and only if something is missing.
@@ -85,6 +85,10 @@ collect_needs() {
         need has_system_command nats-server nats-server nats-server
         need has_library libnats libnats-dev cnats
         ;;
+    release)
+        need has_command python3 python3 python3
+        need has_venv - python3-venv python3
+        ;;
     packages)
         need has_command python3 python3 python3
         need has_system_command debootstrap debootstrap -
@@ -94,7 +98,7 @@ collect_needs() {
         need has_command mandoc mandoc -
         need has_system_command ip iproute2 -
         ;;
-    *) fail "install-dependencies.sh: '$purpose' is none of build, test, bench, packages." ;;
+    *) fail "install-dependencies.sh: '$purpose' is none of build, test, bench, release, packages." ;;
     esac
 }
 

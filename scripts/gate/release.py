@@ -10,17 +10,37 @@ from report import say
 
 RESULTS = ".build/release-check.json"
 
+PREVIOUS = ".build-release/previous/link/runar"
+
+
+def make(*words):
+    return ["make", "--no-print-directory", *words]
+
+
 # The order puts parts that share a release build next to each other.
 PARTS = {
-    "library": (["make", "--no-print-directory", "library"], {}),
-    "attacks": (["make", "--no-print-directory", "attacks"], {}),
-    "release": (["make", "--no-print-directory", "release"], {}),
-    "packages": (["make", "--no-print-directory", "check-packages"], {}),
-    "soak": (["make", "--no-print-directory", "soak"], {"SOAK_SECONDS": "300"}),
-    "bench": (["make", "--no-print-directory", "bench"], {"ROUNDS": "1"}),
-    "outside": (["make", "--no-print-directory", "outside"], {}),
-    "sanitize": (["make", "--no-print-directory", "sanitize"], {}),
-    "fuzz": (["make", "--no-print-directory", "fuzz"], {}),
+    "library": (make("library"), {}),
+    "attacks": (make("attacks"), {}),
+    "release": (make("release"), {}),
+    "previous": (make("previous"), {}),
+    "packages": (make("check-packages", f"OLDER={PREVIOUS}"), {}),
+    "wire": (make("check-wire"), {}),
+    "upgrades": (make("check-upgrades"), {}),
+    "suites": (make("check-suites"), {}),
+    "reproducible": (make("reproducible"), {}),
+    "soak": (make("soak"), {"SOAK_SECONDS": "300"}),
+    "bench": (make("bench"), {"ROUNDS": "1"}),
+    "outside": (make("outside"), {}),
+    "sanitize": (make("sanitize"), {}),
+    "fuzz": (make("fuzz"), {}),
+}
+
+# The parts whose programs or packages a part uses. Where one of them failed, those of another commit would be checked.
+NEEDS = {
+    "packages": ["release", "previous"],
+    "wire": ["release", "previous"],
+    "upgrades": ["release", "previous"],
+    "suites": ["release"],
 }
 
 
@@ -55,13 +75,20 @@ def check(names):
         return 64
     results = load()
     for name in names or [one for one in PARTS if not results.get(one, {}).get("passed")]:
-        command, environment = PARTS[name]
         say(f"\n== {name}")
         began = time.monotonic()
-        status = subprocess.run(command, env={**os.environ, **environment, "SUITES": ""}).returncode
-        results[name] = {"passed": status == 0, "seconds": time.monotonic() - began}
+        results[name] = {"passed": run(name, results), "seconds": time.monotonic() - began}
         keep(results)
     return report(results)
+
+
+def run(name, results):
+    """Runs one part and returns whether it passed."""
+    if failed := [one for one in NEEDS.get(name, []) if one in results and not results[one]["passed"]]:
+        say(f"not run, because it uses what these parts make: {', '.join(failed)}")
+        return False
+    command, environment = PARTS[name]
+    return subprocess.run(command, env={**os.environ, **environment, "SUITES": ""}).returncode == 0
 
 
 def report(results):
@@ -69,9 +96,9 @@ def report(results):
     for name in PARTS:
         found = results.get(name)
         verdict = "not run" if found is None else "passed" if found["passed"] else "FAILED"
-        say(f"{name:10}  {found['seconds'] if found else 0:7.0f} s  {verdict}")
+        say(f"{name:12}  {found['seconds'] if found else 0:7.0f} s  {verdict}")
     missing = [name for name in PARTS if not results.get(name, {}).get("passed")]
-    say(f"in all      {sum(one['seconds'] for one in results.values()):7.0f} s")
+    say(f"{'in all':12}  {sum(one['seconds'] for one in results.values()):7.0f} s")
     if missing:
         say(f"to continue: make release-check PARTS=\"{' '.join(missing)}\"")
     return 1 if missing else 0

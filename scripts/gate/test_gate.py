@@ -9,8 +9,10 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 from events import EventStream
+import release
 from report import Report
 import schedule
 from schedule import Job
@@ -169,6 +171,21 @@ class GateTests(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertIsNone(schedule.next_job(jobs, 0.05, False))
         self.assertIs(schedule.next_job(jobs, 0.05, True), jobs[0])
+
+    def test_a_part_of_the_release_check_is_not_run_after_a_part_that_it_needs_has_failed(self):
+        results, output = {"release": {"passed": False, "seconds": 1}}, io.StringIO()
+        with contextlib.redirect_stdout(output), mock.patch.object(release.subprocess, "run") as run:
+            run.return_value.returncode = 0
+            self.assertFalse(release.run("wire", results))
+            run.assert_not_called()
+            self.assertTrue(release.run("wire", {}))
+            self.assertTrue(release.run("fuzz", results))
+        self.assertIn("not run, because it uses what these parts make: release", output.getvalue())
+
+    def test_parts_of_the_release_check_need_parts_that_are_before_them(self):
+        order = list(release.PARTS)
+        for name, needed in release.NEEDS.items():
+            self.assertTrue(all(order.index(one) < order.index(name) for one in needed), name)
 
 
 if __name__ == "__main__":

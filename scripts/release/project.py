@@ -18,10 +18,16 @@ class Stop(Exception):
     """The release cannot be made; the text says what to do."""
 
 
-def run(*command, **options):
-    """Runs a command and returns its standard output; its failure ends the release."""
-    options = {"cwd": ROOT, "text": True, "stdout": subprocess.PIPE, **options}
+def run(*command, is_quiet=False, **options):
+    """Runs a command and returns its standard output; its failure ends the release.
+
+    A quiet command has its messages printed only if it fails.
+    """
+    messages = {"stderr": subprocess.PIPE} if is_quiet else {}
+    options = {"cwd": ROOT, "text": True, "stdout": subprocess.PIPE, **messages, **options}
     done = subprocess.run(command, **options)
+    if done.returncode and is_quiet:
+        print(done.stderr, file=sys.stderr)
     if done.returncode:
         raise Stop(f"`{' '.join(command[:4])}` failed with status {done.returncode}; its messages are above")
     return done.stdout
@@ -40,19 +46,24 @@ def version_of(text):
 
 
 class Commit:
-    """The commit that is released: what is not committed is not in a release."""
+    """The commit that is released, or an earlier one: what is not committed is not in a release."""
 
-    def __init__(self):
-        self.id = run("git", "rev-parse", "HEAD").strip()
+    def __init__(self, id="HEAD"):
+        self.id = run("git", "rev-parse", "--verify", f"{id}^{{commit}}").strip()
         self.epoch = int(run("git", "show", "--no-patch", "--format=%ct", self.id))
         self.version = version_of(run("git", "show", f"{self.id}:{VERSION_FILE}"))
-        if changed := run("git", "status", "--porcelain", "--untracked-files=no").strip():
+        changed = run("git", "status", "--porcelain", "--untracked-files=no").strip() if id == "HEAD" else ""
+        if changed:
             say(f"note: these changes are not committed, so they are not in the release:\n{changed}")
+
+    def sources(self, name=""):
+        """Returns a tar archive of the commit, whose files are below `name`."""
+        return run("git", "archive", f"--prefix={name}/" if name else "--prefix=", self.id, text=False)
 
     def export(self, folder):
         """Makes `folder` equal to the commit; files that are equal already keep their times, so that a build goes on."""
         names = set()
-        with tarfile.open(fileobj=io.BytesIO(run("git", "archive", self.id, text=False))) as files:
+        with tarfile.open(fileobj=io.BytesIO(self.sources())) as files:
             for member in files:
                 if not member.isfile():
                     continue
