@@ -5,7 +5,9 @@
 #   SUITES="BytesTests QUICTests" which test targets `make test` runs (default: all, and the checks)
 #   VERBOSE=1                     `make test` prints the log of each suite
 #   BUILD=no                      `make test` takes what is built already
-#   OLDER=FILE                    a program that an older version's `make release` linked, for `make check-packages`
+#   OLDER=FILE                    a program that an older version's `make release` linked, for `make check-packages`,
+#                                 `make check-wire` and `make check-upgrades` (default for these two: that of `make previous`)
+#   NEWER=FILE                    the program that these and `make check-suites` check (default: that of `make release`)
 #   PARTS="outside sanitize"      which parts `make release-check` runs (default: those that have not passed yet)
 
 CONFIGURATION ?= release
@@ -13,14 +15,16 @@ SWIFT_BUILD := $(if $(filter debug,$(CONFIGURATION)),./scripts/debug-build.sh,sw
 SUITES ?=
 VERBOSE ?=
 PARTS ?=
-RELEASE := python3 -B scripts/release
+RELEASE := .venv-release/bin/python3 -B scripts/release
+RELEASED := $(or $(NEWER),.build-release/link/runar)
+PREVIOUS := $(or $(OLDER),.build-release/previous/link/runar)
 GATE := python3 -B scripts/gate
 FORMATTED := Package.swift Sources Tests Benchmarks/Sources Examples
 
 export SUITES VERBOSE PARTS BUILD
 
 .DEFAULT_GOAL := help
-.PHONY: help release size check-packages demo test test-long release-check build format lint api-description documentation soak lab library outside sanitize
+.PHONY: help release size previous reproducible check-packages check-wire check-upgrades check-suites demo test test-long release-check build format lint api-description documentation soak lab library outside sanitize
 .PHONY: attacks fuzz check-ngtcp2-1x check-posix-udp bench bench-long clean dependencies
 
 help: ## List the targets.
@@ -36,21 +40,45 @@ test: ## Install what is missing, lint, build once, and run every test, the demo
 test-long: ## Run the tests that need long real time, which `make test` skips, and a soak of a minute.
 	@RUNAR_LONG=1 LIMIT_SECONDS=3600 $(GATE) long
 
-release-check: ## Before a release: its packages, librunar, attacks, a package outside, sanitizers, a soak of five minutes, a round of the bench.
+release-check: ## Before a release: its packages, work with the previous release, librunar, attacks, a package outside, sanitizers, a soak of five minutes, a round of the bench.
 	@$(GATE) release-check
 
-release: ## Make the packages, the archive, the image and the bill of materials of the last commit in dist/.
-	@./scripts/install-dependencies.sh build
+release: ## Make all files of a release of the last commit in dist/: packages, archives, image, documentation, bill.
+	@./scripts/install-dependencies.sh release
+	@./scripts/python-env.sh release
 	@$(RELEASE)
 
 check-packages: ## As root on Debian: use what `make release` wrote in fresh systems, in namespaces and under systemd.
 	@./scripts/install-dependencies.sh packages
-	@python3 -B scripts/release/package_check.py dist/*.deb $(OLDER)
+	@python3 -B scripts/release/package_check.py dist/runar_*.deb $(OLDER)
+	@python3 -B scripts/release/library_check.py dist
 	@python3 -B scripts/release/image_check.py dist/*-image.tar
 	@python3 -B scripts/release/service_check.py .build-release/link/runar
 
+previous: ## Build the program of the previous release, which packaging/previous-release names.
+	@./scripts/install-dependencies.sh release
+	@python3 -B scripts/release/previous.py
+
+check-wire: ## Let nodes of the previous release and of this one work together, in both directions.
+	@./scripts/install-dependencies.sh release
+	@python3 -B scripts/release/wire_check.py $(RELEASED) $(PREVIOUS)
+
+check-upgrades: ## Open 50 homes of the previous release with this one, and go back to the previous one.
+	@./scripts/install-dependencies.sh release
+	@python3 -B scripts/release/upgrade_check.py $(PREVIOUS) $(RELEASED) 50
+
+check-suites: ## Run the tests of the command against the program that `make release` linked.
+	@./scripts/install-dependencies.sh test
+	@./scripts/python-env.sh
+	@./scripts/stage.sh "build the tests" ./scripts/debug-build.sh --product runarPackageTests
+	@python3 -B scripts/release/suites_check.py $(RELEASED)
+
+reproducible: ## Make the release once more, by another user in another folder, and compare every byte with dist/.
+	@./scripts/install-dependencies.sh release
+	@python3 -B scripts/release/reproducible.py
+
 size: ## Print the largest parts of the program that `make release` linked.
-	@$(RELEASE) size
+	@python3 -B scripts/release size
 
 build: dependencies ## Build the `runar` command.
 	@./scripts/stage.sh "build runar ($(CONFIGURATION))" ./scripts/build-progress.sh $(SWIFT_BUILD) --product runar
@@ -111,7 +139,7 @@ bench-long: ## Run the big simulations: churn, 10 000 nodes, 36 hours of records
 	@./Benchmarks/run-long.sh
 
 clean: ## Remove what was built here.
-	rm -rf .build .build-outside .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .build-fuzz .venv .venv-nanotdf Benchmarks/.build Benchmarks/.venv
+	rm -rf .build .build-release .build-outside .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .build-fuzz .venv .venv-nanotdf .venv-release Benchmarks/.build Benchmarks/.venv
 
 dependencies:
 	@./scripts/install-dependencies.sh build

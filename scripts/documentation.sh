@@ -24,7 +24,7 @@ if [ -z "$products" ]; then
     products=$(swift build --show-bin-path)
 fi
 graphs=$work/graphs
-plan=$(dirname "$(dirname "$products")")/debug.yaml
+plan=$(dirname "$(dirname "$products")")/$(basename "$products").yaml
 extract=$(dirname "$docc")/swift-symbolgraph-extract
 
 target=$(swiftc -print-target-info | sed -n 's/.*"triple": "\([^"]*\)".*/\1/p' | head -1)

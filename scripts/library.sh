@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 
 folder=${1:-.build/library}
 headers=Sources/Apps/CRunar/include
+version=$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Apps/NodeService/Text/ProductVersion.swift)
 engine="-lngtcp2_crypto_gnutls -lngtcp2 -lgnutls -lsqlite3 -lz"
 
 say() { printf '   %s\n' "$*"; }
@@ -32,7 +33,7 @@ if [ "$(uname -s)" = Darwin ]; then
         -Xlinker -exported_symbols_list -Xlinker "$folder/symbols" -Xlinker -install_name -Xlinker "@rpath/$shared" \
         $(pkg-config --libs-only-L libngtcp2_crypto_gnutls) $engine
 else
-    shared=librunar.so
+    shared=librunar.so.0
     # What the static Foundation needs and objects that were compiled for the shared one do not ask for.
     libraries="-lFoundation -lFoundationEssentials -lFoundationInternationalization -lCoreFoundation -l_FoundationICU"
     libraries="$libraries -l_FoundationCShims -l_FoundationCollections -lswiftSynchronization"
@@ -47,6 +48,7 @@ else
         -Xlinker -soname="$shared" -Xlinker --version-script=scripts/library-symbols.map -Xlinker --gc-sections \
         -Xlinker -z -Xlinker defs
     strip --strip-unneeded "$folder/$shared"
+    ln -sf "$shared" "$folder/librunar.so"
     rm -f "$folder/runar.o" "$folder/runar.autolink"
 fi
 
@@ -54,7 +56,7 @@ cat >"$folder/runar.pc" <<END
 prefix=\${pcfiledir}
 Name: runar
 Description: private networks of your own devices
-Version: 0
+Version: $version
 Cflags: -I\${prefix}
 Libs: -L\${prefix} -lrunar
 Libs.private: ${runtime:+$runtime/$(uname -m)/swiftrt.o -L$runtime -Wl,--start-group} $libraries $system ${runtime:+-Wl,--end-group} $engine

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# python-env.sh: makes .venv and .venv-nanotdf with the Python packages of the interoperability tests, unless they are there.
+# python-env.sh [test|release]: makes .venv and .venv-nanotdf with the Python packages of the interoperability tests, or
+# .venv-release with those of a release, unless they are there.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -24,5 +25,11 @@ make_environment() {
 }
 
 command -v python3 >/dev/null 2>&1 || fail "no python3 on the PATH; run ./scripts/install-dependencies.sh test"
-make_environment .venv Tests/Interop/requirements.txt
-make_environment .venv-nanotdf Tests/Interop/requirements-nanotdf.txt
+case ${1:-test} in
+test)
+    make_environment .venv Tests/Interop/requirements.txt
+    make_environment .venv-nanotdf Tests/Interop/requirements-nanotdf.txt
+    ;;
+release) make_environment .venv-release scripts/release/requirements.txt ;;
+*) fail "python-env.sh: '$1' is neither test nor release" ;;
+esac

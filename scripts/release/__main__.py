@@ -7,21 +7,28 @@ release size      prints the largest parts of the program that was linked last
 Nothing is uploaded or signed: `dist/verify.sh` says how a person signs.
 """
 
-import email.utils
 import hashlib
 import os
 import shutil
 import sys
 
 import archive
+import binding
 import build
-import debian
+import formula
 import image
 import libraries
 import manual
+import packages
+import website
+import wheel
 from project import DIST, ROOT, WORK, Commit, Stop, main_of, run, say
 
 SOURCE, LINK = os.path.join(WORK, "source"), os.path.join(WORK, "link")
+REFERENCE = os.path.join(WORK, "reference")
+BILL = os.path.join(ROOT, "scripts", "release", "bill.py")
+# The address at which a person publishes the files.
+DOWNLOADS = os.environ.get("DOWNLOADS", "https://downloads.runar.invalid")
 # The commit whose program was linked last.
 LINKED = os.path.join(LINK, "commit")
 PACKAGING = os.path.join(SOURCE, "packaging")
@@ -30,8 +37,6 @@ COMPLETIONS = {
     "zsh": "share/zsh/site-functions/_runar",
     "fish": "share/fish/vendor_completions.d/runar.fish",
 }
-# zsh of Debian looks for the functions of packages here.
-DEBIAN_ZSH = "share/zsh/vendor-completions/_runar"
 UNITS = {
     "share/systemd/user/runar.service": "systemd/user/runar.service",
     "lib/systemd/system/runar.service": "systemd/system/runar.service",
@@ -44,12 +49,16 @@ class Release:
     """The artefacts of one commit."""
 
     def __init__(self, commit):
-        self.commit, self.version, self.epoch = commit, commit.version, commit.epoch
+        self.commit, self.version, self.epoch, self.source = commit, commit.version, commit.epoch, SOURCE
         self.program = os.path.join(LINK, "runar")
+        self.shared, self.static = os.path.join(LINK, binding.SONAME), os.path.join(LINK, "librunar.a")
         self.machine, self.debian_machine = libraries.machine_of(self.program)
         stated = run(self.program, "--version").strip()
         if stated != self.version:
             raise Stop(f"the program calls itself {stated} and the commit {self.version}: make the whole release again")
+
+    def packaged(self, path):
+        return os.path.join(PACKAGING, path)
 
     def manual_pages(self):
         date = run("date", "--utc", f"--date=@{self.epoch}", "+%Y-%m-%d").strip()
@@ -62,51 +71,44 @@ class Release:
         files |= {name: text.encode() for name, text in self.manual_pages().items()}
         for shell, name in COMPLETIONS.items():
             files[name] = run(self.program, "completion", shell).encode()
-        return files | {name: packaged(path) for name, path in UNITS.items()}
+        return files | {name: self.packaged(path) for name, path in UNITS.items()}
 
     def documents(self):
-        return {"LICENSE": os.path.join(SOURCE, "LICENSE"), "notices.txt": packaged("notices.txt")}
+        return {"LICENSE": os.path.join(SOURCE, "LICENSE"), "notices.txt": self.packaged("notices.txt")}
 
     def tarball(self):
         return archive.write_tarball(
             DIST, {**self.files(), **self.documents()}, self.version, self.machine, self.epoch
         )
 
-    def debian_package(self):
-        files = {}
-        for name, content in self.files().items():
-            name = DEBIAN_ZSH if name == COMPLETIONS["zsh"] else name
-            name = name.replace("share/systemd/user", "lib/systemd/user")
-            if name.startswith("share/man/"):
-                name, content = f"{name}.gz", archive.gzip(content)
-            if name == COMPLETIONS["bash"]:
-                content = content.removeprefix(b"#!/bin/bash\n")
-            if name == "lib/systemd/user/runar.service":
-                content = archive.bytes_of(content).replace(b"/usr/bin/env runar", b"/usr/bin/runar")
-            files[f"usr/{name}"] = content
-        documents = "usr/share/doc/runar"
-        files[f"{documents}/copyright"] = packaged("debian/copyright")
-        files[f"{documents}/notices.txt.gz"] = archive.gzip(archive.bytes_of(packaged("notices.txt")))
-        files[f"{documents}/NEWS.gz"] = archive.gzip(archive.bytes_of(os.path.join(SOURCE, "CHANGELOG.md")))
-        files[f"{documents}/changelog.gz"] = archive.gzip(self.debian_changelog().encode())
-        files["usr/share/lintian/overrides/runar"] = packaged("debian/lintian-overrides")
-        scripts = {}
-        for name in ("postinst", "prerm", "postrm"):
-            with open(packaged(f"debian/{name}"), encoding="utf-8") as file:
-                scripts[name] = file.read()
-        return debian.write(DIST, self.control(), files, scripts, self.epoch)
+    def packages(self):
+        return packages.Packages(self, DIST).write()
 
-    def debian_changelog(self):
-        date = email.utils.formatdate(self.epoch)
-        maintainer = self.control()["Maintainer"]
-        return f"runar ({self.version}) unstable; urgency=medium\n\n  * See NEWS.gz.\n\n -- {maintainer}  {date}\n"
+    def library(self):
+        return binding.write_tarball(DIST, self)
 
-    def control(self):
-        """Returns the fields of the package in their order."""
-        with open(packaged("debian/control"), encoding="utf-8") as file:
-            fields = debian.fields(file.read())
-        own = {"Package": fields.pop("Package"), "Version": self.version, "Architecture": self.debian_machine}
-        return {**own, **fields}
+    def wheel(self):
+        return wheel.write(DIST, binding.module(SOURCE), self.shared, self.version, self.epoch, self.documents())
+
+    def sources(self):
+        """Writes the archive of the sources."""
+        return archive.save(
+            os.path.join(DIST, f"runar-{self.version}-source.tar.xz"),
+            archive.compressed(self.commit.sources(f"runar-{self.version}"), ".xz"),
+        )
+
+    def formula(self):
+        """Writes the formula for the sources at the address where a person publishes them."""
+        source = os.path.join(DIST, f"runar-{self.version}-source.tar.xz")
+        url = f"{DOWNLOADS}/{os.path.basename(source)}"
+        return formula.write(os.path.join(DIST, "runar.rb"), url, sha256(source), DOWNLOADS, self.version)
+
+    def site(self):
+        """Writes the documentation as pages for a browser."""
+        out = os.path.join(DIST, f"runar-{self.version}-documentation.tar.xz")
+        pages = website.pages(SOURCE, REFERENCE, self.version)
+        name = f"runar-{self.version}-documentation"
+        return archive.write(out, {f"{name}/{inner}": content for inner, content in pages.items()}, self.epoch)
 
     def image(self):
         needed = libraries.needed(self.program)
@@ -119,13 +121,15 @@ class Release:
     def bill(self):
         """Writes the bill of materials; it fails if the program has something that no component names."""
         out = os.path.join(DIST, f"runar-{self.version}.cdx.json")
-        objects = os.path.join(SOURCE, ".build", "release", "runar.product", "Objects.LinkFileList")
-        run(
-            sys.executable, "-B", os.path.join(ROOT, "scripts", "release", "bill.py"), "make",
-            "--version", self.version, "--commit", self.commit.id, "--time", str(self.epoch),
-            "--map", os.path.join(LINK, "runar.map"), "--objects", objects, "--own", os.path.join(LINK, "icu.o"),
-            "--program", self.program, "--root", SOURCE, "--output", out,
-        )
+        words = ["--version", self.version, "--commit", self.commit.id, "--time", str(self.epoch), "--root", SOURCE]
+        words += ["--own", os.path.join(LINK, "icu.o"), "--own", os.path.join(LINK, "stderr.o"), "--output", out]
+        for program in (self.program, self.shared):
+            words += ["--map", f"{program}.map", "--program", program]
+        for product in ("runar", "RunarCStatic"):
+            words += ["--objects", build.Build(SOURCE).objects(product)]
+        words += ["--program", self.static]
+        run(sys.executable, "-B", BILL, "make", *words)
+        run(sys.executable, "-B", BILL, "check", out)
         return out
 
     def notes(self):
@@ -139,22 +143,24 @@ class Release:
         return archive.save(os.path.join(DIST, "notes.md"), f"# Runar {self.version}\n{section.rstrip()}\n".encode())
 
     def verifier(self):
-        shutil.copy(packaged("verify.sh"), DIST)
+        shutil.copy(self.packaged("verify.sh"), DIST)
         return os.path.join(DIST, "verify.sh")
 
     def write(self):
         shutil.rmtree(DIST, ignore_errors=True)
         os.makedirs(DIST)
-        for make in (self.bill, self.debian_package, self.tarball, self.image, self.notes, self.verifier):
-            path = make()
-            say(f"   {os.path.getsize(path) / 1e6:8.1f} MB  {os.path.relpath(path, ROOT)}")
+        binding.check(self.shared, archive.bytes_of(binding.symbols_file(SOURCE)).decode())
+        makers = (
+            self.bill, self.packages, self.tarball, self.library, self.wheel, self.image, self.site, self.sources,
+            self.formula, self.notes, self.verifier,
+        )
+        for make in makers:
+            paths = make()
+            for path in paths if isinstance(paths, list) else [paths]:
+                say(f"   {os.path.getsize(path) / 1e6:8.1f} MB  {os.path.relpath(path, ROOT)}")
         sums = "".join(f"{sha256(os.path.join(DIST, name))}  {name}\n" for name in sorted(os.listdir(DIST)))
         archive.save(os.path.join(DIST, "SHA256SUMS"), sums.encode())
         say("   to sign: ssh-keygen -Y sign -f KEY -n runar dist/SHA256SUMS")
-
-
-def packaged(path):
-    return os.path.join(PACKAGING, path)
 
 
 def sha256(path):
@@ -166,10 +172,14 @@ def compile_and_link(commit):
     os.makedirs(SOURCE, exist_ok=True)
     commit.export(SOURCE)
     built = build.Build(SOURCE)
-    built.compile("runar")
-    program, _ = built.link(LINK)
+    for product in ("runar", "RunarCStatic"):
+        built.compile("--product", product)
+    built.compile("--target", "Simulation")
+    for path in (built.link(LINK), *built.link_library(LINK)):
+        say(f"   {os.path.getsize(path) / 1e6:.1f} MB  {os.path.relpath(path, ROOT)}")
+    say("\n== reference of the libraries")
+    run(os.path.join(SOURCE, "scripts/documentation.sh"), REFERENCE, os.path.realpath(built.products), cwd=SOURCE)
     archive.save(LINKED, commit.id.encode())
-    say(f"   {os.path.getsize(program) / 1e6:.1f} MB  {os.path.relpath(program, ROOT)}")
 
 
 def size():

@@ -13,19 +13,20 @@ from dataclasses import dataclass
 
 PACKAGING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "packaging")
 
-FILE, PROGRAM, DIRECTORY = 0o644, 0o755, 0o755
+FILE, PROGRAM, DIRECTORY, LINK = 0o644, 0o755, 0o755, 0o777
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file with a mode or an owner of its own, or a directory if it has neither bytes nor a path."""
+    """A file with a mode or an owner of its own, a symbolic link, or a directory if it has no content and no target."""
 
     content: object = None
     mode: int = FILE
     owner: int = 0
+    target: str = ""
 
     def is_directory(self):
-        return self.content is None
+        return self.content is None and not self.target
 
 
 def bytes_of(content):
@@ -76,6 +77,9 @@ def tar(files, epoch, root=""):
             info.mtime, info.mode, info.uid, info.gid = int(epoch), entry.mode, entry.owner, entry.owner
             if entry.is_directory():
                 info.type = tarfile.DIRTYPE
+                archive.addfile(info)
+            elif entry.target:
+                info.type, info.linkname, info.mode = tarfile.SYMTYPE, entry.target, LINK
                 archive.addfile(info)
             else:
                 content = bytes_of(entry.content)

@@ -37,21 +37,20 @@ def control(fields):
     return "\n".join(lines) + "\n"
 
 
-def write(folder, fields, files, scripts, epoch):
+def write(folder, fields, files, inner, epoch):
     """Writes NAME_VERSION_ARCHITECTURE.deb and returns its path.
 
-    `files` maps names below / to paths, bytes or entries; `scripts` maps names of maintainer scripts to their texts.
+    `files` maps names below / to paths, bytes or entries; `inner` maps names of control files and maintainer scripts,
+    which begin with `#!`, to their texts.
     """
-    entries = archive.entries_of(files)
-    size = sum(len(archive.bytes_of(one.content)) for one in entries.values() if not one.is_directory())
+    contents = {
+        name: archive.bytes_of(one.content) for name, one in archive.entries_of(files).items() if one.content is not None
+    }
+    size = sum(len(content) for content in contents.values())
     fields = {**fields, "Installed-Size": str((size + 1023) // 1024)}
-    sums = "".join(
-        f"{hashlib.md5(archive.bytes_of(one.content)).hexdigest()}  {name}\n"
-        for name, one in entries.items()
-        if not one.is_directory()
-    )
-    inner = {"control": control(fields).encode(), "md5sums": sums.encode()}
-    inner |= {name: archive.Entry(text.encode(), archive.PROGRAM) for name, text in scripts.items()}
+    sums = "".join(f"{hashlib.md5(content).hexdigest()}  {name}\n" for name, content in contents.items())
+    inner = {name: archive.Entry(text.encode(), mode_of(text)) for name, text in inner.items()}
+    inner |= {"control": archive.Entry(control(fields).encode()), "md5sums": archive.Entry(sums.encode())}
     members = [
         ("debian-binary", b"2.0\n"),
         ("control.tar.xz", compressed(archive.tar(inner, epoch, "./"))),
@@ -59,6 +58,10 @@ def write(folder, fields, files, scripts, epoch):
     ]
     out = os.path.join(folder, f"{fields['Package']}_{fields['Version']}_{fields['Architecture']}.deb")
     return archive.save(out, ar(members, epoch))
+
+
+def mode_of(text):
+    return archive.PROGRAM if text.startswith("#!") else archive.FILE
 
 
 def fields(text):

@@ -235,8 +235,62 @@ def check_peers(report, system, user):
     received = user.machine.run("cat", f"/home/{USER}/incoming/file.txt").stdout
     is_received = received == "received\n"
     report.check("user unit: a received file is written below the home directory", is_received, sent.stderr)
+    check_received_file(report, system, user)
+    check_relay(report, system, user)
+    check_console(report, system)
     check_drain(report, system, user)
     user.set(None)
+
+
+def check_received_file(report, system, user):
+    """Lets the system's node receive a file, with the drop-in of the documentation."""
+    folder = "/srv/files"
+    system.machine.run("install", "-d", "-o", system.user, "-m", "700", folder)
+    system.set(f"Environment=RUNAR_ACCEPT_FILES={folder}\nReadWritePaths={folder}\n")
+    system.systemctl("restart", "runar")
+    peer = json.loads(system.runar("status", "--json").stdout or "{}").get("peerIdText", "")
+    is_back = wait_until(lambda: "connected" in system.runar("peers").stdout)
+    report.check("system unit: a restarted node connects again", is_back)
+    user.machine.run("cp", "/srv/file.txt", f"/home/{USER}/sent.txt", user=USER)
+    sent = user.runar("send", peer, "--file", f"/home/{USER}/sent.txt")
+    received = system.machine.run("cat", f"{folder}/sent.txt").stdout
+    report.check("system unit: a file is received where the drop-in says", received == "received\n", sent.stderr)
+    system.set(None)
+    system.systemctl("restart", "runar")
+
+
+def check_relay(report, system, user):
+    """Connects a node of a third user, which knows only the system's node, with the user's node over it."""
+    machine, home = system.machine, f"RUNAR_HOME=/home/{OTHER}/runar"
+    settings = [home, "RUNAR_DISCOVERY=off", "RUNAR_HASH_TABLE=off", "RUNAR_CONSOLE=off", "RUNAR_LISTEN=127.0.0.1:0"]
+
+    def third(*words):
+        return machine.run("runar", *words, user=OTHER, environment=settings)
+
+    third("init", "--no-passphrase")
+    peer = json.loads(third("status", "--json").stdout or "{}").get("peerIdText", "")
+    network = json.loads(system.runar("network", "show", "--json").stdout or "{}").get("text", "")
+    third("join", network, json.loads(system.runar("network", "issue", peer, "--json").stdout or "{}").get("text", ""))
+    node = machine.start("runar", "up", user=OTHER, environment=settings)
+    wait_until(lambda: third("connect", system.runar("network", "address").stdout.strip()).returncode == 0)
+    wait_until(lambda: user.runar("peers").stdout.count("connected") > 0)
+    target = json.loads(user.runar("status", "--json").stdout or "{}").get("peerIdText", "")
+    answer = third("connect", target, "Check", "--relay", "--json")
+    found = json.loads(answer.stdout or "{}")
+    relay = json.loads(system.runar("status", "--json").stdout or "{}").get("peerId", "")
+    is_met = found.get("relayed") is True and found.get("relay") == relay
+    report.check("system unit: the node relays for two others", is_met, answer.stdout + answer.stderr)
+    sent = third("send", target, "over the relay")
+    report.check("system unit: a message passes over it", sent.returncode == 0, sent.stderr)
+    third("stop")
+    node.communicate(timeout=WAIT_SECONDS)
+
+
+def check_console(report, system):
+    address = system.runar("console", "--print").stdout.strip()
+    fetch = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=10).read().decode())"
+    page = system.machine.run("python3", "-c", fetch, address.split("#")[0])
+    report.check("system unit: the console answers", "<title>" in page.stdout, page.stderr or page.stdout)
 
 
 def check_drain(report, system, user):

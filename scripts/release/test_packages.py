@@ -1,14 +1,22 @@
-"""Tests of the Debian package, the man pages and the facts of a release."""
+"""Tests of the Debian packages, the library, the man pages, the documentation and the facts of a release."""
 
+import contextlib
+import importlib.util
+import io
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
 
+import archive
+import binding
 import debian
 import manual
 import project
+import reproducible
+import website
 
 EPOCH = 1_700_000_000
 
@@ -78,6 +86,75 @@ class DebianTests(unittest.TestCase):
 
     def test_fields_are_read_as_they_were_written(self):
         self.assertEqual(debian.fields(debian.control({"A": "1", "B": "x\n\ny"})), {"A": "1", "B": "x\n\ny"})
+
+
+class LibraryTests(unittest.TestCase):
+    def test_the_functions_of_the_headers_are_those_of_the_library(self):
+        text = "".join(archive.bytes_of(path).decode() for path in binding.headers(project.ROOT).values())
+        code = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+        declared = set(re.findall(r"\b(runar_\w+)\s*\((?!\*)", code))
+        listed = binding.functions(archive.bytes_of(binding.symbols_file(project.ROOT)).decode())
+        self.assertGreater(len(listed), 50)
+        self.assertEqual(declared, listed)
+
+    def test_a_library_that_lacks_or_adds_a_function_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, library = f"{folder}/a.c", f"{folder}/a.so"
+            archive.save(source, b"void runar_a(void) {} void runar_b(void) {}")
+            subprocess.run(["cc", "-shared", "-o", library, source], check=True)
+            binding.check(library, " runar_a@Base 1\n runar_b@Base 1\n")
+            for text in (" runar_a@Base 1\n", " runar_a@Base 1\n runar_b@Base 1\n runar_c@Base 1\n"):
+                with self.assertRaises(project.Stop):
+                    binding.check(library, text)
+
+    def test_pkg_config_reads_the_description(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = binding.pkg_config(project.ROOT, "${pcfiledir}/../..", "lib", "1.2.3")
+            os.makedirs(f"{folder}/lib/pkgconfig")
+            archive.save(f"{folder}/lib/pkgconfig/runar.pc", text)
+            environment = {**os.environ, "PKG_CONFIG_PATH": f"{folder}/lib/pkgconfig"}
+            for options, expected in ((["--modversion"], "1.2.3"), (["--libs", "--static"], "/lib -lrunar -lgnutls -lm")):
+                words = ["pkg-config", *options, "runar"]
+                found = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
+                self.assertIn(expected, found)
+
+
+class ReproducibleTests(unittest.TestCase):
+    def compared(self, first, second):
+        output = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(output):
+            for name, files in (("first", first), ("second", second)):
+                os.makedirs(f"{folder}/{name}")
+                archive.write(f"{folder}/{name}/a.tar.xz", files, EPOCH)
+            return reproducible.compare(f"{folder}/first", f"{folder}/second"), output.getvalue()
+
+    def test_equal_releases_are_equal(self):
+        self.assertEqual(self.compared({"b/c": b"same"}, {"b/c": b"same"})[0], True)
+
+    def test_the_first_difference_is_named(self):
+        is_equal, text = self.compared({"a": b"x", "b/c": b"same"}, {"a": b"x", "b/c": b"sane"})
+        self.assertFalse(is_equal)
+        self.assertIn("a.tar.xz: b/c, byte 2 of 4", text)
+        self.assertIn("a.tar.xz: d is in one of them", self.compared({"b": b""}, {"b": b"", "d": b""})[1])
+
+
+@unittest.skipUnless(importlib.util.find_spec("markdown"), "`make release` installs Markdown into .venv-release")
+class WebsiteTests(unittest.TestCase):
+    def test_every_link_of_the_documents_leads_to_a_page(self):
+        with tempfile.TemporaryDirectory() as empty:
+            pages = website.pages(project.ROOT, empty, "1.0")
+        self.assertIn("index.html", pages)
+        for name, content in pages.items():
+            if not name.endswith(".html"):
+                continue
+            for address in re.findall(r'(?:href|src)="([^"]+)"', content.decode()):
+                place, _, anchor = address.partition("#")
+                if re.match("[a-z]+:", address):
+                    continue
+                target = os.path.normpath(os.path.join(os.path.dirname(name), place)) if place else name
+                self.assertIn(target, pages, f"{name}: {address}")
+                if anchor:
+                    self.assertIn(f'id="{anchor}"', pages[target].decode(), f"{name}: {address}")
 
 
 class VersionTests(unittest.TestCase):
