@@ -45,6 +45,7 @@ internal import Testing
         Mistake(["status", "--log-level", "loud"], 64, "notice"),
         Mistake(["connect", "nonsense"], 65, "runar peers --all"),
         Mistake(["connect", "/nonexistent"], 66, "check the path"),
+        Mistake(["connect", "//////////////////////////////////////////8="], 65, "runar network create"),
         Mistake(["connect", "one", "two", "three", "four"], 64, "PEER [NETWORK [IP:PORT]]"),
         Mistake(["connect", "one", "--relay"], 64, "--relay goes with PEER NETWORK"),
         Mistake(["send", peer], 64, "runar send PEER"),

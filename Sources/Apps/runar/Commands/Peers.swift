@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Identity
 internal import NodeService
 internal import Platform
 
@@ -53,8 +54,10 @@ struct Connect: NetworkCommand {
         return .connect(PeerName(words[0]), network: NetworkName(words[1]), address: address, overRelay: relay)
     }
 
-    /// Whether a single word is the name of a peer: no text, and no file has this name.
+    /// Whether a single word is an id or the name of a peer: no text, and no file has this name.
     private func isPeer(_ word: String) throws -> Bool {
+        // The characters of base64 include a slash.
+        guard PeerId(word) == nil else { return true }
         guard word != "-", !word.contains("{"), !word.contains("/"), !Link.isOurs(word) else { return false }
         let kind = try SystemFileSystem().status(of: HomeOptions.absolute(word), followingLink: true)?.kind
         return kind == nil || kind == .directory
