@@ -59,15 +59,24 @@ package final class StateStore: Sendable {
     ///
     /// - Throws: ``StorageError/busy(path:)`` while another thread uses it.
     package func close() throws(StorageError) {
+        // Another process that still reads only delays this, and so does a full disk.
+        let checkpoint = Result { try self.checkpoint() }
         do {
-            // Leaves one complete file behind; another process that still reads only delays this, and so does a full disk.
-            let checkpoint = Result {
-                try database.writeWithoutTransaction { database in
-                    try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-                }
-            }
             try database.close()
             try checkpoint.get()
+        } catch {
+            throw StoreFailure.translate(error, path: path)
+        }
+    }
+
+    /// Brings everything from the log into the one file, of which a person may make a copy.
+    ///
+    /// - Throws: ``StorageError``; nothing is lost then, the log has the rest.
+    package func checkpoint() throws(StorageError) {
+        do {
+            try database.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            }
         } catch {
             throw StoreFailure.translate(error, path: path)
         }

@@ -9,6 +9,15 @@ internal import Storage
 
 // What a node keeps, in the words of the store.
 extension StateStore {
+    /// Leaves everything in one file after a stop; a failure is logged, and nothing is lost.
+    func checkpoint(_ logger: Logger) {
+        do {
+            try self.checkpoint()
+        } catch {
+            logger.notice("the state stays in two files, the database and its log: \(error)")
+        }
+    }
+
     /// Stores what a running node learnt of others.
     func persist(_ item: NodeDriver.Persistence, at seconds: UInt64) throws {
         switch item {

@@ -77,6 +77,9 @@ internal import Testing
         let node = try RunningCommand(["up", "--json"], home: home, errors: log)
         _ = try node.next("ready")
         #expect(node.end(by: SIGTERM) == 0)
+        // All of the state is in one file then, which a person may copy.
+        let attributes = try? FileManager.default.attributesOfItem(atPath: state + "-wal")  // there may be none
+        #expect((attributes?[.size] as? Int ?? 0) == 0)
         let logged = try String(contentsOfFile: log, encoding: .utf8)
         #expect(logged.contains("state of version 3 was brought to 4; a copy is in \(state)-version-3"))
         #expect(FileManager.default.fileExists(atPath: state + "-version-3"))

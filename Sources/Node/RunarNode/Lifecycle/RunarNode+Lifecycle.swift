@@ -103,6 +103,7 @@ extension RunarNode {
             if await !self.stopServices(until: deadline) { self.goOn(without: "services") }
             await driver.stop()
             await self.waitForEnd(of: task, within: patience)
+            self.store.checkpoint(self.logs[.storage])
         case .stopping(let task): await self.waitForEnd(of: task, within: patience)
         case .stopped, .starting: return
         }
