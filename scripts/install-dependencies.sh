@@ -74,6 +74,7 @@ collect_needs() {
         need has_shared libzbar.so.0 libzbar0 -
         need has_command turnserver coturn coturn
         need has_command tmux tmux tmux
+        need has_command xz xz-utils xz
         need has_browser - chromium-headless-shell -
         ;;
     bench)
