@@ -183,7 +183,9 @@ def _load():
     near = filter(os.path.exists, [os.path.join(folder, name), os.path.join(folder, "runar.libs", name)])
     found = os.environ.get("RUNAR_LIBRARY") or next(near, None) or ctypes.util.find_library("runar")
     if not found:
-        raise ImportError("librunar was not found: run make library, and set RUNAR_LIBRARY to the file that it names")
+        raise ImportError(
+            "librunar was not found: install its package, or run make library and set RUNAR_LIBRARY to the file that it names"
+        )
     library = ctypes.CDLL(found)
     for name, (result, arguments) in _PROTOTYPES.items():
         function = getattr(library, name)

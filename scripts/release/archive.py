@@ -64,8 +64,8 @@ def entries_of(files):
 def tar(files, epoch, root=""):
     """Returns the bytes of a tar archive.
 
-    `files` maps names to paths, bytes or entries. Directories above them are added. With a `root`, such as `./`, all names begin
-    with it, and the archive has an entry for it.
+    `files` maps names to paths, bytes or entries. Directories above them are added. With a `root`, such as `./`, all names
+    begin with it, and the archive has an entry for it.
     """
     output = io.BytesIO()
     entries = {root + name: entry for name, entry in entries_of(files).items()}

@@ -5,6 +5,7 @@ others. Paths of the build are mapped away, so that the same commit gives the sa
 """
 
 import os
+import platform
 import re
 import shlex
 import subprocess
@@ -37,6 +38,19 @@ STDERR = """
 extern FILE *__real_stderr;
 __attribute__((visibility("hidden"))) FILE *__wrap_stderr;
 __attribute__((constructor(101))) static void set(void) { __wrap_stderr = __real_stderr; }
+"""
+# One object of everything would have a section for each function, too many for tools such as readelf.
+SECTIONS = """SECTIONS
+{
+    .text 0 : { *(.text .text.*) }
+    .rodata 0 : { *(.rodata .rodata.*) }
+    .data.rel.ro 0 : { *(.data.rel.ro .data.rel.ro.*) }
+    .data 0 : { *(.data .data.*) }
+    .bss 0 : { *(.bss .bss.*) *(COMMON) }
+    .tdata 0 : { *(.tdata .tdata.*) }
+    .tbss 0 : { *(.tbss .tbss.*) }
+    .gcc_except_table 0 : { *(.gcc_except_table .gcc_except_table.*) }
+}
 """
 
 
@@ -108,9 +122,13 @@ class Build:
             names = sorted(binding.functions(file.read()))
         with open(functions, "w", encoding="utf-8") as file:
             file.writelines(f"{name}\n" for name in names)
+        script = os.path.join(folder, "librunar.sections")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(SECTIONS)
         say("\n== link librunar.a")
-        options = ["-r", "--gc-sections", "--force-group-allocation", *(f"--undefined={name}" for name in names)]
-        options += [f"-Map={folder}/librunar.a.map", f"{static_runtime()}/x86_64/swiftrt.o", f"@{self.objects('RunarCStatic')}"]
+        options = ["-r", "--gc-sections", "--force-group-allocation", f"--script={script}"]
+        options += [f"--undefined={name}" for name in names]
+        options += [f"{static_runtime()}/{platform.machine()}/swiftrt.o", f"@{self.objects('RunarCStatic')}"]
         options += [stub(folder), "-L", archives(folder), "-L", static_runtime(), "--start-group"]
         options += [*self.runtime_libraries(folder), *(f"-l{name}" for name in ARCHIVES), "--end-group", "-o", merged]
         run("ld.bfd", *options)

@@ -6,66 +6,16 @@ status is 1 at a failure.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 
-from project import WORK
+import package_pair
+from package_system import System, installed
 
 # The systems with the package that has GnuTLS.
 SYSTEMS = {"bookworm": "libgnutls30", "trixie": "libgnutls30t64"}
-# What dpkg, apt and the tests themselves write.
-OWN_PLACES = ("/var/lib/dpkg/", "/var/cache/", "/var/log/", "/tmp/", "/root/", "/etc/passwd", "/etc/group", "/etc/shadow",
-              "/etc/gshadow", "/run/", "/proc/", "/dev/", "/sys/", "/opt/")
 DEMO_SECONDS = 180
-
-
-class System:
-    """A copy of a freshly installed system, in namespaces of its own."""
-
-    def __init__(self, suite):
-        base = os.path.join(WORK, "roots", suite)
-        if not os.path.exists(f"{base}.complete"):
-            shutil.rmtree(base, ignore_errors=True)
-            os.makedirs(os.path.dirname(base), exist_ok=True)
-            with open(f"{base}.log", "wb") as log:
-                command = ["debootstrap", "--variant=minbase", f"--include={SYSTEMS[suite]}", suite, base]
-                subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=True)
-            with open(f"{base}.complete", "wb"):
-                pass
-        self.root = tempfile.mkdtemp(prefix=f"{suite}-", dir=os.path.join(WORK, "roots"))
-        subprocess.run(["cp", "--archive", f"{base}/.", self.root], check=True)
-
-    def run(self, command, seconds=60, **environment):
-        """Runs a command of a shell in the system, without a network but its own loopback."""
-        words = ["unshare", "--mount", "--pid", "--fork", "--ipc", "--uts", "--net", "--kill-child", "sh", "-ec"]
-        words += [
-            'mount -t proc proc "$0/proc"; mount -t sysfs sysfs "$0/sys"; ip link set lo up;'
-            ' ip route add multicast 224.0.0.0/4 dev lo; exec chroot "$0" sh -c "$1"',
-            self.root,
-            command,
-        ]
-        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        environment = {"PATH": path, "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive", **environment}
-        try:
-            return subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(words, -1, "", f"no end within {seconds} s")
-
-    def files(self):
-        """Returns the files of the system."""
-        found = set()
-        for place, _, names in os.walk(self.root):
-            found |= {os.path.join(place, name)[len(self.root):] for name in names}
-        return {name for name in found if not name.startswith(OWN_PLACES)}
-
-    def put(self, path, inner):
-        os.makedirs(os.path.dirname(self.root + inner), exist_ok=True)
-        shutil.copy(path, self.root + inner)
-
-    def remove(self):
-        shutil.rmtree(self.root, ignore_errors=True)
 
 
 class Checks:
@@ -101,15 +51,18 @@ def check_installation(checks, system):
         is_right = outcome.returncode == 0 and json.loads(outcome.stdout)["ok"]
     except (ValueError, KeyError):
         is_right = False
-    checks.check("the demo: nodes of the package meet, admit, connect and exchange", is_right, outcome.stdout + outcome.stderr)
+    text = outcome.stdout + outcome.stderr
+    checks.check("the demo: nodes of the package meet, admit, connect and exchange", is_right, text)
 
 
 def check_upgrade(checks, system):
     """From the home of an older program to this one, and back."""
     old, place = "/opt/older/runar", "/srv/upgraded"
     home = {"RUNAR_HOME": place}
-    checks.succeeds("the older program makes a home", system.run(f"{old} init --no-passphrase && {old} network create Mine", **home))
-    text = checks.succeeds("the newer program migrates it after a copy", system.run("runar network list", **home), "Mine", "a copy")
+    outcome = system.run(f"{old} init --no-passphrase && {old} network create Mine", **home)
+    checks.succeeds("the older program makes a home", outcome)
+    outcome = system.run("runar network list", **home)
+    text = checks.succeeds("the newer program migrates it after a copy", outcome, "Mine", "a copy")
     state = f"{place}/state.sqlite"
     sums = system.run(f"sha256sum {state}").stdout
     outcome = system.run(f"{old} network list", **home)
@@ -137,7 +90,8 @@ def check_removal(checks, system):
 def check_file(package):
     """Looks at the package without installing it."""
     checks = Checks("package")
-    found = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", package], capture_output=True, text=True)
+    command = ["lintian", "--allow-root", "--fail-on", "error,warning", package]
+    found = subprocess.run(command, capture_output=True, text=True)
     checks.check("lintian finds no error and no warning", found.returncode == 0, found.stdout + found.stderr)
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["dpkg-deb", "--extract", package, folder], check=True)
@@ -145,24 +99,33 @@ def check_file(package):
         subprocess.run(["gunzip", "--recursive", pages], check=True)
         names = [os.path.join(pages, name) for name in sorted(os.listdir(pages))]
         found = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *names], capture_output=True, text=True)
-        checks.check(f"mandoc finds nothing in {len(names)} man pages", found.returncode == 0 and not found.stdout, found.stdout)
+        is_clean = found.returncode == 0 and not found.stdout
+        checks.check(f"mandoc finds nothing in {len(names)} man pages", is_clean, found.stdout)
+    return checks.failed
+
+
+def check_suite(suite, package, older, previous):
+    checks, system = Checks(suite), System(installed(suite, suite, f"--include={SYSTEMS[suite]}"))
+    try:
+        system.put(package, "/tmp/runar.deb")
+        check_installation(checks, system)
+        package_pair.check_meeting(checks, system)
+        if older:
+            system.put(older, "/opt/older/runar")
+            system.put(previous, "/tmp/previous.deb")
+            check_upgrade(checks, system)
+            package_pair.check_upgrade(checks, system)
+        check_removal(checks, system)
+    finally:
+        system.remove()
     return checks.failed
 
 
 def main(package, older=None):
     failed = check_file(package)
-    for suite in SYSTEMS:
-        checks, system = Checks(suite), System(suite)
-        try:
-            system.put(package, "/tmp/runar.deb")
-            check_installation(checks, system)
-            if older:
-                system.put(older, "/opt/older/runar")
-                check_upgrade(checks, system)
-            check_removal(checks, system)
-        finally:
-            system.remove()
-        failed += checks.failed
+    with tempfile.TemporaryDirectory() as folder:
+        previous = older and package_pair.previous_package(folder, package, older)
+        failed += sum(check_suite(suite, package, older, previous) for suite in SYSTEMS)
     return 1 if failed else 0
 
 

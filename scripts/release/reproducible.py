@@ -18,7 +18,7 @@ import zipfile
 import archive
 from project import DIST, ROOT, WORK, Commit, Stop, main_of, run, say
 
-# The user `nobody` of Debian.
+# The user of Debian that owns no files.
 OTHER_USER = 65534
 LIMIT_SECONDS = 2 * 3600
 
