@@ -272,12 +272,15 @@ def check_relay(report, system, user):
     network = json.loads(system.runar("network", "show", "--json").stdout or "{}").get("text", "")
     third("join", network, json.loads(system.runar("network", "issue", peer, "--json").stdout or "{}").get("text", ""))
     node = machine.start("runar", "up", user=OTHER, environment=settings)
-    wait_until(lambda: third("connect", system.runar("network", "address").stdout.strip()).returncode == 0)
+    status = json.loads(system.runar("status", "--json").stdout or "{}")
+    relay, addresses = status.get("peerId", ""), status.get("addresses", [])
+    place = f"127.0.0.1:{addresses[0].rsplit(':', 1)[-1]}" if addresses else ""
+    is_connected = wait_until(lambda: third("connect", relay, "Check", place).returncode == 0)
+    report.check("system unit: a device connects by the address", is_connected, third("connect", relay, "Check", place).stderr)
     wait_until(lambda: user.runar("peers").stdout.count("connected") > 0)
     target = json.loads(user.runar("status", "--json").stdout or "{}").get("peerIdText", "")
     answer = third("connect", target, "Check", "--relay", "--json")
     found = json.loads(answer.stdout or "{}")
-    relay = json.loads(system.runar("status", "--json").stdout or "{}").get("peerId", "")
     is_met = found.get("relayed") is True and found.get("relay") == relay
     report.check("system unit: the node relays for two others", is_met, answer.stdout + answer.stderr)
     sent = third("send", target, "over the relay")
