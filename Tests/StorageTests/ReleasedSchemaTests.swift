@@ -219,7 +219,10 @@ internal import Testing
             // The first line comes before anything is written.
             for _ in 0...Int.random(in: 0...1, using: &random) { _ = migration.nextLine() }
             var spin = Int.random(in: 0..<20_000, using: &random)
-            while spin > 0 { spin -= 1 }
+            let isAfterCopy = Bool.random(using: &random)
+            let copy = "\(path)-\(first)-version-1"
+            func isThere() throws -> Bool { try SystemFileSystem().status(of: copy, followingLink: false) != nil }
+            while spin > 0, try !(isAfterCopy && isThere()) { spin -= 1 }
             _ = migration.kill()
             kills += 1
             while first < count, try isMigrated("\(path)-\(first)") { first += 1 }
