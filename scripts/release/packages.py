@@ -48,7 +48,7 @@ class Packages:
             "symbols": archive.bytes_of(binding.symbols_file(self.release.source)).decode(),
             "triggers": "activate-noawait ldconfig\n",
         }
-        return self.package("librunar", {f"{self.libraries}/{soname}": self.release.shared}, inner)
+        return self.package("librunar", {f"{self.libraries}/{soname}": archive.Entry(self.release.shared)}, inner)
 
     def development(self):
         source = self.release.source
