@@ -22,9 +22,9 @@ import manual
 import packages
 import website
 import wheel
-from project import DIST, ROOT, WORK, Commit, Stop, main_of, run, say
+from project import DIST, ROOT, WORK, Commit, Stop, main_of, run, say, source_folder
 
-SOURCE, LINK = os.path.join(WORK, "source"), os.path.join(WORK, "link")
+SOURCE, LINK = source_folder(), os.path.join(WORK, "link")
 REFERENCE = os.path.join(WORK, "reference")
 BILL = os.path.join(ROOT, "scripts", "release", "bill.py")
 # The address at which a person publishes the files.

@@ -50,8 +50,11 @@ SECTIONS = """SECTIONS
     .tdata 0 : { *(.tdata .tdata.*) }
     .tbss 0 : { *(.tbss .tbss.*) }
     .gcc_except_table 0 : { *(.gcc_except_table .gcc_except_table.*) }
+    /DISCARD/ : { *(.swift_modhash .swift1_autolink_entries) }
 }
 """
+# The compiler keeps hashes of the compilation for its next run; they depend on the folder.
+WITHOUT_HASHES = "SECTIONS { /DISCARD/ : { *(.swift_modhash) } } INSERT AFTER .rodata;\n"
 
 
 class Build:
@@ -97,7 +100,11 @@ class Build:
     def swiftc(self, folder, product, options, symbols, out):
         """Links the objects of a product with the static libraries; the map is OUT without its suffix `full`."""
         options += ["-use-ld=lld", "-L", archives(folder), "-module-name", product, "-static-stdlib"]
+        script = os.path.join(folder, "hashes.lds")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(WITHOUT_HASHES)
         for word in [
+            f"--script={script}",
             "--gc-sections", "--icf=safe", "-z", "pack-relative-relocs", "--build-id=none",
             f"--version-script={symbols}", f"-Map={out.removesuffix('.full')}.map",
         ]:

@@ -14,6 +14,10 @@ DIST = os.path.join(ROOT, "dist")
 WORK = os.path.join(ROOT, ".build-release")
 
 
+# The length of the path of the sources that are compiled: where the compiler leaves out a path it still writes its length.
+PATH_LENGTH = 128
+
+
 class Stop(Exception):
     """The release cannot be made; the text says what to do."""
 
@@ -31,6 +35,14 @@ def run(*command, is_quiet=False, **options):
     if done.returncode:
         raise Stop(f"`{' '.join(command[:4])}` failed with status {done.returncode}; its messages are above")
     return done.stdout
+
+
+def source_folder(folder=WORK):
+    """Returns the path for the sources in a folder; it has the same length for every folder."""
+    missing = PATH_LENGTH - len(os.path.join(folder, "source"))
+    if missing < 0:
+        raise Stop(f"the path of this folder is too long for a release by {-missing} characters: move it")
+    return os.path.join(folder, "source" + "-" * missing)
 
 
 def say(text):

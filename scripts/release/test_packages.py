@@ -157,6 +157,15 @@ class WebsiteTests(unittest.TestCase):
                     self.assertIn(f'id="{anchor}"', pages[target].decode(), f"{name}: {address}")
 
 
+class FolderTests(unittest.TestCase):
+    def test_the_path_of_the_sources_has_the_same_length_everywhere(self):
+        paths = [project.source_folder(folder) for folder in ("/a", "/a/longer/folder")]
+        self.assertEqual(len(paths[0]), len(paths[1]))
+        self.assertTrue(paths[1].startswith("/a/longer/folder/source-"))
+        with self.assertRaises(project.Stop):
+            project.source_folder("/a" * 100)
+
+
 class VersionTests(unittest.TestCase):
     def test_the_version_has_one_place(self):
         with open(os.path.join(project.ROOT, project.VERSION_FILE), encoding="utf-8") as file:
