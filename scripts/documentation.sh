@@ -39,6 +39,14 @@ symbols() {
 rm -rf "$graphs"
 mkdir -p "$graphs"
 
+# DocC copies the files of its pages together with their owner, which it may only if they are this user's.
+pages=$(dirname "$(dirname "$(readlink -f "$docc")")")/share/docc/render
+if [ -d "$pages" ]; then
+    export DOCC_HTML_DIR=$PWD/$work/pages
+    rm -rf "$DOCC_HTML_DIR"
+    cp -R "$pages" "$DOCC_HTML_DIR"
+fi
+
 # compile_snippets PAGE...: compiles the Swift code of pages.
 compile_snippets() {
     local snippets=$work/snippets

@@ -121,12 +121,13 @@ class Release:
     def bill(self):
         """Writes the bill of materials; it fails if the program has something that no component names."""
         out = os.path.join(DIST, f"runar-{self.version}.cdx.json")
-        words = ["--version", self.version, "--commit", self.commit.id, "--time", str(self.epoch), "--root", SOURCE]
+        built = build.Build(SOURCE)
+        words = ["--version", self.version, "--commit", self.commit.id, "--time", str(self.epoch), "--root", built.source]
         words += ["--own", os.path.join(LINK, "icu.o"), "--own", os.path.join(LINK, "stderr.o"), "--output", out]
         for program in (self.program, self.shared):
             words += ["--map", f"{program}.map", "--program", program]
         for product in ("runar", "RunarCStatic"):
-            words += ["--objects", build.Build(SOURCE).objects(product)]
+            words += ["--objects", built.objects(product)]
         words += ["--program", self.static]
         run(sys.executable, "-B", BILL, "make", *words)
         run(sys.executable, "-B", BILL, "check", out)

@@ -61,8 +61,9 @@ class Build:
     """The build of an exported commit."""
 
     def __init__(self, source):
-        self.source = source
-        self.products = os.path.join(source, ".build", "release")
+        # SwiftPM compiles at the path without links.
+        self.source = os.path.realpath(source)
+        self.products = os.path.join(self.source, ".build", "release")
 
     def compile(self, *what):
         """Compiles what a product consists of, given as `--product NAME`, or a target."""

@@ -120,15 +120,17 @@ def navigation(titles, references, page):
     return text + "<h2>reference of the libraries</h2>" + items(links)
 
 
-def reference(archives):
+def reference(source, archives):
     """Returns the pages of the reference of each library by their names in the site."""
     found = {}
+    # The copy that scripts/documentation.sh makes.
+    environment = {**os.environ, "DOCC_HTML_DIR": os.path.join(source, ".build/documentation-work/pages")}
     names = sorted(name.removesuffix(".doccarchive") for name in os.listdir(archives) if name.endswith(".doccarchive"))
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             words = ["docc", "process-archive", "transform-for-static-hosting", f"{archives}/{name}.doccarchive"]
             words += ["--hosting-base-path", f"reference/{name}", "--output-path", f"{folder}/{name}"]
-            run(*words, is_quiet=True)
+            run(*words, is_quiet=True, env=environment)
             for place, _, files in os.walk(f"{folder}/{name}"):
                 for file in files:
                     path = os.path.join(place, file)
@@ -147,7 +149,7 @@ def content_of(path):
 
 def pages(source, archives, version):
     """Returns the site: the contents of its files by their names."""
-    names, files = reference(archives)
+    names, files = reference(source, archives)
     texts = {name: archive.bytes_of(os.path.join(source, name)).decode() for name in documents(source)}
     titles = {page_of(name): title_of(text, name) for name, text in texts.items()}
     known = {name: page_of(name) for name in texts} | {name: name for name in pictures(source)}
