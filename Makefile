@@ -54,6 +54,7 @@ check-packages: ## As root on Debian: use what `make release` wrote in fresh sys
 	@python3 -B scripts/release/library_check.py dist
 	@python3 -B scripts/release/image_check.py dist/*-image.tar
 	@python3 -B scripts/release/service_check.py .build-release/link/runar
+	@python3 -B scripts/release/first_file.py dist/runar_*.deb
 
 previous: ## Build the program of the previous release, which packaging/previous-release names.
 	@./scripts/install-dependencies.sh release

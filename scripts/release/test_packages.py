@@ -14,6 +14,7 @@ import archive
 import binding
 import debian
 import manual
+import previous
 import project
 import reproducible
 import website
@@ -89,13 +90,29 @@ class DebianTests(unittest.TestCase):
 
 
 class LibraryTests(unittest.TestCase):
+    def listed(self):
+        return binding.functions(archive.bytes_of(binding.symbols_file(project.ROOT)).decode())
+
+    def declared(self, text):
+        """Returns the functions that headers declare."""
+        code = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+        return set(re.findall(r"\b(runar_\w+)\s*\((?!\*)", code))
+
     def test_the_functions_of_the_headers_are_those_of_the_library(self):
         text = "".join(archive.bytes_of(path).decode() for path in binding.headers(project.ROOT).values())
-        code = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
-        declared = set(re.findall(r"\b(runar_\w+)\s*\((?!\*)", code))
-        listed = binding.functions(archive.bytes_of(binding.symbols_file(project.ROOT)).decode())
-        self.assertGreater(len(listed), 50)
-        self.assertEqual(declared, listed)
+        self.assertGreater(len(self.listed()), 50)
+        self.assertEqual(self.declared(text), self.listed())
+
+    def test_the_library_has_every_function_of_the_previous_release(self):
+        commit = previous.stated(archive.bytes_of(previous.STATEMENT).decode())["commit"]
+        paths = [os.path.relpath(path, project.ROOT) for path in binding.headers(project.ROOT).values()]
+        words = ["git", "show", *(f"{commit}:{path}" for path in paths)]
+        found = subprocess.run(words, cwd=project.ROOT, capture_output=True, text=True)
+        if found.returncode:
+            self.skipTest("this clone lacks the commit of the previous release")
+        before = self.declared(found.stdout)
+        self.assertGreater(len(before), 50)
+        self.assertEqual(before - self.listed(), set())
 
     def test_a_library_that_lacks_or_adds_a_function_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
