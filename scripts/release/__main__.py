@@ -22,7 +22,7 @@ import manual
 import packages
 import website
 import wheel
-from project import DIST, ROOT, WORK, Commit, Stop, main_of, run, say, source_folder
+from project import DIST, ROOT, WORK, Commit, Linked, Stop, main_of, run, say, source_folder
 
 SOURCE, LINK = source_folder(), os.path.join(WORK, "link")
 REFERENCE = os.path.join(WORK, "reference")
@@ -30,7 +30,7 @@ BILL = os.path.join(ROOT, "scripts", "release", "bill.py")
 # The address at which a person publishes the files.
 DOWNLOADS = os.environ.get("DOWNLOADS", "https://downloads.runar.invalid")
 # The commit whose program was linked last.
-LINKED = os.path.join(LINK, "commit")
+LINKED = Linked(LINK)
 PACKAGING = os.path.join(SOURCE, "packaging")
 COMPLETIONS = {
     "bash": "share/bash-completion/completions/runar",
@@ -170,6 +170,7 @@ def sha256(path):
 
 
 def compile_and_link(commit):
+    LINKED.begin()
     os.makedirs(SOURCE, exist_ok=True)
     commit.export(SOURCE)
     built = build.Build(SOURCE)
@@ -180,7 +181,7 @@ def compile_and_link(commit):
         say(f"   {os.path.getsize(path) / 1e6:.1f} MB  {os.path.relpath(path, ROOT)}")
     say("\n== reference of the libraries")
     run(os.path.join(SOURCE, "scripts/documentation.sh"), REFERENCE, os.path.realpath(built.products), cwd=SOURCE)
-    archive.save(LINKED, commit.id.encode())
+    LINKED.end(commit.id)
 
 
 def size():
@@ -201,7 +202,7 @@ def main():
     commit = Commit()
     if action == "make":
         compile_and_link(commit)
-    elif not os.path.exists(LINKED) or archive.bytes_of(LINKED).decode() != commit.id:
+    elif LINKED.commit() != commit.id:
         raise Stop("what was linked last is not the last commit: make the whole release")
     say("\n== write dist")
     Release(commit).write()

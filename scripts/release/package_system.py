@@ -59,7 +59,7 @@ def completed(words, seconds, more):
         return subprocess.CompletedProcess(words, -1, "", f"no end within {seconds} s")
 
 
-def wait_until(condition, seconds):
+def wait_until(condition, seconds=START_SECONDS):
     """Returns whether the condition holds within that time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -6,16 +6,15 @@
 import os
 import sys
 
-import archive
 import build
-from project import ROOT, WORK, Commit, Stop, main_of, say
+from project import ROOT, WORK, Commit, Linked, Stop, main_of, say
 
 STATEMENT = os.path.join(ROOT, "packaging", "previous-release")
 PREVIOUS = os.path.join(WORK, "previous")
 SOURCE, LINK = os.path.join(PREVIOUS, "source"), os.path.join(PREVIOUS, "link")
 PROGRAM = os.path.join(LINK, "runar")
 # The commit whose program was linked last.
-LINKED = os.path.join(LINK, "commit")
+LINKED = Linked(LINK)
 
 
 def stated(text):
@@ -27,18 +26,17 @@ def stated(text):
 
 
 def is_linked(commit):
-    return os.path.exists(PROGRAM) and os.path.exists(LINKED) and archive.bytes_of(LINKED).decode() == commit
+    return os.path.exists(PROGRAM) and LINKED.commit() == commit
 
 
 def make(commit):
+    LINKED.begin()
     os.makedirs(SOURCE, exist_ok=True)
     commit.export(SOURCE)
     built = build.Build(SOURCE)
     built.compile("--product", "runar")
-    if os.path.exists(LINKED):
-        os.remove(LINKED)
     built.link(LINK)
-    archive.save(LINKED, commit.id.encode())
+    LINKED.end(commit.id)
 
 
 def main():

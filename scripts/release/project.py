@@ -45,6 +45,28 @@ def source_folder(folder=WORK):
     return os.path.join(folder, "source" + "-" * missing)
 
 
+class Linked:
+    """States in a folder which commit was linked there; nothing is stated while a link is under way or has failed."""
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "commit")
+
+    def commit(self):
+        try:
+            with open(self.path, encoding="ascii") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    def begin(self):
+        if os.path.exists(self.path):
+            os.remove(self.path)
+
+    def end(self, commit):
+        with open(self.path, "w", encoding="ascii") as file:
+            file.write(commit)
+
+
 def say(text):
     print(text, flush=True)
 

@@ -16,7 +16,7 @@ import tempfile
 import zipfile
 
 import archive
-from project import DIST, ROOT, WORK, Commit, Stop, main_of, run, say
+from project import DIST, ROOT, WORK, Commit, Linked, Stop, main_of, run, say
 
 # The user of Debian that owns no files.
 OTHER_USER = 65534
@@ -111,8 +111,7 @@ def make_again(folder):
 
 
 def again():
-    linked = os.path.join(WORK, "link", "commit")
-    if not os.path.exists(linked) or archive.bytes_of(linked).decode() != Commit().id:
+    if Linked(os.path.join(WORK, "link")).commit() != Commit().id:
         raise Stop("dist/ is not of the last commit: run `make release` first")
     folder = tempfile.mkdtemp(prefix="runar-again-", dir="/var/tmp")
     try:

@@ -16,6 +16,7 @@ import time
 
 import service_by_hand
 import service_machine
+from package_system import wait_until
 
 SYSTEM_UNIT = "packaging/systemd/system/runar.service"
 INIT_UNIT = "packaging/systemd/system/runar-init.service"
@@ -39,7 +40,6 @@ NOT_FOR_ROOT = {
 # The limit of the watchdog during its check, in place of the 30 seconds of the unit.
 WATCHDOG_SECONDS = 4
 WAIT_SECONDS = 20
-TURN_SECONDS = 0.2
 
 # The request that is in progress while the service stops.
 REQUEST_SECONDS = 4
@@ -85,16 +85,6 @@ def exposure(report):
         level = float(level.group(1)) if level else None
         is_met = level is not None and level <= limit
         report.check(f"exposure of {unit}, at most {limit}", is_met, level if level is not None else ran.stderr)
-
-
-def wait_until(condition):
-    """Returns whether the condition holds within WAIT_SECONDS."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(TURN_SECONDS)
-    return False
 
 
 class Service:

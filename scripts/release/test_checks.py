@@ -27,14 +27,17 @@ class PreviousTests(unittest.TestCase):
 
     def test_a_program_is_linked_only_if_it_is_of_that_commit(self):
         with tempfile.TemporaryDirectory() as folder:
-            program, linked = os.path.join(folder, "runar"), os.path.join(folder, "commit")
+            program, linked = os.path.join(folder, "runar"), project.Linked(folder)
             with mock.patch.multiple(previous, PROGRAM=program, LINKED=linked):
                 self.assertFalse(previous.is_linked(COMMIT))
-                for path, text in ((program, ""), (linked, COMMIT)):
-                    with open(path, "w", encoding="utf-8") as file:
-                        file.write(text)
+                with open(program, "wb"):
+                    pass
+                self.assertFalse(previous.is_linked(COMMIT))
+                linked.end(COMMIT)
                 self.assertTrue(previous.is_linked(COMMIT))
                 self.assertFalse(previous.is_linked("b" * 40))
+                linked.begin()
+                self.assertFalse(previous.is_linked(COMMIT))
 
 
 class RunningTests(unittest.TestCase):
