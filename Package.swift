@@ -188,12 +188,9 @@ let package = Package(
         ),
 
         // Storage: everything but keys, in SQLite.
-        .target(
-            name: "Storage",
-            dependencies: ["Essentials", "Identity", "Concurrency", "Platform", grdb],
-            path: "Sources/Storage",
-            swiftSettings: house
-        ),
+        module("Database", in: "Storage", ["Essentials", "Identity", "Concurrency", "Platform", grdb]),
+        module("NodeStore", in: "Storage", ["Database", "Bytes", "Identity", "Platform", grdb]),
+        module("CircleStore", in: "Storage", ["NodeStore", "Database", "Essentials", "Bytes", "Identity", grdb]),
 
         // Node: the driver of NodeCore, and the library that applications use.
         module(
@@ -213,7 +210,8 @@ let package = Package(
             [
                 "Essentials", "Bytes", "Identity", "Certificates", "Concurrency", "Discovery", "Kademlia", "Mailbox",
                 "PubSub", "Traversal", "Services",
-                "NodeCore", "Transport", "QUIC", "Platform", "Storage", "Node", "QRCode", logging, metrics, tracing,
+                "NodeCore", "Transport", "QUIC", "Platform", "Database", "NodeStore", "Node", "QRCode", logging,
+                metrics, tracing,
                 crypto,
             ]
         ),
@@ -231,7 +229,7 @@ let package = Package(
             "Circle",
             in: "Node",
             [
-                "Essentials", "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF", "OneTimeKeys", "Storage",
+                "Essentials", "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF", "OneTimeKeys", "CircleStore",
                 "Bytes", "Identity", "Concurrency", logging, crypto,
             ]
         ),
@@ -283,7 +281,8 @@ let package = Package(
                 "Console", "MetricsText", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Libc",
                 "Bytes", "Identity",
                 "Certificates", "Concurrency",
-                "Kademlia", "QRCode", "ImageFiles", "Traversal", "Transport", "Platform", "Storage", "Node", logging,
+                "Kademlia", "QRCode", "ImageFiles", "Traversal", "Transport", "Platform", "Database", "NodeStore",
+                "Node", logging,
                 metrics,
                 deque,
                 nio, nioPosix, nioHTTP1,
@@ -296,7 +295,8 @@ let package = Package(
             dependencies: [
                 "CNotices", "NodeService", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes", "Identity",
                 "Concurrency", "NodeCore",
-                "QRCode", "ImageFiles", "Traversal", "Transport", "QUIC", "Platform", "Storage", logging, arguments,
+                "QRCode", "ImageFiles", "Traversal", "Transport", "QUIC", "Platform", "Database", "NodeStore", logging,
+                arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -314,7 +314,8 @@ let package = Package(
             name: "runar-bench",
             dependencies: [
                 "Circle", "RunarNode", "SealedMessages", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency",
-                "Transport", "QUIC", "Platform", "Storage", "Mailbox", "QRCode", "QRCorpus", crypto,
+                "Transport", "QUIC", "Platform", "Database", "NodeStore", "CircleStore", "Mailbox", "QRCode",
+                "QRCorpus", crypto,
             ],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house
@@ -380,12 +381,18 @@ let package = Package(
             of: "Command",
             [
                 "runar", "NodeService", "Console", "RunarNode", "NanoTDF", "Node", "Traversal", "Platform", "Bytes",
-                "Certificates", "Concurrency", "Identity", "QRCode", "TestSupport", logging,
+                "Certificates", "Concurrency", "Identity", "QRCode", "SlotStore", "TestSupport", logging,
             ]
+        ),
+        .target(
+            name: "SlotStore",
+            dependencies: ["Database", "NodeStore", grdb],
+            path: "Tests/Helpers/SlotStore",
+            swiftSettings: house
         ),
         .executableTarget(
             name: "CrashWriter",
-            dependencies: ["Bytes", "Platform", "Storage"],
+            dependencies: ["Bytes", "Platform", "Database", "NodeStore", "SlotStore"],
             path: "Tests/Helpers/CrashWriter",
             swiftSettings: house
         ),
@@ -415,7 +422,14 @@ let package = Package(
             of: "Platform",
             ["Bytes", "Identity", "Platform", "TestSupport", "CrashWriter", "LanProbe", crypto]
         ),
-        tests(of: "Storage", ["Identity", "Platform", "Storage", "TestSupport", "CrashWriter", grdb]),
+        tests(
+            of: "Storage",
+            [
+                "Bytes", "Identity", "Platform", "Database", "NodeStore", "CircleStore", "SlotStore", "TestSupport",
+                "CrashWriter",
+                grdb,
+            ]
+        ),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Concurrency", "TestSupport", collections]),
         tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", collections]),
         tests(of: "Mailbox", ["Bytes", "Identity", "Mailbox", "TestSupport", collections]),
@@ -453,7 +467,8 @@ let package = Package(
         tests(
             of: "Circle",
             [
-                "Circle", "SealedMessages", "RunarNode", "Mailbox", "Storage", "Transport", "QUIC", "Platform", "Bytes",
+                "Circle", "SealedMessages", "RunarNode", "Mailbox", "NodeStore", "CircleStore",
+                "Transport", "QUIC", "Platform", "Bytes",
                 "Identity",
                 "NanoTDF", "OneTimeKeys", "Concurrency", "TestSupport", crypto, cryptoExtras,
             ]
@@ -483,7 +498,7 @@ let package = Package(
                 "Bytes", "Concurrency", "Identity", "Mailbox", "NodeCore", "PubSub", "RunarNode", "Simulation",
                 "Transport",
                 "QUIC",
-                "Node", "Platform", "Storage", "Traversal", "TestSupport", "runar", logging,
+                "Node", "Platform", "Database", "NodeStore", "SlotStore", "Traversal", "TestSupport", "runar", logging,
             ]
         ),
     ]

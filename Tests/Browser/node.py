@@ -158,7 +158,7 @@ class Node:
     def forget_places(self):
         """Removes what the node, which is stopped, keeps of the ports and addresses of its run."""
         with contextlib.closing(sqlite3.connect(os.path.join(self.home, "state.sqlite"))) as database, database:
-            database.execute("DELETE FROM settings WHERE name = 'listening-port'")
+            database.execute("UPDATE device SET listening_port = NULL")
             database.execute("DELETE FROM addresses")
 
     @property

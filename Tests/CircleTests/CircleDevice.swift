@@ -1,14 +1,20 @@
 internal import Circle
+internal import CircleStore
 internal import Foundation
 internal import Identity
+internal import NodeStore
 internal import OneTimeKeys
 internal import Platform
 internal import RunarNode
 internal import SealedMessages
-internal import Storage
 internal import TestSupport
 internal import Testing
 internal import Transport
+
+extension RunarNode {
+    /// The stored circle of the node's device.
+    var circleStore: CircleStore { get throws { try CircleStore(stateStore) } }
+}
 
 /// A node with its keys and its circle; it can be stopped and started again.
 final class CircleDevice {

@@ -1,10 +1,11 @@
+internal import CircleStore
 internal import Foundation
 internal import Identity
+internal import NodeStore
 internal import OneTimeKeys
 internal import Platform
 internal import RunarNode
 internal import SealedMessages
-internal import Storage
 internal import TestSupport
 internal import Testing
 internal import Transport
@@ -111,16 +112,16 @@ internal import Transport
             let thought = try #require(try ada.circle.thoughts(with: friend).first)
             await ada.stop()
             await ben.stop()
-            var delivery = try #require(try ada.node.stateStore.deliveries(of: thought.publicID.bytes).first)
+            var delivery = try #require(try ada.node.circleStore.deliveries(of: thought.publicID.bytes).first)
             delivery.state = "stored"
-            try ada.node.stateStore.save(delivery)
-            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId).isEmpty)
-            try ben.node.stateStore.owe([StoredOwedLetter(.receipt, thought.publicID.bytes)], to: [ada.peerId])
+            try ada.node.circleStore.save(delivery)
+            #expect(try ben.node.circleStore.owedLetters(to: ada.peerId).isEmpty)
+            try ben.node.circleStore.owe([StoredOwedLetter(.receipt, thought.publicID.bytes)], to: [ada.peerId])
             try await ada.restart()
             try await ben.restart()
             try await connect(ben, to: ada, in: scene.network)
             await ada.wait { (try? $0.circle.thoughts(with: friend).first)?.state == .delivered }  // nil: not yet
-            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId).isEmpty)
+            #expect(try ben.node.circleStore.owedLetters(to: ada.peerId).isEmpty)
         }
     }
 
@@ -136,12 +137,12 @@ internal import Transport
             for number in 0...keyCount { try await ben.circle.say("\(number)", to: friend) }
             try await ben.circle.noteOpened(received)
             let owed = received.map { StoredOwedLetter(.opened, $0.publicID.bytes) }
-            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId) == owed)
+            #expect(try ben.node.circleStore.owedLetters(to: ada.peerId) == owed)
             try await ada.restart()
             try await connect(ben, to: ada, in: scene.network)
             let thought = try #require(received.first).publicID
             await ada.wait { device in (try? device.circle.thought(thought))?.state == .opened }  // nil: not yet
-            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId).isEmpty)
+            #expect(try ben.node.circleStore.owedLetters(to: ada.peerId).isEmpty)
         }
     }
 
@@ -154,7 +155,7 @@ internal import Transport
             let count = try #require(ben.keys.relationship(with: ada.peerId)).sendingKeyCount + 3
             for number in 1...count { try await ben.circle.say("\(number)", to: friend) }
             try await ben.circle.setProfile(name: "Benjamin")
-            #expect(try ben.node.stateStore.owedLetters(to: ada.peerId) == [StoredOwedLetter(.card)])
+            #expect(try ben.node.circleStore.owedLetters(to: ada.peerId) == [StoredOwedLetter(.card)])
             try await ada.restart()
             try await connect(ben, to: ada, in: scene.network)
             let expected = (1...count).map { "\($0)" }.sorted()

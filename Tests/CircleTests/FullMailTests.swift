@@ -1,6 +1,7 @@
+internal import CircleStore
+internal import NodeStore
 internal import RunarNode
 internal import SealedMessages
-internal import Storage
 internal import Testing
 
 @testable internal import Circle
@@ -21,8 +22,8 @@ internal import Testing
             let thought = try await ada.circle.say("5", to: friend)
             #expect(thought.state == .waiting)
             try await ada.circle.setProfile(name: "Ada Lovelace")
-            #expect(try store.unsealedDeliveries(to: ben.peerId).last?.thought == thought.publicID.bytes)
-            #expect(try store.owedLetters(to: ben.peerId) == [StoredOwedLetter(.card)])
+            #expect(try ada.node.circleStore.unsealedDeliveries(to: ben.peerId).last?.thought == thought.publicID.bytes)
+            #expect(try ada.node.circleStore.owedLetters(to: ben.peerId) == [StoredOwedLetter(.card)])
             #expect(try store.outgoingMailCount(in: network) == 2)
             #expect(ada.keys.relationship(with: ben.peerId)?.sendingKeyCount == keyCount)
 

@@ -1,7 +1,8 @@
 internal import Circle
+internal import CircleStore
 internal import Identity
+internal import NodeStore
 internal import SealedMessages
-internal import Storage
 internal import Testing
 
 /// People with several devices, and people who are blocked.
@@ -74,18 +75,23 @@ internal import Testing
     @Test func `a further device keeps nothing of the circle that it had before`() async throws {
         try await withCircles("Ada", "Laptop") { devices, _ in
             let (phone, laptop) = (devices[0], devices[1])
-            let store = laptop.node.stateStore
+            let store = try CircleStore(laptop.node.stateStore)
             let group = try await laptop.circle.makeStream(name: "Former").publicID
             let former = PeerId(publicKey: generatePeerKey().publicKey)
-            let settings = [
-                "circle/removed/\(former.text)", "circle/removed-member/\(group.text)/\(group.text)",
-                "circle/opened/\(group.text)/\(group.text)", "circle/revision/\(group.text)",
-            ]
-            for name in settings { try store.set(name, to: [1]) }
-            try store.owe([StoredOwedLetter(.stream, group.bytes)], to: [former])
+            try store.removeDevice(former, at: 1)
+            try store.setRemoved(true, group.bytes, from: group.bytes)
+            let letter = StoredOwedLetter(.stream, group.bytes)
+            try store.noteOpened(1, in: group.bytes, of: group.bytes, owing: [letter], to: [former])
+            try store.setIgnoredDevices([former])
+            let deleted = try await laptop.circle.makeStream(name: "Deleted").publicID
+            try await laptop.circle.deleteStream(deleted)
+            #expect(try store.deletedRevision(of: deleted.bytes) == 1)
             try laptop.circle.expectDevice(phone.peerId)
             try await phone.circle.addDevice(laptop.peerId)
-            for name in settings { #expect(try store.setting(name) == nil, "\(name)") }
+            #expect(try store.removalTime(of: former) == nil && store.ignoredDevices().isEmpty)
+            #expect(try !store.hasRemoved(group.bytes, from: group.bytes))
+            #expect(try store.openedNumber(in: group.bytes, of: group.bytes) == 0)
+            #expect(try store.deletedRevision(of: deleted.bytes) == nil)
             #expect(try store.owedLetters(to: former).isEmpty)
             #expect(throws: CircleError.unknownStream(group)) { try laptop.circle.stream(group) }
             #expect(try laptop.circle.streams().count == 3)

@@ -1,8 +1,8 @@
 internal import Circle
 internal import Identity
 internal import Mailbox
+internal import NodeStore
 internal import RunarNode
-internal import Storage
 internal import Testing
 
 /// Members that a person chose to hold mail.

@@ -1,6 +1,6 @@
+internal import CircleStore
 internal import Concurrency
 internal import Identity
-internal import Storage
 internal import Testing
 
 @testable internal import Circle

@@ -1,11 +1,12 @@
 internal import Bytes
+internal import CircleStore
 internal import Foundation
 internal import Identity
 internal import Mailbox
+internal import NodeStore
 internal import OneTimeKeys
 internal import Platform
 internal import SealedMessages
-internal import Storage
 internal import TestSupport
 internal import Testing
 internal import Transport
@@ -146,9 +147,9 @@ internal import Transport
             let time = Array(bigEndian(thought.model.createdAtMilliseconds).suffix(6))
             #expect(occurs(time, in: home))
             // Nonce and tag of AES-GCM are 28 bytes.
-            let stored = try database(of: scene.ada).thought(thought.publicID.bytes)
+            let stored = try CircleStore(database(of: scene.ada)).thought(thought.publicID.bytes)
             #expect(stored?.nano.count == thought.model.bytes.count + 28)
-            #expect(try database(of: scene.ada).people().map(\.trust) == ["trusted"])
+            #expect(try CircleStore(database(of: scene.ada)).people().map(\.trust) == ["trusted"])
             // Cam dialled Ada.
             #expect(try !database(of: scene.cam).addresses(of: scene.ada.peerId).isEmpty)
 
@@ -172,8 +173,8 @@ internal import Transport
     }
 
     /// The database of a stopped device, which opens without its keys.
-    private func database(of device: ObservedDevice) throws -> StateStore {
-        try StateStore(path: FilePath.joining(device.home, "state.sqlite"))
+    private func database(of device: ObservedDevice) throws -> NodeStore {
+        try NodeStore(path: FilePath.joining(device.home, "state.sqlite"))
     }
 
     /// The name of a key that a device gave to a peer, and a piece of the public keys that the peer gave to it.

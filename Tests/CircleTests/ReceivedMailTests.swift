@@ -1,6 +1,7 @@
+internal import CircleStore
 internal import Mailbox
+internal import NodeStore
 internal import RunarNode
-internal import Storage
 internal import Testing
 
 @testable internal import Circle
@@ -14,7 +15,7 @@ internal import Testing
             await ben.stop()
             let thought = try await ada.circle.say("once", to: #require(ada.person(of: ben)).id)
             let sender = ada.node.stateStore
-            let id = try #require(try sender.deliveries(of: thought.publicID.bytes).first?.mailId)
+            let id = try #require(try ada.node.circleStore.deliveries(of: thought.publicID.bytes).first?.mailId)
             let mail = try #require(try sender.mails(in: .outgoing, of: network).first { $0.mailId == id })
             let body = try #require(try sender.mailBodies(of: [id], in: .outgoing, of: network)[id]?.body)
             try await ben.restart()
@@ -24,7 +25,7 @@ internal import Testing
 
             let end = mail.expiration + CircleDriver.lifetimeSeconds
             try ben.circle.driver.forgetReceivedMail(at: end)
-            #expect(try ben.node.stateStore.hasReceived(id))
+            #expect(try ben.node.circleStore.hasReceived(id))
             await ben.stop()
             await ada.stop()
             try sender.addMail([(mail, body)])
@@ -41,7 +42,7 @@ internal import Testing
             #expect(try ben.texts(with: ada) == ["once"])
 
             try ben.circle.driver.forgetReceivedMail(at: end + 1)
-            #expect(try !ben.node.stateStore.hasReceived(id))
+            #expect(try !ben.node.circleStore.hasReceived(id))
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Circle
+internal import CircleStore
 internal import Identity
 internal import SealedMessages
 internal import Testing
@@ -134,10 +135,10 @@ internal import Testing
     @Test func `a stream does not change who writes in it`() async throws {
         try await withGroup { ada, ben, cleo, _ in
             let group = try await makeGroup(ada, ben, posting: .creator)
-            let stored = try #require(try ada.node.stateStore.stream(group.bytes))
+            let stored = try #require(try ada.node.circleStore.stream(group.bytes))
             var changed = stored
             changed.policies = "{\"posting\":\"members\"}"
-            try ada.node.stateStore.save(changed)
+            try ada.node.circleStore.save(changed)
             try await ada.circle.invite(cleo.personID, to: group)
             try await ada.circle.say("after the change", to: ben.personID)
             await ben.wait { (try? $0.texts(with: ada)) == ["after the change"] }  // nil: not yet

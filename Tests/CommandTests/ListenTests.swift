@@ -61,10 +61,8 @@ internal import Testing
         listener.send(SIGCONT)
         var unheard = [try sending.outcome()]
         for _ in 0..<3 { unheard.append(try pair.member.runar(["send", pair.ownerId, "later"] + options)) }
-        for outcome in unheard {
-            #expect(outcome.status == 69)
-            #expect(try outcome.failure["code"] as? String == "no-listener")
-        }
+        let codes = try unheard.map { try "\($0.status) \($0.failure["code"] as? String ?? "none")" }
+        #expect(codes == Array(repeating: "69 no-listener", count: 4))
         #expect(listener.waitUntilExit() == 141)
         try pair.end()
     }

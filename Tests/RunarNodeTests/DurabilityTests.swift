@@ -2,12 +2,14 @@ internal import Concurrency
 internal import Foundation
 internal import Mailbox
 internal import NodeCore
+internal import SlotStore
 internal import TestSupport
 internal import Testing
 
+@testable internal import Database
 @testable internal import Node
+@testable internal import NodeStore
 @testable internal import RunarNode
-@testable internal import Storage
 
 /// Every kind of change that a running node stores, on a disk that is full, fails, or loses power.
 @Suite("Every kind of write on a failing disk", .timeLimit(.minutes(15))) struct DurabilityTests {
@@ -27,13 +29,13 @@ internal import Testing
                 write: { node in node.store([sample.change]).allSatisfy(\.isStored) },
                 close: { node in
                     await node.stop()
-                    try? node.store.close()  // the power may be gone
+                    try? node.store.database.close()  // the power may be gone
                 },
                 check: { directory, isAcknowledged, fault in
-                    let store = try StateStore(path: directory.file("state.sqlite"))
-                    #expect(try store.setting("before") == [1], "\(kind), \(fault)")
+                    let store = try NodeStore(path: directory.file("state.sqlite"))
+                    #expect(try store.slot("before") == [1], "\(kind), \(fault)")
                     if isAcknowledged { #expect(try sample.isThere(store), "\(kind), \(fault)") }
-                    try store.close()
+                    try store.database.close()
                 }
             )
             let count = try await walk.run(in: device.directory)
@@ -62,12 +64,12 @@ internal import Testing
         #expect(node.storageProblem() == nil)
         try await node.dhtPut(networkId: device.own.networkId, key: Data("door".utf8), value: value)
         await node.stop()
-        try node.store.close()
+        try node.store.database.close()
 
         let again = try await device.open(in: device.directory, isStarted: true)
         #expect(try await again.dhtGet(networkId: device.own.networkId, key: Data("door".utf8)) == value)
         await again.stop()
-        try again.store.close()
+        try again.store.database.close()
     }
 
     @Test func `a revocation that could not be stored is stored once there is room`() async throws {
@@ -85,7 +87,7 @@ internal import Testing
         #expect(try sample.isThere(node.store))
         #expect(driver.storageFailure == nil)
         await node.stop()
-        try node.store.close()
+        try node.store.database.close()
     }
 }
 
@@ -95,7 +97,7 @@ struct FailingDevice {
     struct Sample {
         let change: NodeDriver.Persistence
         var needsDriver = false
-        let isThere: (StateStore) throws -> Bool
+        let isThere: (NodeStore) throws -> Bool
     }
 
     private static let address = "192.0.2.7:4433"
@@ -144,8 +146,8 @@ struct FailingDevice {
         try node.mailService.add(self.outgoing, OutgoingMail(self.outgoing, to: self.member), in: network)
         self.record = try Self.makeRecord("before", self.writer, self.owner, in: network, until: end)
         try node.store.keep([StoredRecord(self.record, in: network)])
-        try node.store.set("before", to: [1])
-        try node.store.close()
+        try node.store.setSlot("before", to: [1])
+        try node.store.database.close()
     }
 
     private static func description(of mail: Mail, from peer: PeerId) -> HeldMail {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import NodeStore
 internal import TestSupport
 internal import Testing
 internal import Transport

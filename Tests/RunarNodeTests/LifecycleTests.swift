@@ -1,4 +1,6 @@
+internal import Database
 internal import Foundation
+internal import NodeStore
 internal import TestSupport
 internal import Testing
 internal import Transport
@@ -82,7 +84,7 @@ internal import Transport
     @Test func `a node that cannot read its state does not start at all`() async throws {
         let directory = try TemporaryDirectory()
         let node = try Household().makeNode(statePath: directory.file("state.sqlite"))
-        try node.store.close()
+        try node.store.database.close()
         await #expect(throws: StorageError.self) { try await node.start() }
         #expect(!node.isRunning && node.listenAddresses.isEmpty)
     }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+internal import NodeStore
 internal import Testing
 internal import Transport
 

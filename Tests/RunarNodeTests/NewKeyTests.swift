@@ -1,3 +1,4 @@
+internal import NodeStore
 internal import TestSupport
 internal import Testing
 
@@ -105,7 +106,7 @@ internal import Testing
                 let pools = DevicePools.directory(of: peer, in: folder.path)
                 #expect(try SystemFileSystem().status(of: pools, followingLink: false) == nil)
             }
-            #expect(try device.store.setting("device-key.replaced") == nil)
+            #expect(try device.store.replacedDevices().isEmpty)
         }
     }
 

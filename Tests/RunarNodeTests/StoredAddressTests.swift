@@ -1,3 +1,4 @@
+internal import NodeStore
 internal import Testing
 
 @testable internal import RunarNode

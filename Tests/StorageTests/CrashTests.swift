@@ -1,13 +1,15 @@
+internal import SlotStore
 internal import TestSupport
 internal import Testing
 
-@testable internal import Storage
+@testable internal import Database
+@testable internal import NodeStore
 
 @Suite("A state store whose process is killed") struct CrashTests {
     @Test func `killing the writer at random points loses nothing acknowledged`() throws {
         let scratch = try TemporaryDirectory()
         let path = scratch.file("state.sqlite")
-        try StateStore(path: path).close()
+        try NodeStore(path: path).database.close()
         var random = SplitMix64(seed: 5)
         var next: UInt64 = 0
         var kills = 0
@@ -23,10 +25,10 @@ internal import Testing
             kills += 1
             let last = try #require(acknowledged)
 
-            let store = try StateStore(path: path)
+            let store = try NodeStore(path: path)
             var found: UInt64 = 0
             for slot in UInt64(0)..<10 {
-                let text = try store.setting("slot-\(slot)").map { String(decoding: $0, as: UTF8.self) }
+                let text = try store.slot("slot-\(slot)").map { String(decoding: $0, as: UTF8.self) }
                 guard let number = text.flatMap({ UInt64($0) }) else {
                     #expect(last < slot)
                     continue
@@ -35,7 +37,7 @@ internal import Testing
                 found = max(found, number)
             }
             #expect(found == last || found == last + 1)
-            try store.close()
+            try store.database.close()
             next = found + 1
         }
         print("killed \(kills) times in \(next) writes")

@@ -1,22 +1,25 @@
 internal import GRDB
 internal import Identity
 internal import Platform
+internal import SlotStore
 internal import TestSupport
 internal import Testing
 
-@testable internal import Storage
+@testable internal import CircleStore
+@testable internal import Database
+@testable internal import NodeStore
 
 /// Writes of a store on a disk that is full, fails, or loses power.
 @Suite("A state store on a failing disk", .timeLimit(.minutes(15))) struct FailingDiskTests {
     /// A part of the state that one method writes.
     enum Part: CaseIterable, Sendable {
-        case setting, ban, network, issuedToken, revocation, admission, record, outgoingMail
+        case slot, ban, network, issuedToken, revocation, admission, record, outgoingMail
         case account, block, person, stream, thought, receivedMail, owedLetter
 
         /// The table that the part fills.
         var table: String {
             switch self {
-            case .setting: "settings"
+            case .slot: "slots"
             case .ban: "banned_peers"
             case .network: "networks"
             case .issuedToken: "issued_tokens"
@@ -67,10 +70,11 @@ internal import Testing
         nano: [UInt8](repeating: 1, count: 9_000)
     )
 
-    private static func write(_ part: Part, to store: StateStore) throws {
+    private static func write(_ part: Part, to store: NodeStore) throws {
         let (network, peer) = (try network(1), try peer(1))
+        let circle = try CircleStore(store)
         switch part {
-        case .setting: try store.set("setting", to: [UInt8](repeating: 1, count: 20_000))
+        case .slot: try store.setSlot("setting", to: [UInt8](repeating: 1, count: 20_000))
         case .ban: try store.setBan(true, of: [peer])
         case .network: try store.save(NetworkRecord(networkId: network, role: .member, metadata: "", joinedAt: 1))
         case .issuedToken:
@@ -94,33 +98,34 @@ internal import Testing
                 byteCount: 5_000
             )
             _ = try store.addOutgoingMail(mail, body: [UInt8](repeating: 1, count: 5_000), limit: 9)
-        case .account: try store.save(Self.account)
+        case .account: try circle.save(Self.account)
         case .block:
-            try store.save(StoredBlock(id: short, blockedPublicID: id, reportTimestamp: 1, reportReasons: [:]))
+            try circle.save(StoredBlock(id: short, blockedPublicID: id, reportTimestamp: 1, reportReasons: [:]))
         case .person:
-            try store.save(StoredPerson(publicID: id, key: id, card: nil, trust: "none", changedAt: 1), Self.profile)
+            try circle.save(StoredPerson(publicID: id, key: id, card: nil, trust: "none", changedAt: 1), Self.profile)
         case .stream, .thought:
             // A stream belongs to an account.
-            try store.save(Self.account)
-            try store.save(
+            try circle.save(Self.account)
+            try circle.save(
                 StoredStream(id: short, publicID: id, creator: id, profile: Self.profile, isInnerCircle: false)
             )
-            if part == .thought { try store.add(Self.thought, []) }
-        case .receivedMail: _ = try store.noteReceived(short, expiration: 1)
-        case .owedLetter: try store.owe([StoredOwedLetter(.card)], to: [peer])
+            if part == .thought { try circle.add(Self.thought, []) }
+        case .receivedMail: _ = try circle.noteReceived(short, expiration: 1)
+        case .owedLetter: try circle.owe([StoredOwedLetter(.card)], to: [peer])
         }
     }
 
-    private static func rows(of table: String, in store: StateStore) throws -> Int {
-        try store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
+    private static func rows(of table: String, in store: NodeStore) throws -> Int {
+        try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
     }
 
     /// A directory with a store that has one setting.
     private func makeTemplate() throws -> TemporaryDirectory {
         let template = try TemporaryDirectory()
-        let store = try StateStore(path: template.file("state.sqlite"))
-        try store.set("before", to: [1])
-        try store.close()
+        let store = try NodeStore(path: template.file("state.sqlite"))
+        try store.setSlot("before", to: [1])
+        _ = try CircleStore(store)
+        try store.database.close()
         return template
     }
 
@@ -129,23 +134,23 @@ internal import Testing
         var points = 0
         for part in Part.allCases {
             let walk = FailingDiskWalk(
-                open: { try StateStore(path: $0.file("state.sqlite")) },
+                open: { try NodeStore(path: $0.file("state.sqlite")) },
                 write: { store in
                     do {
                         try Self.write(part, to: store)
-                        #expect(store.writeFailure == nil)
+                        #expect(store.database.writeFailure == nil)
                         return true
                     } catch {
-                        #expect(store.writeFailure != nil, "\(part): \(error)")
+                        #expect(store.database.writeFailure != nil, "\(part): \(error)")
                         return false
                     }
                 },
-                close: { store in try? store.close() },  // the power may be gone
+                close: { store in try? store.database.close() },  // the power may be gone
                 check: { directory, isAcknowledged, fault in
-                    let store = try StateStore(path: directory.file("state.sqlite"))
-                    #expect(try store.setting("before") == [1], "\(part), \(fault)")
+                    let store = try NodeStore(path: directory.file("state.sqlite"))
+                    #expect(try store.slot("before") == [1], "\(part), \(fault)")
                     if isAcknowledged { #expect(try Self.rows(of: part.table, in: store) > 0, "\(part), \(fault)") }
-                    try store.close()
+                    try store.database.close()
                 }
             )
             let count = try await walk.run(in: template)
@@ -158,18 +163,18 @@ internal import Testing
     @Test func `a store notices that the disk takes writes again`() throws {
         let template = try makeTemplate()
         let disk = try FailingDisk(of: template)
-        let store = try StateStore(path: template.file("state.sqlite"))
-        #expect(store.checkWriting() == nil)
+        let store = try NodeStore(path: template.file("state.sqlite"))
+        #expect(store.database.checkWriting() == nil)
         disk.arm(.full(afterBytes: 0))
-        #expect(throws: StorageError.full(path: store.path)) {
-            try store.set("long", to: [UInt8](repeating: 1, count: 20_000))
+        #expect(throws: StorageError.full(path: store.database.path)) {
+            try store.setSlot("long", to: [UInt8](repeating: 1, count: 20_000))
         }
-        #expect(store.writeFailure == .full(path: store.path))
-        #expect(store.checkWriting() == .full(path: store.path))
+        #expect(store.database.writeFailure == .full(path: store.database.path))
+        #expect(store.database.checkWriting() == .full(path: store.database.path))
         disk.heal()
-        #expect(store.checkWriting() == nil && store.writeFailure == nil)
-        #expect(try store.setting("long") == nil)
-        try store.close()
+        #expect(store.database.checkWriting() == nil && store.database.writeFailure == nil)
+        #expect(try store.slot("long") == nil)
+        try store.database.close()
     }
 
     @Test func `a store that is made on a failing disk is made later`() throws {
@@ -178,12 +183,12 @@ internal import Testing
             let disk = try FailingDisk(of: directory)
             disk.arm(.powerLoss(after: point, .none))
             let path = directory.file("state.sqlite")
-            let isMade = (try? StateStore(path: path).close()) != nil  // the power is gone
+            let isMade = (try? NodeStore(path: path).database.close()) != nil  // the power is gone
             let hasFailed = disk.hasFailed
             try disk.restore(FailingDisk.Survivors.allCases[point % 3])
-            let store = try StateStore(path: path)
-            try store.set("a", to: [1])
-            try store.close()
+            let store = try NodeStore(path: path)
+            try store.setSlot("a", to: [1])
+            try store.database.close()
             guard hasFailed else {
                 #expect(isMade && point >= 5)
                 return

@@ -1,8 +1,9 @@
 internal import Platform
 internal import TestSupport
 
+@testable internal import Database
 @testable internal import Identity
-@testable internal import Storage
+@testable internal import NodeStore
 
 /// The peer number `seed`.
 func peer(_ seed: UInt64) throws -> PeerId {

@@ -2,12 +2,13 @@ internal import Identity
 internal import TestSupport
 internal import Testing
 
-@testable internal import Storage
+@testable internal import Database
+@testable internal import NodeStore
 
 /// States of homes that releases wrote, opened by this version.
 @Suite("Golden states", .aside) struct GoldenStateTests {
     /// The numbers of rows that are not 0, by the id of a network of the state.
-    private func counts(in store: StateStore, _ count: (NetworkId) throws -> Int) throws -> [String: Int] {
+    private func counts(in store: NodeStore, _ count: (NetworkId) throws -> Int) throws -> [String: Int] {
         let networks = try store.networks(includingLeft: true).map(\.networkId)
         let counts = try networks.map { ($0.base64Encoded, try count($0)) }
         return Dictionary(uniqueKeysWithValues: counts.filter { $0.1 > 0 })
@@ -16,7 +17,7 @@ internal import Testing
     @Test(arguments: try GoldenHome.all()) func `a state of a release keeps its rows`(golden: GoldenHome) throws {
         let folder = try TemporaryDirectory()
         try golden.unpack(to: folder.file("home"))
-        let store = try StateStore(path: folder.file("home/state.sqlite"))
+        let store = try NodeStore(path: folder.file("home/state.sqlite"))
         let expected = golden.stored
         #expect(try counts(in: store) { try store.records(of: $0).count } == expected.values)
         #expect(try counts(in: store) { try store.mails(in: .outgoing, of: $0).count } == expected.outgoingMail)
@@ -24,7 +25,7 @@ internal import Testing
         #expect(try counts(in: store) { try store.revocations(of: $0).count } == expected.revocations)
         #expect(try counts(in: store) { try store.issuedTokens(of: $0).count } == expected.issuedTokens)
         #expect(try store.bannedPeers().count == expected.bannedPeers)
-        try store.close()
+        try store.database.close()
     }
 
     @Test func `the states of a release have mail, values and revocations`() throws {

@@ -2,12 +2,14 @@ internal import GRDB
 internal import Identity
 internal import Testing
 
-@testable internal import Storage
+@testable internal import CircleStore
+@testable internal import Database
+@testable internal import NodeStore
 
 @Suite("Stored mail") struct MailTests {
-    private let store: StateStore
+    private let store: NodeStore
 
-    init() throws { store = try StateStore() }
+    init() throws { store = try NodeStore() }
 
     private func mail(
         _ number: UInt8,
@@ -92,10 +94,10 @@ internal import Testing
         let relays = try [peer(4), peer(5), peer(6)].sorted()
         #expect(try store.mails(in: .outgoing, of: home).map(\.relays) == [relays, []])
         try store.deleteMail([first.mailId], in: .outgoing, of: home)
-        #expect(try store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM mail_relays") } == 0)
+        #expect(try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM mail_relays") } == 0)
         // A relay of a mail that was withdrawn meanwhile is not stored.
         try store.addRelays([peer(5)], of: first.mailId, in: home)
-        #expect(try store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM mail_relays") } == 0)
+        #expect(try store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM mail_relays") } == 0)
     }
 
     @Test func `the mail of a network goes when the device leaves it`() throws {
@@ -108,12 +110,13 @@ internal import Testing
     }
 
     @Test func `received mail is known until its expiration is before the time of the pruning`() throws {
+        let circle = try CircleStore(store)
         let (old, young) = ([UInt8](repeating: 1, count: 16), [UInt8](repeating: 2, count: 16))
-        #expect(try store.noteReceived(old, expiration: 1_000))
-        #expect(try store.noteReceived(young, expiration: 1_001))
-        try store.pruneReceivedMail(expiredBefore: 1_001)
-        #expect(try !store.noteReceived(young, expiration: 1_001))
-        #expect(try store.noteReceived(old, expiration: 1_000))
+        #expect(try circle.noteReceived(old, expiration: 1_000))
+        #expect(try circle.noteReceived(young, expiration: 1_001))
+        try circle.pruneReceivedMail(expiredBefore: 1_001)
+        #expect(try !circle.noteReceived(young, expiration: 1_001))
+        #expect(try circle.noteReceived(old, expiration: 1_000))
     }
 
     @Test func `bans are stored and lifted`() throws {

@@ -1,12 +1,13 @@
 internal import Identity
 internal import Testing
 
-@testable internal import Storage
+@testable internal import Database
+@testable internal import NodeStore
 
 @Suite("Stored peers") struct PeerTests {
-    let store: StateStore
+    let store: NodeStore
 
-    init() throws { store = try StateStore() }
+    init() throws { store = try NodeStore() }
 
     @Test func `an admission is remembered with its network, address and time`() throws {
         let home = try network(1)
@@ -115,12 +116,12 @@ internal import Testing
     @Test func `failures are counted up to a limit, for known addresses alone`() throws {
         let id = try peer(1)
         try store.noteAddress(address(1), of: id, source: .text, at: 1)
-        for _ in 0..<StateStore.mostFailures + 3 {
+        for _ in 0..<NodeStore.mostFailures + 3 {
             for last in UInt8(1)...2 { try store.noteFailure(of: address(last), peer: id) }
         }
         let known = try store.addresses(of: id)
         #expect(known.map(\.address) == [try address(1)])
-        #expect(known.map(\.failures) == [UInt64(StateStore.mostFailures)])
+        #expect(known.map(\.failures) == [UInt64(NodeStore.mostFailures)])
     }
 
     @Test func `only the most promising addresses of a peer are kept`() throws {
@@ -129,7 +130,7 @@ internal import Testing
         try store.noteSuccess(of: address(1), peer: id, at: 1)
         for last in UInt8(2)...200 { try store.noteAddress(address(last), of: id, source: .record, at: UInt64(last)) }
         let kept = try store.addresses(of: id)
-        #expect(kept.count == StateStore.addressesPerPeer)
+        #expect(kept.count == NodeStore.addressesPerPeer)
         #expect(kept.first?.address == (try address(1)))
         #expect(kept.dropFirst().allSatisfy { $0.notedAt >= 170 })
     }

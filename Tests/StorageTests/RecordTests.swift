@@ -2,12 +2,14 @@ internal import GRDB
 internal import Identity
 internal import Testing
 
-@testable internal import Storage
+@testable internal import CircleStore
+@testable internal import Database
+@testable internal import NodeStore
 
 @Suite("State records") struct RecordTests {
-    let store: StateStore
+    let store: NodeStore
 
-    init() throws { store = try StateStore() }
+    init() throws { store = try NodeStore() }
 
     private func joined(_ seed: UInt64, at seconds: UInt64 = 100) throws -> NetworkRecord {
         NetworkRecord(
@@ -36,7 +38,7 @@ internal import Testing
     @Test func `a column with a negative number is reported by its name`() throws {
         let record = try joined(1)
         try store.save(record)
-        try store.write { try $0.execute(sql: "UPDATE networks SET joined_at = -1") }
+        try store.database.write { try $0.execute(sql: "UPDATE networks SET joined_at = -1") }
         let expected = StorageError.corrupted(path: "", detail: "the column joined_at holds something unexpected")
         #expect(throws: expected) { try store.networks() }
         #expect(throws: expected) { try store.network(record.networkId) }
@@ -45,7 +47,7 @@ internal import Testing
     @Test func `a column of another type is reported by its name`() throws {
         let sql = "SELECT x'01' AS public_id, 'yes' AS has_joined"
         let expected = StorageError.corrupted(path: "", detail: "the column has_joined holds something unexpected")
-        #expect(throws: expected) { try store.read { try StoredStream.Member.fetchAll($0, sql: sql) } }
+        #expect(throws: expected) { try store.database.read { try StoredStream.Member.fetchAll($0, sql: sql) } }
     }
 
     @Test func `networks are listed in the order in which they were joined`() throws {
@@ -193,17 +195,31 @@ internal import Testing
         #expect(try store.revocations(of: record.networkId).count == 1)
     }
 
-    @Test func `settings are set, replaced and removed`() throws {
-        #expect(try store.setting("a") == nil)
-        try store.set("a", to: [0, 255])
-        try store.set("b", to: [1])
-        #expect(try store.setting("a") == [0, 255])
-        try store.set("a", to: [2])
-        #expect(try store.setting("a") == [2])
-        try store.set("a", to: nil)
-        #expect(try store.setting("a") == nil)
-        #expect(try store.setting("b") == [1])
-        try store.set("empty", to: [])
-        #expect(try store.setting("empty") == [])
+    @Test func `values of the device are set and replaced`() throws {
+        #expect(try store.listeningPort() == nil && store.countedRoot() == nil && store.replacedDevices().isEmpty)
+        for port in [UInt16(1), 65_535] {
+            try store.setListeningPort(port)
+            #expect(try store.listeningPort() == port)
+        }
+        #expect(throws: StorageError.self) { try store.setListeningPort(0) }
+        #expect(throws: StorageError.self) { try store.setCountedRoot([1]) }
+        try store.setCountedRoot([UInt8](repeating: 1, count: 32))
+        #expect(try store.countedRoot() == [UInt8](repeating: 1, count: 32))
+        for devices in [[try peer(1), try peer(2)], [try peer(2), try peer(3)], []] as [Set<PeerId>] {
+            try store.setReplacedDevices(devices)
+            #expect(try store.replacedDevices() == devices)
+        }
+    }
+
+    @Test func `rendezvous keys are stored, replaced and removed`() throws {
+        let (network, other) = (try network(1), try network(2))
+        let keys = try (1...2).map { try RendezvousKey(rawRepresentation: [UInt8](repeating: $0, count: 32)) }
+        for key in keys + [nil] {
+            try store.setRendezvous(key, of: network)
+            #expect(try store.rendezvous(of: network) == key && store.rendezvous(of: other) == nil)
+            let former = key.map { FormerRendezvous(key: $0, seconds: 9) }
+            try store.setFormerRendezvous(former, of: network)
+            #expect(try store.formerRendezvous(of: network) == former && store.formerRendezvous(of: other) == nil)
+        }
     }
 }

@@ -2,10 +2,13 @@ internal import Foundation
 internal import GRDB
 internal import Identity
 internal import Platform
+internal import SlotStore
 internal import TestSupport
 internal import Testing
 
-@testable internal import Storage
+@testable internal import CircleStore
+@testable internal import Database
+@testable internal import NodeStore
 
 /// Databases of released schemas, which every later version must bring up to its own.
 @Suite("Released schemas") struct ReleasedSchemaTests {
@@ -13,7 +16,7 @@ internal import Testing
     private static let released = [1]
 
     /// Fills a store with the content of those files.
-    private func fill(_ store: StateStore) throws {
+    private func fill(_ store: NodeStore) throws {
         for network in try Self.networks() { try store.save(network) }
         try store.save(Self.token())
         try store.merge(Self.revocations())
@@ -26,7 +29,6 @@ internal import Testing
             at: 1_700_000_400
         )
         try store.noteFailure(of: SocketAddress(parsing: "[2001:db8::1]:4242"), peer: peer(2))
-        try store.set("display-name", to: Array("Kitchen".utf8))
     }
 
     private static func networks() throws -> [NetworkRecord] {
@@ -66,7 +68,7 @@ internal import Testing
         [StoredRevocation(networkId: try network(1), peerId: try peer(3), entry: [4, 5, 6])]
     }
 
-    private func check(_ store: StateStore) throws {
+    private func check(_ store: NodeStore) throws {
         #expect(try store.networks(includingLeft: true) == Self.networks())
         #expect(try store.issuedTokens(of: network(1)) == [Self.token()])
         #expect(try store.revocations(of: network(1)) == Self.revocations())
@@ -91,7 +93,6 @@ internal import Testing
             failures: 1
         )
         #expect(try store.addresses(of: peer(2)) == [known])
-        #expect(try store.setting("display-name") == Array("Kitchen".utf8))
     }
 
     /// The database of a released version, in a place where it may be changed.
@@ -108,28 +109,31 @@ internal import Testing
 
     @Test(arguments: released) func `a database of a released schema is read completely`(version: Int) throws {
         let scratch = try TemporaryDirectory()
-        let store = try StateStore(path: database(ofVersion: version, in: scratch))
+        let store = try NodeStore(path: database(ofVersion: version, in: scratch))
         try check(store)
-        #expect(try store.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == Schema.version)
-        #expect(try store.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
-        try store.set("written", to: [1])
-        try store.close()
+        #expect(
+            try store.database.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == NodeStore.format.version
+        )
+        #expect(try store.database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+        try store.setSlot("written", to: [1])
+        try store.database.close()
     }
 
     @Test(arguments: released)
     func `a new database and a migrated one have equal tables`(version: Int) throws {
         let scratch = try TemporaryDirectory()
-        let store = try StateStore(path: scratch.file("state.sqlite"))
+        let store = try NodeStore(path: scratch.file("state.sqlite"))
         try fill(store)
         try check(store)
-        let updated = try StateStore(path: database(ofVersion: version, in: scratch))
+        let updated = try NodeStore(path: database(ofVersion: version, in: scratch))
+        for node in [store, updated] { _ = try CircleStore(node) }
         let query = "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY name"
         #expect(
-            try updated.read { try String.fetchAll($0, sql: query) }
-                == store.read { try String.fetchAll($0, sql: query) }
+            try updated.database.read { try String.fetchAll($0, sql: query) }
+                == store.database.read { try String.fetchAll($0, sql: query) }
         )
-        try store.close()
-        try updated.close()
+        try store.database.close()
+        try updated.database.close()
     }
 
     @Test func `schema 2 removes the unused table of transfers`() throws {
@@ -139,9 +143,9 @@ internal import Testing
         let old = try DatabaseQueue(path: path)
         #expect(try old.read { try Int.fetchOne($0, sql: query) } != 0)
         try old.close()
-        let store = try StateStore(path: path)
-        #expect(try store.read { try Int.fetchOne($0, sql: query) } == 0)
-        try store.close()
+        let store = try NodeStore(path: path)
+        #expect(try store.database.read { try Int.fetchOne($0, sql: query) } == 0)
+        try store.database.close()
     }
 
     @Test(arguments: released)
@@ -149,20 +153,22 @@ internal import Testing
         let scratch = try TemporaryDirectory()
         let path = try database(ofVersion: version, in: scratch)
         let copy = path + "-version-\(version)"
-        #expect(try StateMigration.pending(at: path) == StateMigration(found: version, copy: copy))
-        let store = try StateStore(path: path)
-        #expect(store.migration == StateMigration(found: version, copy: copy))
-        try store.close()
-        #expect(try StateMigration.pending(at: path) == nil)
+        #expect(
+            try StateMigration.pending(at: path, to: NodeStore.format) == StateMigration(found: version, copy: copy)
+        )
+        let store = try NodeStore(path: path)
+        #expect(store.database.migration == StateMigration(found: version, copy: copy))
+        try store.database.close()
+        #expect(try StateMigration.pending(at: path, to: NodeStore.format) == nil)
         #expect(try SystemFileSystem().status(of: copy, followingLink: false)?.mode == 0o600)
         let old = try DatabaseQueue(path: copy)
-        #expect(try old.read { try Schema.version(of: $0) } == version)
+        #expect(try old.read { try DatabaseFormat.version(of: $0) } == version)
         #expect(try old.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
         try old.close()
         // The copy is a database like the one that was migrated.
-        let back = try StateStore(path: copy)
+        let back = try NodeStore(path: copy)
         try check(back)
-        try back.close()
+        try back.database.close()
     }
 
     @Test func `a later migration removes the copies of earlier ones, and a newer state names the copy`() throws {
@@ -171,15 +177,15 @@ internal import Testing
         for name in ["-version-0", "-version-1", "-version-x"] {
             #expect(FileManager.default.createFile(atPath: path + name, contents: nil))
         }
-        try StateStore(path: path).close()
+        try NodeStore(path: path).database.close()
         let names = try SystemFileSystem().names(in: scratch.path).filter { $0.contains("-version-") }
         #expect(Set(names) == ["state-1.sqlite-version-1", "state-1.sqlite-version-x"])
-        let newer = try StateStore(path: path)
-        try newer.write { try $0.execute(sql: "PRAGMA user_version = 9") }
-        try newer.close()
+        let newer = try NodeStore(path: path)
+        try newer.database.write { try $0.execute(sql: "PRAGMA user_version = 9") }
+        try newer.database.close()
         let copy = path + "-version-1"
-        let expected = StorageError.newerSchema(path: path, found: 9, supported: Schema.version, copy: copy)
-        #expect(throws: expected) { try StateStore(path: path) }
+        let expected = StorageError.newerSchema(path: path, found: 9, supported: NodeStore.format.version, copy: copy)
+        #expect(throws: expected) { try NodeStore(path: path) }
         #expect(expected.description.contains("mv \(copy) \(path)"))
     }
 
@@ -189,7 +195,7 @@ internal import Testing
         let old = try DatabaseQueue(path: path)
         try old.write { try $0.execute(sql: "PRAGMA user_version = -1") }
         try old.close()
-        #expect(throws: StorageError.corrupted(path: path, detail: "version -1")) { try StateStore(path: path) }
+        #expect(throws: StorageError.corrupted(path: path, detail: "version -1")) { try NodeStore(path: path) }
     }
 
     @Test func `a disk that is full before the copy leaves the old version`() throws {
@@ -197,14 +203,14 @@ internal import Testing
         let path = try database(ofVersion: 1, in: scratch)
         let disk = try FailingDisk(of: scratch)
         disk.arm(.full(afterBytes: 0))
-        #expect(throws: StorageError.self) { try StateStore(path: path) }
+        #expect(throws: StorageError.self) { try NodeStore(path: path) }
         disk.heal()
         let names = try SystemFileSystem().names(in: scratch.path).filter { $0.contains("-version-") }
         #expect(names.isEmpty)
         let old = try DatabaseQueue(path: path)
-        #expect(try old.read { try Schema.version(of: $0) } == 1)
+        #expect(try old.read { try DatabaseFormat.version(of: $0) } == 1)
         try old.close()
-        try StateStore(path: path).close()
+        try NodeStore(path: path).database.close()
     }
 
     @Test func `a killed migration leaves the old version or the new one, and its copy is complete`() throws {
@@ -228,9 +234,9 @@ internal import Testing
             while first < count, try isMigrated("\(path)-\(first)") { first += 1 }
             if first < count, try isCopied("\(path)-\(first)") { old += 1 }
         }
-        let store = try StateStore(path: "\(path)-\(count - 1)")
+        let store = try NodeStore(path: "\(path)-\(count - 1)")
         try check(store)
-        try store.close()
+        try store.database.close()
         print("killed \(kills) times, \(old) times between the copy and the migration")
         #expect(kills >= (LongTests.areRun ? 200 : 2))
     }
@@ -239,14 +245,14 @@ internal import Testing
     private func isMigrated(_ path: String) throws -> Bool {
         let database = try DatabaseQueue(path: path)
         defer { try? database.close() }  // a failure above is thrown
-        let query = "SELECT count(*) FROM sqlite_schema WHERE name IN ('people', 'mail_relays')"
+        let query = "SELECT count(*) FROM sqlite_schema WHERE name IN ('device', 'mail_relays')"
         let (version, tables) = try database.read { database in
             #expect(try String.fetchOne(database, sql: "PRAGMA integrity_check") == "ok")
-            return (try Schema.version(of: database), try Int.fetchOne(database, sql: query))
+            return (try DatabaseFormat.version(of: database), try Int.fetchOne(database, sql: query))
         }
-        #expect(version == 1 && tables == 0 || version == Schema.version && tables == 2, "version \(version)")
-        if version == Schema.version { #expect(try isCopied(path)) }
-        return version == Schema.version
+        #expect(version == 1 && tables == 0 || version == NodeStore.format.version && tables == 2, "version \(version)")
+        if version == NodeStore.format.version { #expect(try isCopied(path)) }
+        return version == NodeStore.format.version
     }
 
     /// Whether there is a copy of a database; it is whole.
@@ -255,7 +261,7 @@ internal import Testing
         guard try SystemFileSystem().status(of: copy, followingLink: false) != nil else { return false }
         let database = try DatabaseQueue(path: copy)
         defer { try? database.close() }  // a failure above is thrown
-        #expect(try database.read { try Schema.version(of: $0) } == 1)
+        #expect(try database.read { try DatabaseFormat.version(of: $0) } == 1)
         #expect(try database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
         return true
     }

@@ -18,7 +18,9 @@ enum Layers {
         ["QUIC"],
         // Platform and storage: what touches the system and the disk.
         ["Platform"],
-        ["Storage"],
+        ["Database"],
+        ["NodeStore"],
+        ["CircleStore"],
         // Node: the driver and the library.
         ["Node", "Simulation", "MetricsText"],
         ["RunarNode"],
@@ -41,7 +43,7 @@ enum Layers {
         "CGnuTLS": ["CTLSShim"],
         "CTLSShim": ["Console"],
         "FoundationEssentials": ["Essentials"],
-        "GRDB": ["Storage"],
+        "GRDB": ["Database", "NodeStore", "CircleStore"],
         "X509": ["Certificates"],
         "SwiftASN1": ["Certificates"],
         "ArgumentParser": ["runar"],

@@ -1,11 +1,12 @@
 internal import Circle
+internal import CircleStore
 internal import Concurrency
 internal import Foundation
 internal import Identity
+internal import NodeStore
 internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
-internal import Storage
 
 /// The sealing of one content for the devices of a group, and a long conversation in a node's database.
 enum CircleSide {
@@ -80,7 +81,7 @@ enum CircleSide {
         let network = deriveNetworkKey(masterKey: generateMasterKey(), networkIndex: 0)
         let ticket = Ticket(peerId: PeerId(publicKey: network.publicKey), network: network)
         let node = try await ticket.member(state: folder)
-        let friend = try storeFriend(in: node.stateStore)
+        let friend = try storeFriend(in: CircleStore(node.stateStore))
         let circle = try CircleManager(node: node, keys: KeyStoreManager(node: node))
         try await circle.setProfile(name: "Ada")
         // Without a common network it waits; the conversation is made.
@@ -110,7 +111,7 @@ enum CircleSide {
     }
 
     /// Stores a person with one device as trusted.
-    private static func storeFriend(in store: StateStore) throws -> ProfileCard {
+    private static func storeFriend(in store: CircleStore) throws -> ProfileCard {
         let key = generatePeerKey()
         let seconds = UInt64(Date.now.timeIntervalSince1970)
         let card = try ProfileCard(
@@ -140,7 +141,7 @@ enum CircleSide {
     /// Stores thoughts of both people in turn; those of this device's person have a delivery.
     private static func fill(_ node: RunarNode, _ circle: CircleManager, with friend: ProfileCard, count: Int) throws {
         let conversation = circle.conversation(with: friend.publicID)
-        let stream = try node.stateStore.streams().first { $0.publicID == conversation.bytes }
+        let stream = try CircleStore(node.stateStore).streams().first { $0.publicID == conversation.bytes }
         guard let stream, let own = circle.card?.publicID else { throw BenchError("there is no conversation") }
         let cipher = HistoryCipher(key: KeyDerivation.deriveHistoryKey(personKey: try node.personKey().privateKey))
         let firstMilliseconds: UInt64 = 1_700_000_000_000
@@ -174,7 +175,7 @@ enum CircleSide {
                 }
                 entries.append((thought, creator == own ? deliveries : []))
             }
-            try node.stateStore.add(entries)
+            try CircleStore(node.stateStore).add(entries)
             Output.complain("\(end) of \(count) thoughts are stored")
         }
     }

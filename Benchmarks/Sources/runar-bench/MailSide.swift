@@ -1,9 +1,10 @@
 internal import Concurrency
+internal import Database
 internal import Foundation
 internal import Identity
 internal import Mailbox
+internal import NodeStore
 internal import RunarNode
-internal import Storage
 
 /// A mailbox that a member holds for another one: its collection, and the start of its holder.
 enum MailSide {
@@ -53,7 +54,7 @@ enum MailSide {
 
     /// Stores mails as a holder does.
     private static func fill(_ folder: URL, with count: Int, for owner: PeerId, in network: NetworkId) throws {
-        let store = try StateStore(path: folder.appending(path: "state.db").path(percentEncoded: false))
+        let store = try NodeStore(path: folder.appending(path: "state.db").path(percentEncoded: false))
         let mailbox = MailboxID(of: owner, in: network)
         let expiration = UInt64(Date.now.timeIntervalSince1970) + 86_400
         let mails = (0..<count).map { number -> (mail: StoredMail, body: [UInt8]) in
@@ -71,7 +72,7 @@ enum MailSide {
             return (stored, text)
         }
         try store.addMail(mails)
-        try store.close()
+        try store.database.close()
     }
 
     /// Returns the middle time of some starts.

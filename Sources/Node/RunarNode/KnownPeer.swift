@@ -1,7 +1,7 @@
 internal import Concurrency
 public import Essentials
 public import Identity
-internal import Storage
+internal import NodeStore
 
 /// A peer that this device has heard of in its networks, connected or not.
 public struct KnownPeer: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import Identity
 internal import NodeCore
-internal import Storage
+internal import NodeStore
 
 // Peers that a person banned.
 extension RunarNode {

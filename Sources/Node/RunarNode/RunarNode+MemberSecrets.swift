@@ -2,8 +2,8 @@ public import Essentials
 public import Identity
 internal import Node
 internal import NodeCore
+internal import NodeStore
 internal import Platform
-internal import Storage
 
 // Member secrets lie with the keys; what may be shown of them, the rendezvous key, with everything else.
 extension RunarNode {

@@ -3,8 +3,8 @@ public import Essentials
 public import Identity
 internal import Node
 internal import NodeCore
+internal import NodeStore
 internal import Platform
-internal import Storage
 
 // Joining, connecting and leaving.
 extension RunarNode {

@@ -5,9 +5,9 @@ package import Kademlia
 internal import Logging
 public import Node
 internal import NodeCore
+internal import NodeStore
 internal import Platform
 internal import Services
-internal import Storage
 internal import Transport
 package import Traversal
 
@@ -222,10 +222,10 @@ extension RunarNode {
     ///
     /// - Throws: ``StorageError``.
     package static func membershipStates(statePath: String, peerId: PeerId?) throws -> [MembershipState] {
-        try Self.membershipStates(in: StateStore(path: statePath), peerId)
+        try Self.membershipStates(in: NodeStore(path: statePath), peerId)
     }
 
-    private static func membershipStates(in store: StateStore, _ peerId: PeerId?) throws -> [MembershipState] {
+    private static func membershipStates(in store: NodeStore, _ peerId: PeerId?) throws -> [MembershipState] {
         try store.networks().map { record in
             let revocations = try store.revocationSet(of: record.networkId)
             return MembershipState(

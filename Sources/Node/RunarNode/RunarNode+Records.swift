@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Concurrency
+internal import Database
 internal import Discovery
 public import Essentials
 public import Identity
@@ -7,8 +8,8 @@ internal import Kademlia
 internal import Logging
 internal import Node
 internal import NodeCore
+internal import NodeStore
 internal import Platform
-internal import Storage
 
 // Each network's distributed hash table: what members store there, any member finds.
 extension RunarNode {
@@ -218,7 +219,7 @@ extension RunarNode {
         )
         guard case .failed(let error) = answer.outcome else { return answer.outcome }
         // The disk contains more than the table does.
-        if case .notStored = error, let failure = self.store.writeFailure { throw failure }
+        if case .notStored = error, let failure = self.store.database.writeFailure { throw failure }
         throw error
     }
 }

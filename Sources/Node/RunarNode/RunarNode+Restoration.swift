@@ -1,7 +1,7 @@
 internal import Identity
 internal import Node
 internal import NodeCore
-package import Storage
+package import NodeStore
 
 // The records of an owner's networks beyond their texts, for a backup.
 extension RunarNode {

@@ -1,4 +1,5 @@
 internal import Concurrency
+internal import Database
 internal import Essentials
 internal import Identity
 internal import Kademlia
@@ -6,8 +7,8 @@ internal import Logging
 internal import Mailbox
 internal import Node
 internal import NodeCore
+internal import NodeStore
 internal import Platform
-internal import Storage
 
 // The writes of a running node, and the decisions that depend on what it stores.
 extension RunarNode {
@@ -15,7 +16,7 @@ extension RunarNode {
     ///
     /// After a failure this writes a little to the disk, to notice whether it works again.
     package func storageProblem() -> String? {
-        if let failure = self.store.checkWriting() { return "\(failure)" }
+        if let failure = self.store.database.checkWriting() { return "\(failure)" }
         return self.phases.driver?.storageFailure.map { "\($0.error)" }
     }
 

@@ -1,11 +1,12 @@
 @_exported public import Bytes
 internal import Concurrency
+internal import Database
 @_exported public import Identity
 @_exported public import Kademlia
 internal import Logging
 @_exported public import Node
+internal import NodeStore
 @_exported public import Platform
-internal import Storage
 package import Transport
 
 /// A device in its owner's private networks: it keeps the keys and memberships, connects to other members and
@@ -34,7 +35,7 @@ public final class RunarNode: Sendable {
     let device: Locked<PeerId>
 
     let config: NodeSettings
-    let store: StateStore
+    let store: NodeStore
     package let logs: NodeLogs
     package let clock: NodeClock
     let phases = NodePhases()
@@ -74,10 +75,10 @@ public final class RunarNode: Sendable {
         self.tables = TableMemory(maximumAge: config.cacheAge)
         self.broadcasts = NodeBroadcasts(capacity: config.listenerCapacity, messageByteLimit: config.messageByteLimit)
         self.logs = NodeLogs(Self.logger(of: config), levels: config.logLevels)
-        self.store = try config.statePath.map { try StateStore(path: $0) } ?? StateStore()
-        if let migration = self.store.migration {
+        self.store = try config.statePath.map { try NodeStore(path: $0) } ?? NodeStore()
+        if let migration = self.store.database.migration {
             self.logs[.storage].notice(
-                "state of version \(migration.found) was brought to \(StateMigration.version); a copy is in \(migration.copy)"
+                "state of version \(migration.found) was brought to \(NodeStore.format.version); a copy is in \(migration.copy)"
             )
         }
         self.mailService = MailService(store: self.store, outgoingLimit: outgoingMailLimit)

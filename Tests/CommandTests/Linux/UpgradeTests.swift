@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import Foundation
+internal import SlotStore
 internal import TestSupport
 internal import Testing
 
@@ -22,18 +23,18 @@ internal import Testing
     @Test func `a person is offered a backup before the data are migrated`() throws {
         try home.makeNode()
         _ = try home.answer(["network", "create", "Mine"])
-        try setVersion(3)
+        try FormerState.make(at: state)
         let command = try TerminalCommand(["network", "list"], home: home)
         let screen = command.answer("Write a backup of the root key before that? (y/n) ", "y")
-        #expect(screen.contains("from version 3 to 4"))
-        #expect(screen.contains("a copy stays in \(state)-version-3"))
+        #expect(screen.contains("from version 4 to 5"))
+        #expect(screen.contains("a copy stays in \(state)-version-4"))
         // The data are as they were until the person has answered.
-        #expect(!FileManager.default.fileExists(atPath: state + "-version-3"))
+        #expect(!FileManager.default.fileExists(atPath: state + "-version-4"))
         command.answer("choose a passphrase for the file: ", "three kettles")
         command.answer("repeat it: ", "three kettles")
-        #expect(command.terminal.screen(until: "Mine").contains("\(home.path)-version-3.backup"))
+        #expect(command.terminal.screen(until: "Mine").contains("\(home.path)-version-4.backup"))
         #expect(command.exitStatus() == 0)
-        #expect(FileManager.default.fileExists(atPath: state + "-version-3"))
+        #expect(FileManager.default.fileExists(atPath: state + "-version-4"))
         let names = try FileManager.default.contentsOfDirectory(atPath: home.path)
         #expect(!names.contains { $0.contains(".writing-") }, "\(names)")
 
@@ -41,7 +42,7 @@ internal import Testing
         try "three kettles\n".write(toFile: secret, atomically: true, encoding: .utf8)
         let fresh = try TemporaryDataDirectory()
         try fresh.makeNode()
-        let backup = "\(home.path)-version-3.backup"
+        let backup = "\(home.path)-version-4.backup"
         defer { try? FileManager.default.removeItem(atPath: backup) }  // the system empties the folder
         _ = try fresh.answer(["backup", "restore", "--file", backup, "--backup-passphrase-file", secret])
         #expect(try fresh.runar(["network", "list"]).output.contains("Mine"))
@@ -50,17 +51,17 @@ internal import Testing
     @Test func `an older program refuses newer data, and its advice leads back`() throws {
         try home.makeNode()
         _ = try home.answer(["network", "create", "Before"])
-        try setVersion(3)
+        try FormerState.make(at: state)
         let migration = try home.runar(["network", "list"])
         #expect(migration.status == 0 && migration.output.contains("Before"))
-        #expect(migration.errors.contains("a copy stays in \(state)-version-3"))
+        #expect(migration.errors.contains("a copy stays in \(state)-version-4"))
         _ = try home.answer(["network", "create", "After"])
         try setVersion(9)
         let before = try Data(contentsOf: URL(filePath: state))
         let refusal = try home.runar(["network", "list"])
-        #expect(refusal.status == 65 && refusal.errors.contains("version 9, this one knows up to 4"))
+        #expect(refusal.status == 65 && refusal.errors.contains("version 9, this one knows up to 5"))
         #expect(try Data(contentsOf: URL(filePath: state)) == before)
-        let copy = "\(state)-version-3"
+        let copy = "\(state)-version-4"
         #expect(refusal.errors.contains("rm -f \(state)-wal \(state)-shm && mv \(copy) \(state)"))
         try FileManager.default.removeItem(atPath: state)
         try FileManager.default.moveItem(atPath: copy, toPath: state)
@@ -70,7 +71,8 @@ internal import Testing
 
     @Test func `a node logs the upgrade, and a reset removes the copy`() throws {
         try home.makeNode()
-        try setVersion(3)
+        _ = try home.answer(["network", "list"])
+        try FormerState.make(at: state)
         let folder = try TemporaryDirectory()
         let log = folder.file("log")
         #expect(FileManager.default.createFile(atPath: log, contents: nil))
@@ -81,8 +83,8 @@ internal import Testing
         let attributes = try? FileManager.default.attributesOfItem(atPath: state + "-wal")  // there may be none
         #expect((attributes?[.size] as? Int ?? 0) == 0)
         let logged = try String(contentsOfFile: log, encoding: .utf8)
-        #expect(logged.contains("state of version 3 was brought to 4; a copy is in \(state)-version-3"))
-        #expect(FileManager.default.fileExists(atPath: state + "-version-3"))
+        #expect(logged.contains("state of version 4 was brought to 5; a copy is in \(state)-version-4"))
+        #expect(FileManager.default.fileExists(atPath: state + "-version-4"))
         _ = try home.answer(["reset", "--yes"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).isEmpty)
     }

@@ -1,7 +1,9 @@
 internal import Bytes
+internal import Database
 internal import Foundation
+internal import NodeStore
 internal import Platform
-internal import Storage
+internal import SlotStore
 
 /// Writes without end and says after each write that it is done, until a test kills it.
 ///
@@ -29,13 +31,13 @@ internal import Storage
                 try vault.store(SecretBytes(copying: text.utf8 + filler), id: slot)
             }
         case "store":
-            let store = try StateStore(path: arguments[2])
-            try write(from: first) { slot, text in try store.set(slot, to: Array(text.utf8)) }
+            let store = try NodeStore(path: arguments[2])
+            try write(from: first) { slot, text in try store.setSlot(slot, to: Array(text.utf8)) }
         case "migrate":
             var number = first
             while FileManager.default.fileExists(atPath: "\(arguments[2])-\(number)") {
                 try FileHandle.standardOutput.write(contentsOf: Data("\(number)\n".utf8))
-                try StateStore(path: "\(arguments[2])-\(number)").close()
+                try NodeStore(path: "\(arguments[2])-\(number)").database.close()
                 number += 1
             }
         default:

@@ -1,16 +1,17 @@
 internal import Bytes
 internal import Circle
+internal import Database
 internal import Foundation
 internal import Identity
 internal import ImageFiles
 internal import NanoTDF
 internal import Node
+internal import NodeStore
 internal import OneTimeKeys
 package import Platform
 internal import QRCode
 internal import RunarNode
 internal import SealedMessages
-internal import Storage
 internal import Transport
 internal import Traversal
 

@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Identity
+internal import NodeStore
 internal import Platform
 internal import RunarNode
-internal import Storage
 
 // A person's networks on paper, in a file, and on a new device.
 extension RequestHandler {

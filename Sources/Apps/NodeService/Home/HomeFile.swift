@@ -1,4 +1,4 @@
-internal import Storage
+internal import Database
 
 /// A file or directory that this program keeps in a home.
 ///

@@ -1,9 +1,9 @@
 internal import Bytes
 package import CoreMetrics
+internal import Database
 package import Identity
 package import Platform
 package import RunarNode
-internal import Storage
 
 /// The home of a node with its keys open and its lock held: what a process needs to act for it.
 package final class NodeDirectory: Sendable {

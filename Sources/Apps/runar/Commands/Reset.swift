@@ -1,9 +1,10 @@
 internal import ArgumentParser
+internal import Database
 internal import Foundation
 internal import Identity
 internal import NodeService
+internal import NodeStore
 internal import Platform
-internal import Storage
 
 /// Removes the home.
 struct Reset: AsyncParsableCommand {
@@ -66,9 +67,9 @@ struct Reset: AsyncParsableCommand {
     private static func ownedNetworks(in directory: DataDirectory) throws -> [String] {
         let path = directory.file(NodeDirectory.stateName)
         guard try SystemFileSystem().status(of: path, followingLink: false) != nil,
-            let store = try? StateStore(path: path)  // a damaged one is a reason for a reset
+            let store = try? NodeStore(path: path)  // a damaged one is a reason for a reset
         else { return [] }
-        defer { try? store.close() }  // it is removed next
+        defer { try? store.database.close() }  // it is removed next
         let records = (try? store.networks()) ?? []  // the same
         return records.filter { $0.derivationIndex != nil }.map { record in
             let metadata = try? NetworkMetadata.fromQRString(record.metadata)  // its id names it, too

@@ -1,6 +1,7 @@
+internal import Database
 internal import NodeService
+internal import NodeStore
 internal import Platform
-internal import Storage
 
 /// The first use of a home by a newer program.
 enum Upgrade {
@@ -11,10 +12,10 @@ enum Upgrade {
     static func announce(_ home: NodeDirectory, settings: Settings) async throws {
         let state = home.directory.file(NodeDirectory.stateName)
         // Opening it reports a failure with its advice.
-        guard let migration = try? StateMigration.pending(at: state) else { return }  // see above
+        guard let migration = try? StateMigration.pending(at: state, to: NodeStore.format) else { return }  // see above
         Output.note(
             "note: an older program wrote the data in \(home.directory.path): it is brought from version"
-                + " \(migration.found) to \(StateMigration.version), and a copy stays in \(migration.copy)"
+                + " \(migration.found) to \(NodeStore.format.version), and a copy stays in \(migration.copy)"
         )
         guard try home.keys.retrieve(id: BackupFile.rootName) != nil, Output.isTerminal, Prompt.isPossible,
             try await Prompt.accepts("Write a backup of the root key before that?", otherwise: "")

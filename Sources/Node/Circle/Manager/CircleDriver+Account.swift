@@ -1,6 +1,6 @@
+internal import CircleStore
 internal import Concurrency
 internal import Essentials
-internal import Storage
 
 // The account, and the people who are blocked.
 extension CircleDriver {

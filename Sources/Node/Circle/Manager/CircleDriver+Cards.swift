@@ -1,8 +1,7 @@
-internal import Bytes
+internal import CircleStore
 internal import Concurrency
 internal import Identity
 internal import SealedMessages
-internal import Storage
 
 // Cards: that of this device's person, and those of others.
 extension CircleDriver {
@@ -24,8 +23,8 @@ extension CircleDriver {
     /// Puts this device on the card in place of its former key, if the device was renewed.
     func renewCard() async throws {
         let told = try await mutex.withLock { () -> [PeerId] in
-            let former = try store.setting(Self.deviceSetting).map { try PeerId(rawRepresentation: $0) }
-            try store.set(Self.deviceSetting, to: localPeerId.bytes)
+            let former = try store.ownDevice()
+            try store.setOwnDevice(localPeerId)
             guard let card = state.withLock({ $0.ownCard }), !card.devices.contains(localPeerId) else { return [] }
             let newer = try makeCard(
                 card.profile,
@@ -38,7 +37,7 @@ extension CircleDriver {
         }
         for device in told { await sendOwed(to: device) }
         // An earlier process may have ended before it deleted the keys.
-        for peer in keys.relationships.map(\.peer) where try store.number(Self.removedSetting(peer)) != nil {
+        for peer in keys.relationships.map(\.peer) where try store.removalTime(of: peer) != nil {
             await forget(peer)
         }
     }
@@ -85,9 +84,9 @@ extension CircleDriver {
                 identityAssuranceLevel: account.identityAssuranceLevel,
                 ageVerificationStatus: account.ageVerificationStatus,
                 profile: StoredProfile(card.profile)
-            )
+            ),
+            card: card.bytes
         )
-        try store.set(Self.cardSetting, to: card.bytes)
         state.withLock { $0.ownCard = card }
         events.send(.cardChanged(card))
     }
@@ -150,7 +149,7 @@ extension CircleDriver {
         let removed = earlier?.devices.filter { !card.devices.contains($0) && $0 != localPeerId } ?? []
         for device in removed { try noteRemoval(of: device) }
         let gone = try card.entries.filter { entry in
-            try entry.signedSeconds < store.number(Self.removedSetting(entry.peerId)) ?? 0
+            try entry.signedSeconds < store.removalTime(of: entry.peerId) ?? 0
         }
         guard !gone.isEmpty, card.devices.contains(localPeerId) else {
             try keep(card)
@@ -170,10 +169,7 @@ extension CircleDriver {
 
     /// Notes the time at which a device left the card, and deletes the mail to it.
     func noteRemoval(of device: PeerId) throws {
-        var writer = ByteWriter(capacity: 8)
-        writer.write(milliseconds / 1_000)
-        try store.set(Self.removedSetting(device), to: writer.bytes)
-        try store.forgetDevice(device)
+        try store.removeDevice(device, at: milliseconds / 1_000)
     }
 
     /// Does what a newer card leads to.

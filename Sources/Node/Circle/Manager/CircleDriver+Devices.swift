@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CircleStore
 internal import Concurrency
 internal import Essentials
 internal import Identity
@@ -6,7 +7,6 @@ internal import Logging
 internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
-internal import Storage
 
 // The devices of this person: one that has the circle sets up another one, and they tell each other of changes.
 extension CircleDriver {
@@ -15,10 +15,6 @@ extension CircleDriver {
     private static let keyLabel = DomainLabel("runar/person-key/v1")
     private static let setupLabel = DomainLabel("runar/device-setup/v1")
     private static let (timeByteCount, offerByteCount) = (8, 64 + Ed25519Signature.byteCount)
-    /// The beginnings of the names of settings that belong to one person's circle.
-    private static let formerSettings = [
-        "circle/removed/", "circle/removed-member/", "circle/opened/", "circle/revision/", ignoredSetting,
-    ]
 
     // MARK: The device that is set up
 
@@ -77,7 +73,7 @@ extension CircleDriver {
             guard hasNoPeople, isExpected(peer) else { return nil }
             try node.setPersonKey(key)
             // The streams and thoughts of the person that this device had before have no owner now.
-            try store.deleteCircle(settingsBeginningWith: Self.formerSettings)
+            try store.deleteCircle()
             state.withLock { state in
                 state.personKey = key
                 state.ownCard = nil
@@ -173,7 +169,7 @@ extension CircleDriver {
         guard let sealed else { throw CircleError.deviceNotReady(peer) }
         var writer = ByteWriter(capacity: Self.timeByteCount)
         // The clock of the device may be behind that of an earlier removal.
-        writer.write(max(milliseconds / 1_000, try store.number(Self.removedSetting(peer)) ?? 0))
+        writer.write(max(milliseconds / 1_000, try store.removalTime(of: peer) ?? 0))
         let answer = try await answer(to: "device", writer.bytes + sealed + card.bytes, peer)
         guard answer.count == CardDevice.byteCount else { throw CircleError.deviceNotReady(peer) }
         let entry = try CardDevice([UInt8](answer), of: personKey.publicKey)

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CircleStore
 internal import Concurrency
 internal import Essentials
 internal import Identity
@@ -8,7 +9,6 @@ internal import Node
 internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
-internal import Storage
 
 // Letters that go out are sealed for each device and given to the mail of the node.
 extension CircleDriver {

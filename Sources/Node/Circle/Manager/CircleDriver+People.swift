@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CircleStore
 internal import Concurrency
 internal import Essentials
 internal import Identity
@@ -7,7 +8,6 @@ internal import Node
 internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
-internal import Storage
 
 // People: cards, requests, consent, and the end of trust.
 extension CircleDriver {

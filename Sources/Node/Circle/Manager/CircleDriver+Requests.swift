@@ -1,9 +1,9 @@
+internal import CircleStore
 internal import Concurrency
 internal import Essentials
 internal import Identity
 internal import Node
 internal import RunarNode
-internal import Storage
 
 // Requests for trust that other people send, and the devices of which this person wants none.
 extension CircleDriver {
@@ -11,8 +11,6 @@ extension CircleDriver {
     private static let requestLimit = 64
     /// The requests that one device may have waiting, so that one device leaves room for others.
     private static let deviceRequestLimit = 4
-    /// The ids of the ignored devices, in the order in which they were ignored.
-    static let ignoredSetting = "circle/ignored"
     /// The most ignored devices; beyond it the first one is forgotten.
     private static let ignoredLimit = 1_024
 
@@ -121,15 +119,7 @@ extension CircleDriver {
     private func setIgnored(_ change: (inout [PeerId]) -> Void) throws {
         var devices = state.withLock { $0.ignoredDevices }
         change(&devices)
-        try store.set(Self.ignoredSetting, to: devices.flatMap(\.bytes))
+        try store.setIgnoredDevices(devices)
         state.withLock { [devices] in $0.ignoredDevices = devices }
-    }
-
-    /// Reads the devices that are ignored.
-    static func ignoredDevices(in store: StateStore) throws -> [PeerId] {
-        let bytes = try store.setting(ignoredSetting) ?? []
-        return try stride(from: 0, to: bytes.count, by: PeerId.byteCount).map { start in
-            try PeerId(rawRepresentation: bytes[start..<min(start + PeerId.byteCount, bytes.count)])
-        }
     }
 }

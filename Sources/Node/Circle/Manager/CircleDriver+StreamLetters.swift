@@ -1,6 +1,6 @@
+internal import CircleStore
 internal import Concurrency
 internal import Identity
-internal import Storage
 
 // Letters about streams: descriptions, and the part that people take.
 extension CircleDriver {
@@ -69,7 +69,7 @@ extension CircleDriver {
         guard before?.policies ?? description.policies == description.policies else {
             throw CircleError.notAllowed("a stream does not change who writes in it")
         }
-        let deleted = try creator == ownID && before == nil ? store.number(Self.revisionSetting(id)) : nil
+        let deleted = try creator == ownID && before == nil ? store.deletedRevision(of: id.bytes) : nil
         // Another own device may describe a stream before it learns that this one deleted it. Only a stream that each
         // person has is made again.
         guard deleted == nil || description.isDefault(of: creator) else { return nil }
@@ -93,14 +93,10 @@ extension CircleDriver {
     /// Applies the changes of this device to a description that another own device made at one moment with it.
     private func merge(_ before: Stream, into stream: inout Stream) throws {
         let id = stream.publicID
-        try stream.members.removeAll { try store.setting(Self.removedSetting($0.person, from: id)) == [1] }
+        try stream.members.removeAll { try store.hasRemoved($0.person.bytes, from: id.bytes) }
         for member in before.members where !member.hasJoined {
             if !stream.members.contains(where: { $0.person == member.person }) { stream.members.append(member) }
         }
-    }
-
-    static func removedSetting(_ person: PublicID, from stream: PublicID) -> String {
-        "circle/removed-member/\(stream.text)/\(person.text)"
     }
 
     /// Stores the word of a member that it joined or left, of the creator that this person was removed, or of another own
@@ -115,7 +111,7 @@ extension CircleDriver {
         }
         if stream.creatorPublicID == ownID, person == ownID {
             guard notice.participation == .left else { return nil }
-            try delete(stream)
+            try store.delete(StoredStream(stream))
             stream.participation = .left
             return StreamChange(stream: stream, told: [])
         }

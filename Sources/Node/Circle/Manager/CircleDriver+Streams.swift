@@ -1,8 +1,7 @@
-internal import Bytes
+internal import CircleStore
 internal import Concurrency
 internal import Essentials
 internal import Identity
-internal import Storage
 
 // Streams: the creator describes them in letters, and each person joins by consent.
 extension CircleDriver {
@@ -94,7 +93,7 @@ extension CircleDriver {
             sourcePublicID: source,
             members: [],
             participation: .joined,
-            revision: 1 + (try store.number(Self.revisionSetting(PublicID(of: id))) ?? 0)
+            revision: 1 + (try store.deletedRevision(of: PublicID(of: id).bytes) ?? 0)
         )
         try store.save(StoredStream(stream))
         try store.owe([StoredOwedLetter(.stream, stream.publicID.bytes)], to: otherDevices)
@@ -151,7 +150,7 @@ extension CircleDriver {
             }
             stream.members.append(Stream.Member(person: person, hasJoined: false))
             try checkDescription(of: stream)
-            try store.set(Self.removedSetting(person, from: id), to: [])
+            try store.setRemoved(false, person.bytes, from: id.bytes)
         }
     }
 
@@ -161,7 +160,7 @@ extension CircleDriver {
         let stream = try await changeOwn(id) { stream in
             guard stream.members.contains(where: { $0.person == person }) else { return }
             stream.members.removeAll { $0.person == person }
-            try store.set(Self.removedSetting(person, from: id), to: [1])
+            try store.setRemoved(true, person.bytes, from: id.bytes)
             try store.owe([StoredOwedLetter(.participation, id.bytes)], to: devices)
         }
         for device in devices { await sendOwed(to: device) }
@@ -297,7 +296,7 @@ extension CircleDriver {
             let people = stream.creatorPublicID == ownID ? stream.members.map(\.person) : [stream.creatorPublicID]
             let devices = self.devices(of: people) + otherDevices
             try store.owe([StoredOwedLetter(.participation, id.bytes)], to: devices)
-            try delete(stream)
+            try store.delete(StoredStream(stream))
             return (stream, devices)
         }
         for device in devices { await sendOwed(to: device) }
@@ -305,14 +304,4 @@ extension CircleDriver {
         ended.participation = .left
         events.send(.streamChanged(ended))
     }
-
-    /// Deletes a stream, and keeps its revision: a stream with its id that is made anew needs a higher one.
-    func delete(_ stream: Stream) throws {
-        var writer = ByteWriter(capacity: 8)
-        writer.write(stream.revision)
-        try store.set(Self.revisionSetting(stream.publicID), to: writer.bytes)
-        try store.deleteStream(stream.id.bytes)
-    }
-
-    static func revisionSetting(_ stream: PublicID) -> String { "circle/revision/\(stream.text)" }
 }

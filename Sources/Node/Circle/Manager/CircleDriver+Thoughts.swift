@@ -1,9 +1,8 @@
-internal import Bytes
+internal import CircleStore
 internal import Concurrency
 internal import Essentials
 internal import Identity
 internal import SealedMessages
-internal import Storage
 
 // Conversations, and the thoughts that are stored.
 extension CircleDriver {
@@ -101,31 +100,23 @@ extension CircleDriver {
         }
         for (place, thoughts) in others {
             let (stream, person) = (place[0], place[1])
-            let setting = "circle/opened/\(stream.text)/\(person.text)"
             let devices = try await mutex.withLock { () -> [PeerId] in
-                let seen = try store.number(setting) ?? 0
+                let seen = try store.openedNumber(in: stream.bytes, of: person.bytes)
                 let thoughts = thoughts.filter { $0.number > seen }
                 guard let last = thoughts.map(\.number).max() else { return [] }
                 let devices = self.devices(belongingTo: person).filter { device in
                     trustedPerson(of: device) != nil && keys.relationship(with: device)?.suite != nil
                 }
-                try store.owe(thoughts.map { StoredOwedLetter(.opened, $0.publicID.bytes) }, to: devices)
-                var writer = ByteWriter(capacity: 8)
-                writer.write(last)
-                try store.set(setting, to: writer.bytes)
+                try store.noteOpened(
+                    last,
+                    in: stream.bytes,
+                    of: person.bytes,
+                    owing: thoughts.map { StoredOwedLetter(.opened, $0.publicID.bytes) },
+                    to: devices
+                )
                 return devices
             }
             for device in devices { await sendOwed(to: device) }
-        }
-    }
-}
-
-extension StateStore {
-    /// The number of 8 bytes under a name; nil if there is none.
-    func number(_ name: String) throws -> UInt64? {
-        try setting(name).map { bytes in
-            var reader = ByteReader(bytes)
-            return try reader.readUInt64()
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CircleStore
 internal import Concurrency
 internal import Essentials
 internal import Identity
@@ -8,7 +9,6 @@ internal import Node
 internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
-internal import Storage
 
 /// Applies the effects of trust, and moves letters between the database, the one-time keys and the mail of a node.
 ///
@@ -53,7 +53,7 @@ final class CircleDriver: Sendable {
 
     let node: RunarNode
     let keys: KeyStoreManager
-    let store: StateStore
+    let store: CircleStore
     let deviceKey: Ed25519KeyPair
     /// The key to which mail for this device is sealed.
     let mailKey: SealingKeyPair
@@ -69,7 +69,7 @@ final class CircleDriver: Sendable {
     init(node: RunarNode, keys: KeyStoreManager) throws {
         self.node = node
         self.keys = keys
-        store = node.stateStore
+        store = try CircleStore(node.stateStore)
         deviceKey = try node.deviceKey()
         mailKey = KeyDerivation.deriveMailKey(peerKey: deviceKey.privateKey)
         var state = State(personKey: try node.personKey())
@@ -80,18 +80,11 @@ final class CircleDriver: Sendable {
             }
             state.people[try PublicID(bytes: person.publicID)] = known
         }
-        if let bytes = try store.setting(Self.cardSetting) { state.ownCard = try ProfileCard(bytes) }
+        if let bytes = try store.ownCard() { state.ownCard = try ProfileCard(bytes) }
         state.blocked = Set(try store.blocks().map { try PublicID(bytes: $0.blockedPublicID) })
-        state.ignoredDevices = try Self.ignoredDevices(in: store)
+        state.ignoredDevices = try store.ignoredDevices()
         self.state = Locked(state)
     }
-
-    static let cardSetting = "circle/card"
-    /// The id of this device at its last start.
-    static let deviceSetting = "circle/device"
-
-    /// The time at which this person took a device off the card; another own device may not know it yet.
-    static func removedSetting(_ device: PeerId) -> String { "circle/removed/\(device.text)" }
 
     /// The key of this device's person.
     var personKey: Ed25519KeyPair { state.withLock { $0.personKey } }

@@ -4,7 +4,6 @@ internal import Node
 internal import OneTimeKeys
 public import RunarNode
 public import SealedMessages
-internal import Storage
 
 /// The people whom this device's person trusts, and the thoughts that they exchange.
 ///

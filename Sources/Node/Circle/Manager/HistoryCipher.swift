@@ -1,8 +1,8 @@
 package import Bytes
+internal import CircleStore
 internal import Crypto
 internal import Essentials
 internal import Identity
-internal import Storage
 
 /// Encrypts thoughts at rest: nonce(12), AES-256-GCM ciphertext and tag, bound to the thought's public id.
 package struct HistoryCipher: Sendable {

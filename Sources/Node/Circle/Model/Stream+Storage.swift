@@ -1,5 +1,5 @@
+internal import CircleStore
 internal import Essentials
-internal import Storage
 
 // A stream as it is stored, and as its creator describes it.
 extension Stream {

@@ -1,9 +1,10 @@
+internal import Database
 internal import Essentials
 internal import Identity
 internal import Node
 internal import NodeCore
+internal import NodeStore
 internal import Platform
-internal import Storage
 internal import Transport
 
 extension RunarError {

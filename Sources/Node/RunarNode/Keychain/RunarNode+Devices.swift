@@ -4,8 +4,8 @@ public import Essentials
 public import Identity
 internal import Node
 internal import NodeCore
+package import NodeStore
 internal import Platform
-internal import Storage
 
 // A person's devices: one that has the root key sets up another one, by two texts.
 extension RunarNode {
@@ -47,7 +47,7 @@ extension RunarNode {
     }
 
     /// The database of the node, for parts of the node in other targets.
-    package var stateStore: StateStore { self.store }
+    package var stateStore: NodeStore { self.store }
 
     /// The directory of the node's database; nil if the node has none on disk.
     package var stateDirectory: String? { self.config.statePath.map(FilePath.directory(of:)) }
@@ -244,9 +244,6 @@ extension RunarNode {
 extension RunarNode {
     /// The most networks of a person that are searched for the one of a text.
     private static let restorableNetworks: UInt32 = 1024
-    /// The setting with the fingerprint of the root key whose networks were counted from the first one on, or from an
-    /// index that a person gave.
-    private static let countedRoot = "root-key.counted"
 
     /// Makes this device the owner of a network again if its root key is; returns whether it is.
     ///
@@ -306,7 +303,7 @@ extension RunarNode {
         let fingerprint = root.publicKey.fingerprint.bytes
         let keychain = self.keychain
         let counted = try keychain.nextIndex(of: root.publicKey)
-        let isCountedHere = try self.store.setting(Self.countedRoot) == fingerprint
+        let isCountedHere = try self.store.countedRoot() == fingerprint
         let isCounted = isCountedHere || counted != nil
         let next = max(try self.store.nextDerivationIndex(), counted ?? 0)
         if let wanted {
@@ -318,7 +315,7 @@ extension RunarNode {
             throw NodeError.networkIndexNeeded(next: next)
         }
         let index = try self.store.reserveDerivationIndex(wanted ?? next)
-        if !isCountedHere { try self.store.set(Self.countedRoot, to: fingerprint) }
+        if !isCountedHere { try self.store.setCountedRoot(fingerprint) }
         try keychain.setNextIndex(index + 1, of: root.publicKey)
         return index
     }

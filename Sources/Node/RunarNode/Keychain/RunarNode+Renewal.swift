@@ -2,8 +2,8 @@ internal import Concurrency
 internal import Identity
 internal import Node
 internal import NodeCore
+internal import NodeStore
 internal import Platform
-internal import Storage
 
 /// A durable step of a renewal.
 ///
@@ -27,9 +27,6 @@ enum RenewalStep: Hashable, Sendable {
 
 // A new key for a device, and with it a new id: how one that was revoked comes back.
 extension RunarNode {
-    /// The setting with the ids of the keys that a renewal replaces, 32 bytes each, until all of them are revoked.
-    private static let replacedDevices = "device-key.replaced"
-
     /// Gives this device a new key, and returns the id that comes with it.
     ///
     /// The memberships of the old key end, and so does its certificate. The root key stays, and so do the networks that this
@@ -59,7 +56,9 @@ extension RunarNode {
         // The vault may hold a later key than the one with which this node was made.
         let stored = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
         // First, so that no crash can lose the id of a key that must be revoked.
-        try self.note(replaced: self.replaced().union([self.peerId, PeerId(publicKey: stored.publicKey)]))
+        try self.store.setReplacedDevices(
+            self.store.replacedDevices().union([self.peerId, PeerId(publicKey: stored.publicKey)])
+        )
         try onStep(.noted)
         let key = generatePeerKey()
         try self.config.keyStorage.store(key.privateKey.secret, id: KeyId.peer.rawValue)
@@ -74,7 +73,7 @@ extension RunarNode {
     /// Each step may be repeated.
     /// The id of this node must be that of the key in the vault.
     func finishRenewal(_ onStep: (RenewalStep) throws -> Void = { _ in }) async throws {
-        let noted = try self.replaced()
+        let noted = try self.store.replacedDevices()
         guard !noted.isEmpty else { return }
         // A crash before the new key was stored leaves the present key noted.
         let former = noted.subtracting([self.peerId]).sorted()
@@ -98,7 +97,7 @@ extension RunarNode {
             }
             self.networksChanged()
         }
-        try self.note(replaced: [])
+        try self.store.setReplacedDevices([])
     }
 
     /// Makes the present key a member of an own network, and revokes the former ones there.
@@ -145,15 +144,5 @@ extension RunarNode {
         } catch NodeError.notTheOwner {
             return false
         }
-    }
-
-    private func replaced() throws -> Set<PeerId> {
-        let bytes = try self.store.setting(Self.replacedDevices) ?? []
-        let starts = stride(from: 0, to: bytes.count - bytes.count % PeerId.byteCount, by: PeerId.byteCount)
-        return Set(try starts.map { try PeerId(rawRepresentation: Array(bytes[$0..<$0 + PeerId.byteCount])) })
-    }
-
-    private func note(replaced peers: Set<PeerId>) throws {
-        try self.store.set(Self.replacedDevices, to: peers.isEmpty ? nil : peers.sorted().flatMap(\.bytes))
     }
 }

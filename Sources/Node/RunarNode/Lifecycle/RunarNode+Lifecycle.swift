@@ -1,14 +1,15 @@
 internal import Bytes
 internal import Concurrency
+internal import Database
 internal import Discovery
 public import Identity
 internal import Logging
 internal import Node
 internal import NodeCore
+internal import NodeStore
 internal import Platform
 internal import PubSub
 internal import QUIC
-internal import Storage
 public import Transport
 
 // MARK: - Lifecycle
@@ -304,7 +305,7 @@ extension RunarNode {
     }
 
     private func giveBackMemory() {
-        self.store.releaseMemory()
+        self.store.database.releaseMemory()
         if let driver = self.phases.driver {
             driver.freeMemory()
         } else {

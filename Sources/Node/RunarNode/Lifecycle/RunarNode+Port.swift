@@ -1,24 +1,19 @@
-internal import Bytes
 internal import Identity
 internal import Logging
-internal import Storage
+internal import NodeStore
 internal import Transport
 
 // The UDP port of a node that may have any: that of its last run while it is free, so that other devices find it again.
 extension RunarNode {
-    private static let portName = "listening-port"
-
     /// Opens the endpoint of a run.
     ///
     /// - Throws: ``TransportError``, ``StorageError``.
     func makeEndpoint(_ key: Ed25519PrivateKey) async throws -> any Endpoint {
         guard self.config.hasAnyPort else { return try await self.factories.makeEndpoint(key, self.config) }
-        let kept = try self.keptPort()
+        let kept = try self.store.listeningPort()
         let endpoint = try await self.openEndpoint(key, preferring: kept)
         if let port = endpoint.localAddresses.first?.port, port != kept {
-            var writer = ByteWriter()
-            writer.write(port)
-            try self.store.set(Self.portName, to: writer.bytes)
+            try self.store.setListeningPort(port)
         }
         return endpoint
     }
@@ -32,13 +27,6 @@ extension RunarNode {
             }
         }
         return try await self.factories.makeEndpoint(key, self.config)
-    }
-
-    /// The port of the last run; nil if there was none.
-    private func keptPort() throws -> UInt16? {
-        guard let bytes = try self.store.setting(Self.portName), bytes.count == 2 else { return nil }
-        let port = bytes.reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
-        return port == 0 ? nil : port
     }
 }
 

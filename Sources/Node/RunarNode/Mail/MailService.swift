@@ -3,7 +3,7 @@ package import Identity
 package import Mailbox
 internal import Node
 internal import NodeCore
-internal import Storage
+internal import NodeStore
 
 /// A mail that came for this device, and that waits for ``RunarNode/answerMail(_:in:_:)``.
 package struct ReceivedMail: Sendable {
@@ -26,13 +26,13 @@ final class MailService: Sendable {
     private static let incomingLimit = 1_024
     private static let listenerCapacity = 4_096
 
-    private let store: StateStore
+    private let store: NodeStore
     /// The outgoing mails of one network that may wait for their delivery.
     private let outgoingLimit: Int
     let progress = Broadcaster<MailProgress>(capacity: listenerCapacity)
     private let incoming = Locked<BoundedChannel<ReceivedMail>?>(nil)
 
-    init(store: StateStore, outgoingLimit: Int?) {
+    init(store: NodeStore, outgoingLimit: Int?) {
         self.store = store
         self.outgoingLimit = outgoingLimit ?? Mailbox.Limits().outgoing
     }

@@ -1,6 +1,6 @@
 public import Essentials
 public import Identity
-internal import Storage
+internal import NodeStore
 
 /// The description that a node gives of itself.
 public struct RunarNodeInfo: Codable, Hashable, Sendable {

@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 package import Identity
 
@@ -43,7 +44,7 @@ package enum EvidenceSource: String, Sendable, Hashable, CaseIterable {
     case record
 }
 
-extension StateStore {
+extension NodeStore {
     /// Notes evidence that `peer` is a member of `network`.
     ///
     /// - Throws: ``StorageError``.
@@ -53,9 +54,9 @@ extension StateStore {
         source: EvidenceSource,
         at seconds: UInt64
     ) throws(StorageError) {
-        try write { database in
-            try StateStore.notePeer(peer, at: seconds, database)
-            try StateStore.noteEvidence(of: peer, in: network, source: source, at: seconds, database)
+        try database.write { database in
+            try NodeStore.notePeer(peer, at: seconds, database)
+            try NodeStore.noteEvidence(of: peer, in: network, source: source, at: seconds, database)
         }
     }
 
@@ -63,8 +64,8 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func noteSeen(_ peers: [PeerId], at seconds: UInt64) throws(StorageError) {
-        try write { database in
-            for peer in peers { try StateStore.noteSeen(peer, at: seconds, database) }
+        try database.write { database in
+            for peer in peers { try NodeStore.noteSeen(peer, at: seconds, database) }
         }
     }
 
@@ -85,13 +86,13 @@ extension StateStore {
         hasAnswered: Bool = true,
         at seconds: UInt64
     ) throws(StorageError) {
-        try write { database in
-            try StateStore.notePeer(peer, at: seconds, database)
-            try StateStore.noteSeen(peer, at: seconds, database)
-            try StateStore.noteEvidence(of: peer, in: network, source: .admission, at: seconds, database)
+        try database.write { database in
+            try NodeStore.notePeer(peer, at: seconds, database)
+            try NodeStore.noteSeen(peer, at: seconds, database)
+            try NodeStore.noteEvidence(of: peer, in: network, source: .admission, at: seconds, database)
             guard let address else { return }
-            try StateStore.noteAddress(address, of: peer, source: .connection, at: seconds, database)
-            if hasAnswered { try StateStore.noteSuccess(of: address, peer: peer, at: seconds, database) }
+            try NodeStore.noteAddress(address, of: peer, source: .connection, at: seconds, database)
+            if hasAnswered { try NodeStore.noteSuccess(of: address, peer: peer, at: seconds, database) }
         }
     }
 
@@ -99,12 +100,12 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func removeEvidence(of peer: PeerId, in network: NetworkId) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try database.execute(
                 sql: "DELETE FROM evidence WHERE peer_id = ? AND network_id = ?",
                 arguments: [peer.bytes.blob, network.bytes.blob]
             )
-            try StateStore.removePeersWithoutEvidence(database)
+            try NodeStore.removePeersWithoutEvidence(database)
         }
     }
 
@@ -112,9 +113,9 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func peers(of network: NetworkId? = nil) throws(StorageError) -> [PeerRecord] {
-        try read { database in
+        try database.read { database in
             let condition = "WHERE peer_id IN (SELECT peer_id FROM evidence WHERE network_id = ?)"
-            return try StateStore.peers(
+            return try NodeStore.peers(
                 database,
                 sql: """
                     SELECT * FROM peers LEFT JOIN evidence USING (peer_id) \(network == nil ? "" : condition)
@@ -133,13 +134,13 @@ extension StateStore {
     /// A peer of which a person gave a text stays as long as there is room.
     ///
     /// - Throws: ``StorageError``.
-    package func prunePeers(unseenSince seconds: UInt64, limit: Int = StateStore.peerLimit) throws(StorageError) {
-        try write { database in
+    package func prunePeers(unseenSince seconds: UInt64, limit: Int = NodeStore.peerLimit) throws(StorageError) {
+        try database.write { database in
             try database.execute(
-                sql: "DELETE FROM peers WHERE \(StateStore.seen) < ? AND NOT \(StateStore.given)",
+                sql: "DELETE FROM peers WHERE \(NodeStore.seen) < ? AND NOT \(NodeStore.given)",
                 arguments: [seconds.integer]
             )
-            try StateStore.makeRoomForPeer(limit, database)
+            try NodeStore.makeRoomForPeer(limit, database)
         }
     }
 

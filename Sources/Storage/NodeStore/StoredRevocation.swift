@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 package import Identity
 
@@ -17,14 +18,14 @@ package struct StoredRevocation: Sendable, Hashable {
     }
 }
 
-extension StateStore {
+extension NodeStore {
     /// Adds entries to the stored set, which only grows, and returns those that were new, in the given order.
     ///
     /// - Throws: ``StorageError``; then none was added.
     @discardableResult
     package func merge(_ revocations: [StoredRevocation]) throws(StorageError) -> [StoredRevocation] {
         guard !revocations.isEmpty else { return [] }
-        return try write { database in
+        return try database.write { database in
             let statement = try database.makeStatement(sql: "INSERT OR IGNORE INTO revocations VALUES (?, ?, ?)")
             return try revocations.filter { revocation in
                 try statement.execute(arguments: [
@@ -39,7 +40,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func revocations(of network: NetworkId) throws(StorageError) -> [StoredRevocation] {
-        try read { database in
+        try database.read { database in
             try Row.fetchAll(
                 database,
                 sql: "SELECT * FROM revocations WHERE network_id = ? ORDER BY peer_id, entry",

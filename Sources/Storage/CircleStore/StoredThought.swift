@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 package import Identity
 
@@ -110,7 +111,7 @@ package struct StoredDelivery: Sendable, Hashable, FetchableRecord {
     }
 }
 
-extension StateStore {
+extension CircleStore {
     /// Stores a thought of this device's person with its deliveries, all or nothing.
     ///
     /// - Throws: ``StorageError``.
@@ -124,7 +125,7 @@ extension StateStore {
     package func add(
         _ thoughts: [(thought: StoredThought, deliveries: [StoredDelivery])]
     ) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             for (thought, deliveries) in thoughts { try thought.insert(with: deliveries, database) }
         }
     }
@@ -139,7 +140,7 @@ extension StateStore {
         from peer: PeerId,
         expiration: UInt64
     ) throws(StorageError) -> Bool {
-        try write { database in
+        try database.write { database in
             try StoredOwedLetter(.receipt, thought.publicID).insert(for: peer, database)
             guard try Self.noteReceived(mailId, expiration, database) else { return false }
             return try thought.insert(database)
@@ -150,14 +151,14 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func noteReceived(_ mailId: [UInt8], expiration: UInt64) throws(StorageError) -> Bool {
-        try write { try Self.noteReceived(mailId, expiration, $0) }
+        try database.write { try Self.noteReceived(mailId, expiration, $0) }
     }
 
     /// Whether a mail was received before.
     ///
     /// - Throws: ``StorageError``.
     package func hasReceived(_ mailId: [UInt8]) throws(StorageError) -> Bool {
-        try read { database in
+        try database.read { database in
             try Row.fetchOne(database, sql: "SELECT 1 FROM received_mail WHERE mail_id = ?", arguments: [mailId.blob])
                 != nil
         }
@@ -167,7 +168,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func pruneReceivedMail(expiredBefore seconds: UInt64) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try database.execute(sql: "DELETE FROM received_mail WHERE expiration < ?", arguments: [seconds.integer])
         }
     }
@@ -188,7 +189,7 @@ extension StateStore {
         before number: UInt64? = nil,
         limit: Int
     ) throws(StorageError) -> [StoredThought] {
-        try read { database in
+        try database.read { database in
             try StoredThought.fetchAll(
                 database,
                 sql: "SELECT * FROM thoughts WHERE stream_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
@@ -201,9 +202,42 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func thought(_ publicID: [UInt8]) throws(StorageError) -> StoredThought? {
-        try read { database in
+        try database.read { database in
             let sql = "SELECT * FROM thoughts WHERE public_id = ?"
             return try StoredThought.fetchOne(database, sql: sql, arguments: [publicID.blob])
+        }
+    }
+
+    /// The number of the newest thought of a creator in a stream for which receipts are owed or sent; 0 without one.
+    ///
+    /// - Throws: ``StorageError``.
+    package func openedNumber(in stream: [UInt8], of creator: [UInt8]) throws(StorageError) -> UInt64 {
+        try database.read { database in
+            try Row.fetchOne(
+                database,
+                sql: "SELECT number FROM opened_thoughts WHERE stream_public_id = ? AND creator_public_id = ?",
+                arguments: [stream.blob, creator.blob]
+            )?.number("number") ?? 0
+        }
+    }
+
+    /// Notes the number of the newest thought of a creator that was opened, and the receipts that devices are owed for
+    /// it and the ones before, all or nothing.
+    ///
+    /// - Throws: ``StorageError``.
+    package func noteOpened(
+        _ number: UInt64,
+        in stream: [UInt8],
+        of creator: [UInt8],
+        owing letters: [StoredOwedLetter],
+        to devices: [PeerId]
+    ) throws(StorageError) {
+        try database.write { database in
+            for device in devices { for letter in letters { try letter.insert(for: device, database) } }
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO opened_thoughts VALUES (?, ?, ?)",
+                arguments: [stream.blob, creator.blob, number.integer]
+            )
         }
     }
 
@@ -213,14 +247,14 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func save(_ delivery: StoredDelivery) throws(StorageError) {
-        try write { try delivery.save($0) }
+        try database.write { try delivery.save($0) }
     }
 
     /// The deliveries of a thought, by device.
     ///
     /// - Throws: ``StorageError``.
     package func deliveries(of thought: [UInt8]) throws(StorageError) -> [StoredDelivery] {
-        try read { database in
+        try database.read { database in
             try StoredDelivery.fetchAll(
                 database,
                 sql: "SELECT * FROM deliveries WHERE thought_public_id = ? ORDER BY peer_id",
@@ -233,7 +267,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func unsealedDeliveries(to peer: PeerId) throws(StorageError) -> [StoredDelivery] {
-        try read { database in
+        try database.read { database in
             try StoredDelivery.fetchAll(
                 database,
                 sql: """
@@ -253,7 +287,7 @@ extension StateStore {
         to state: String,
         holders: Int
     ) throws(StorageError) -> StoredDelivery? {
-        try write { database in
+        try database.write { database in
             let sql = "SELECT * FROM deliveries WHERE mail_id = ?"
             return try StoredDelivery.fetchOne(database, sql: sql, arguments: [mailId.blob])
                 .flatMap { try Self.advance($0, to: state, holders: holders, database) }
@@ -268,7 +302,7 @@ extension StateStore {
         to peer: PeerId,
         state: String
     ) throws(StorageError) -> StoredDelivery? {
-        try write { database in
+        try database.write { database in
             let sql = "SELECT * FROM deliveries WHERE thought_public_id = ? AND peer_id = ?"
             return try StoredDelivery.fetchOne(database, sql: sql, arguments: [thought.blob, peer.bytes.blob])
                 .flatMap { try Self.advance($0, to: state, holders: 0, database) }

@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 package import Identity
 
@@ -40,13 +41,13 @@ package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
     }
 }
 
-extension StateStore {
+extension CircleStore {
     /// Notes that each of some devices is to get letters.
     ///
     /// - Throws: ``StorageError``.
     package func owe(_ letters: [StoredOwedLetter], to peers: [PeerId]) throws(StorageError) {
         guard !peers.isEmpty else { return }
-        try write { database in
+        try database.write { database in
             for peer in peers { for letter in letters { try letter.insert(for: peer, database) } }
         }
     }
@@ -55,7 +56,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func owedLetters(to peer: PeerId) throws(StorageError) -> [StoredOwedLetter] {
-        try read { database in
+        try database.read { database in
             try StoredOwedLetter.fetchAll(
                 database,
                 // The description of a stream goes before the part that a person takes in it.
@@ -69,7 +70,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func settle(_ letters: [StoredOwedLetter], to peer: PeerId) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             for letter in letters {
                 try database.execute(
                     sql: "DELETE FROM owed_letters WHERE peer_id = ? AND kind = ? AND public_id = ?",

@@ -1,4 +1,5 @@
-internal import GRDB
+package import Database
+package import GRDB
 package import Identity
 
 /// A mail in one of the two folders of this device, without its body.
@@ -55,20 +56,26 @@ package struct StoredMail: Sendable, Hashable {
     }
 }
 
-extension StateStore {
+extension NodeStore {
+    /// Deletes the mail on its way to a device within a transaction.
+    package static func deleteOutgoingMail(to device: PeerId, _ database: Database) throws {
+        let sql = "DELETE FROM mail WHERE folder = 'outgoing' AND peer_id = ?"
+        try database.execute(sql: sql, arguments: [device.bytes.blob])
+    }
+
     /// Stores mails with their bodies, all of them or none; one that is stored already stays as it is.
     ///
     /// - Throws: ``StorageError``.
     package func addMail(_ mails: [(mail: StoredMail, body: [UInt8])]) throws(StorageError) {
         guard !mails.isEmpty else { return }
-        try write { try Self.insert(mails, $0) }
+        try database.write { try Self.insert(mails, $0) }
     }
 
     /// Stores an outgoing mail with its body unless its network has `limit` of them; returns whether there was room.
     ///
     /// - Throws: ``StorageError``.
     package func addOutgoingMail(_ mail: StoredMail, body: [UInt8], limit: Int) throws(StorageError) -> Bool {
-        try write { database in
+        try database.write { database in
             guard try Self.outgoingMailCount(in: mail.networkId, database) < limit else { return false }
             try Self.insert([(mail, body)], database)
             return true
@@ -79,14 +86,14 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func outgoingMailCount(in network: NetworkId) throws(StorageError) -> Int {
-        try read { try Self.outgoingMailCount(in: network, $0) }
+        try database.read { try Self.outgoingMailCount(in: network, $0) }
     }
 
     /// The mails of a folder in one network, in the order in which they were stored.
     ///
     /// - Throws: ``StorageError``.
     package func mails(in folder: StoredMail.Folder, of network: NetworkId) throws(StorageError) -> [StoredMail] {
-        try read { database in
+        try database.read { database in
             let arguments: StatementArguments = [folder.rawValue, network.bytes.blob]
             let relays = try Self.relays(ofMailIn: arguments, database)
             return try Row.fetchAll(
@@ -137,7 +144,7 @@ extension StateStore {
         in folder: StoredMail.Folder,
         of network: NetworkId
     ) throws(StorageError) -> [[UInt8]: (mailbox: [UInt8], expiration: UInt64, body: [UInt8])] {
-        try read { database in
+        try database.read { database in
             let statement = try database.makeStatement(
                 sql: "SELECT mailbox, expiration, body FROM mail WHERE folder = ? AND network_id = ? AND mail_id = ?"
             )
@@ -155,7 +162,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func setHolders(_ holders: [PeerId], of id: [UInt8], in network: NetworkId) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try database.execute(
                 sql: "UPDATE mail SET holders = ? WHERE folder = 'outgoing' AND network_id = ? AND mail_id = ?",
                 arguments: [Self.blob(of: holders).blob, network.bytes.blob, id.blob]
@@ -168,7 +175,7 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     package func addRelays(_ relays: [PeerId], of id: [UInt8], in network: NetworkId) throws(StorageError) {
         guard !relays.isEmpty else { return }
-        try write { database in
+        try database.write { database in
             let statement = try database.makeStatement(
                 sql: """
                     INSERT OR IGNORE INTO mail_relays (number, peer_id)
@@ -190,7 +197,7 @@ extension StateStore {
         of network: NetworkId
     ) throws(StorageError) {
         guard !ids.isEmpty else { return }
-        try write { database in
+        try database.write { database in
             let statement = try database.makeStatement(
                 sql: "DELETE FROM mail WHERE folder = ? AND network_id = ? AND mail_id = ?"
             )
@@ -204,7 +211,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func deleteMail(of network: NetworkId) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try database.execute(sql: "DELETE FROM mail WHERE network_id = ?", arguments: [network.bytes.blob])
         }
     }

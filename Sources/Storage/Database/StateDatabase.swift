@@ -1,17 +1,18 @@
 internal import Concurrency
-internal import GRDB
+package import GRDB
 package import Platform
 
-/// Everything that a node remembers except its keys, in one SQLite database.
+/// An SQLite database with the tables of one or more features.
 ///
 /// A write survives a crash and a loss of power once its method has returned: the database runs with a write-ahead log
-/// and synchronizes it at every commit. Methods wait for the disk, so call them where waiting is allowed. The store may
-/// be used from many threads; reads do not wait for writes.
-package final class StateStore: Sendable {
+/// and synchronizes it at every commit. Methods wait for the disk, so call them where waiting is allowed. It may be used from
+/// many threads; reads do not wait for writes.
+package final class StateDatabase: Sendable {
     /// The path of the database; empty for one in memory.
     package let path: String
     /// The migration that opening it took; nil if the database was of the present version, or new.
     package let migration: StateMigration?
+    private let format: DatabaseFormat
     private let database: any DatabaseWriter
     private let failure = Locked<StorageError?>(nil)
 
@@ -20,39 +21,60 @@ package final class StateStore: Sendable {
     /// - Throws: ``StorageError``; a database that is foreign, damaged, lost or newer is left as it is.
     package convenience init(
         path: String,
+        format: DatabaseFormat,
         fileSystem: some FileSystem = SystemFileSystem()
     ) throws(StorageError) {
-        try StoreFile.prepare(path, fileSystem: fileSystem)
+        try StoreFile.prepare(path, format, fileSystem: fileSystem)
         do {
-            let found = try StoreFile.inspect(path, fileSystem: fileSystem)
-            let migration = StateMigration.migration(from: found, at: path)
+            let found = try StoreFile.inspect(path, format, fileSystem: fileSystem)
+            let migration = StateMigration.migration(from: found, to: format, at: path)
             if let migration { try StoreFile.copy(path, migration, fileSystem: fileSystem) }
             let pool = try DatabasePool(path: path, configuration: Self.configuration())
             try pool.writeWithoutTransaction { database in
                 // The pool relaxes this when it switches the log on; then a loss of power could undo commits.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
             }
-            try self.init(path: path, database: pool, migration)
+            try self.init(path: path, format: format, database: pool, migration)
             try StoreFile.mark(path, fileSystem: fileSystem)
         } catch {
             throw StoreFailure.translate(error, path: path)
         }
     }
 
-    /// Makes an empty store in memory, for tests and for nodes that live as long as their process.
-    package convenience init() throws(StorageError) {
+    /// Makes an empty database in memory, for tests and for nodes that live as long as their process.
+    package convenience init(format: DatabaseFormat) throws(StorageError) {
         do {
-            try self.init(path: "", database: DatabaseQueue(configuration: Self.configuration()))
+            try self.init(path: "", format: format, database: DatabaseQueue(configuration: Self.configuration()))
         } catch {
             throw StoreFailure.translate(error, path: "")
         }
     }
 
-    private init(path: String, database: any DatabaseWriter, _ migration: StateMigration? = nil) throws {
+    private init(
+        path: String,
+        format: DatabaseFormat,
+        database: any DatabaseWriter,
+        _ migration: StateMigration? = nil
+    ) throws {
         self.path = path
+        self.format = format
         self.database = database
         self.migration = migration
-        try Schema.migrate(database)
+        try format.migrate(database)
+    }
+
+    /// Adds the tables of a further feature, or brings them to their present version.
+    ///
+    /// The file was copied when its version rose, which it does with every version of a feature.
+    ///
+    /// - Throws: ``StorageError``; nothing was changed then.
+    package func attach(_ schema: Schema) throws(StorageError) {
+        precondition(schema.version <= format.version, "a new version of a feature is a new version of the file")
+        try recordingFailure {
+            try schema.attach(to: database) { found in
+                .newerSchema(path: path, found: found, supported: schema.version, copy: nil)
+            }
+        }
     }
 
     /// Ends the use of the database; every later call fails.
@@ -86,7 +108,6 @@ package final class StateStore: Sendable {
 
     /// The bytes with which ``checkWriting()`` tests the disk, as many as the longest value of a hash table.
     private static let testByteCount = 65_536
-    private static let testName = "writing-test"
 
     /// The failure of the last write, of any part of the state; nil if it succeeded.
     package var writeFailure: StorageError? { failure.withLock { $0 } }
@@ -95,8 +116,11 @@ package final class StateStore: Sendable {
     package func checkWriting() -> StorageError? {
         guard writeFailure != nil else { return nil }
         do throws(StorageError) {
-            try set(Self.testName, to: [UInt8](repeating: 0, count: Self.testByteCount))
-            try set(Self.testName, to: nil)
+            try write { database in
+                try database.execute(sql: "CREATE TABLE IF NOT EXISTS writing_test (bytes BLOB)")
+                try database.execute(sql: "INSERT INTO writing_test VALUES (zeroblob(\(Self.testByteCount)))")
+            }
+            try write { try $0.execute(sql: "DROP TABLE writing_test") }
             return nil
         } catch {
             return error
@@ -110,7 +134,7 @@ package final class StateStore: Sendable {
 
     private static func configuration() -> Configuration {
         var configuration = Configuration()
-        configuration.label = "Runar.StateStore"
+        configuration.label = "Runar.StateDatabase"
         // Only short commands of other processes write beside a node.
         configuration.busyMode = .timeout(StoreFile.patienceSeconds)
         configuration.maximumReaderCount = 4
@@ -123,7 +147,9 @@ package final class StateStore: Sendable {
     }
 
     /// Reads a consistent state.
-    func read<R>(_ body: (Database) throws -> R) throws(StorageError) -> R {
+    ///
+    /// - Throws: ``StorageError``.
+    package func read<R>(_ body: (Database) throws -> R) throws(StorageError) -> R {
         do {
             return try database.read(body)
         } catch {
@@ -132,9 +158,15 @@ package final class StateStore: Sendable {
     }
 
     /// Writes all or nothing, durable on return.
-    func write<R>(_ body: (Database) throws -> R) throws(StorageError) -> R {
+    ///
+    /// - Throws: ``StorageError``; then nothing was changed.
+    package func write<R>(_ body: (Database) throws -> R) throws(StorageError) -> R {
+        try recordingFailure { try database.write(body) }
+    }
+
+    private func recordingFailure<R>(_ body: () throws -> R) throws(StorageError) -> R {
         do {
-            let result = try database.write(body)
+            let result = try body()
             failure.withLock { $0 = nil }
             return result
         } catch {

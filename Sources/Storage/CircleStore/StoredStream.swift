@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 
 /// A stream: a conversation, a group, or a place for posts.
@@ -89,12 +90,12 @@ package struct StoredStream: Sendable, Hashable {
     }
 }
 
-extension StateStore {
+extension CircleStore {
     /// Saves a stream with its profile and members, in place of one with the same id.
     ///
     /// - Throws: ``StorageError``.
     package func save(_ stream: StoredStream) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try stream.profile.save(database)
             try database.execute(
                 sql: """
@@ -126,7 +127,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func streams() throws(StorageError) -> [StoredStream] {
-        try read { database in
+        try database.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM streams ORDER BY public_id").map { row in
                 try StoredStream(row, database)
             }
@@ -137,16 +138,64 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func stream(_ publicID: [UInt8]) throws(StorageError) -> StoredStream? {
-        try read { database in
+        try database.read { database in
             try Row.fetchOne(database, sql: "SELECT * FROM streams WHERE public_id = ?", arguments: [publicID.blob])
                 .map { try StoredStream($0, database) }
         }
     }
 
-    /// Deletes a stream with its thoughts and deliveries.
+    /// Deletes a stream with its thoughts and deliveries, and keeps its revision, all or nothing.
+    ///
+    /// A stream with its public id that is made anew needs a higher revision.
     ///
     /// - Throws: ``StorageError``.
-    package func deleteStream(_ id: [UInt8]) throws(StorageError) {
-        try write { try $0.execute(sql: "DELETE FROM streams WHERE id = ?", arguments: [id.blob]) }
+    package func delete(_ stream: StoredStream) throws(StorageError) {
+        try database.write { database in
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO deleted_streams VALUES (?, ?)",
+                arguments: [stream.publicID.blob, stream.revision.integer]
+            )
+            try database.execute(sql: "DELETE FROM streams WHERE id = ?", arguments: [stream.id.blob])
+        }
+    }
+
+    /// The last revision of a stream that was deleted; nil if none with this public id was.
+    ///
+    /// - Throws: ``StorageError``.
+    package func deletedRevision(of publicID: [UInt8]) throws(StorageError) -> UInt64? {
+        try database.read { database in
+            try Row.fetchOne(
+                database,
+                sql: "SELECT revision FROM deleted_streams WHERE public_id = ?",
+                arguments: [publicID.blob]
+            )?.number("revision")
+        }
+    }
+
+    /// Notes whether this device removed a person from a stream.
+    ///
+    /// - Throws: ``StorageError``.
+    package func setRemoved(_ isRemoved: Bool, _ person: [UInt8], from stream: [UInt8]) throws(StorageError) {
+        try database.write { database in
+            try database.execute(
+                sql: isRemoved
+                    ? "INSERT OR IGNORE INTO removed_members VALUES (?, ?)"
+                    : "DELETE FROM removed_members WHERE stream_public_id = ? AND person_public_id = ?",
+                arguments: [stream.blob, person.blob]
+            )
+        }
+    }
+
+    /// Whether this device removed a person from a stream, and did not invite the person again.
+    ///
+    /// - Throws: ``StorageError``.
+    package func hasRemoved(_ person: [UInt8], from stream: [UInt8]) throws(StorageError) -> Bool {
+        try database.read { database in
+            try Row.fetchOne(
+                database,
+                sql: "SELECT 1 FROM removed_members WHERE stream_public_id = ? AND person_public_id = ?",
+                arguments: [stream.blob, person.blob]
+            ) != nil
+        }
     }
 }

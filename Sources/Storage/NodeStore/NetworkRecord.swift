@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 package import Identity
 
@@ -53,12 +54,12 @@ package struct NetworkRecord: Sendable, Hashable {
     }
 }
 
-extension StateStore {
+extension NodeStore {
     /// Stores `network` in place of what was known of it.
     ///
     /// - Throws: ``StorageError``.
     package func save(_ network: NetworkRecord) throws(StorageError) {
-        try write { try StateStore.save(network, $0) }
+        try database.write { try NodeStore.save(network, $0) }
     }
 
     /// Changes what is known of a network in one step, so that nothing is lost that others store meanwhile.
@@ -72,10 +73,10 @@ extension StateStore {
         orNew new: NetworkRecord? = nil,
         _ change: (inout NetworkRecord) throws -> Void
     ) throws(StorageError) -> Bool {
-        try write { database in
-            guard var network = try StateStore.network(id, database) ?? new else { return false }
+        try database.write { database in
+            guard var network = try NodeStore.network(id, database) ?? new else { return false }
             try change(&network)
-            try StateStore.save(network, database)
+            try NodeStore.save(network, database)
             return true
         }
     }
@@ -84,7 +85,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func network(_ id: NetworkId) throws(StorageError) -> NetworkRecord? {
-        try read { try StateStore.network(id, $0) }
+        try database.read { try NodeStore.network(id, $0) }
     }
 
     /// The networks that this node belongs to, in the order in which it joined them; also those that it left, if
@@ -94,7 +95,7 @@ extension StateStore {
     package func networks(includingLeft: Bool = false) throws(StorageError) -> [NetworkRecord] {
         let condition = includingLeft ? "" : "WHERE left_at IS NULL"
         let sql = "SELECT * FROM networks \(condition) ORDER BY joined_at, network_id"
-        return try read { try NetworkRecord.fetchAll($0, sql: sql) }
+        return try database.read { try NetworkRecord.fetchAll($0, sql: sql) }
     }
 
     /// Forgets this node's token of a network; false if the network is unknown.
@@ -112,12 +113,12 @@ extension StateStore {
     /// - Throws: ``StorageError``.
     @discardableResult
     package func leave(_ id: NetworkId, at seconds: UInt64) throws(StorageError) -> Bool {
-        try write { database in
+        try database.write { database in
             let blob = id.bytes.blob
             try database.execute(sql: "DELETE FROM evidence WHERE network_id = ?", arguments: [blob])
             try database.execute(sql: "DELETE FROM records WHERE network_id = ?", arguments: [blob])
             try database.execute(sql: "DELETE FROM mail WHERE network_id = ?", arguments: [blob])
-            try StateStore.removePeersWithoutEvidence(database)
+            try NodeStore.removePeersWithoutEvidence(database)
             try database.execute(
                 sql: "UPDATE networks SET left_at = ?, token = NULL, token_obtained_at = NULL WHERE network_id = ?",
                 arguments: [seconds.integer, blob]
@@ -131,15 +132,14 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError/invalid(_:)`` when `wanted` is below it or all 2^31 are used.
     package func reserveDerivationIndex(_ wanted: UInt32? = nil) throws(StorageError) -> UInt32 {
-        try write { database in
-            let next = try StateStore.nextDerivationIndex(database)
+        try database.write { database in
+            let next = try NodeStore.nextDerivationIndex(database)
             let index = wanted.map { Int64($0) } ?? next
             guard index >= next else {
                 throw StorageError.invalid("the network index \(index) may be taken: the lowest free one is \(next)")
             }
             guard index < 1 << 31 else { throw StorageError.invalid("no network index is left") }
-            let name = StateStore.nextDerivationIndexName
-            try StateStore.setSetting(name, to: [UInt8]("\(index + 1)".utf8), database)
+            try database.execute(sql: "UPDATE device SET next_derivation_index = ?", arguments: [index + 1])
             return UInt32(index)
         }
     }
@@ -148,15 +148,13 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func nextDerivationIndex() throws(StorageError) -> UInt32 {
-        UInt32(clamping: try read { try StateStore.nextDerivationIndex($0) })
+        UInt32(clamping: try database.read { try NodeStore.nextDerivationIndex($0) })
     }
-
-    private static let nextDerivationIndexName = "derivation-index.next"
 
     private static func nextDerivationIndex(_ database: Database) throws -> Int64 {
         let used = try Int64.fetchOne(database, sql: "SELECT max(derivation_index) FROM networks").map { $0 + 1 }
-        let stored = try setting(nextDerivationIndexName, database).map { String(decoding: $0, as: UTF8.self) }
-        return max(used ?? 0, stored.flatMap { Int64($0) } ?? 0)
+        let stored = try Int64.fetchOne(database, sql: "SELECT next_derivation_index FROM device")
+        return max(used ?? 0, stored ?? 0)
     }
 
     private static func network(_ id: NetworkId, _ database: Database) throws -> NetworkRecord? {

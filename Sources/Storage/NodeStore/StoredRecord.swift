@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 package import Identity
 
@@ -20,13 +21,13 @@ package struct StoredRecord: Sendable, Hashable {
     }
 }
 
-extension StateStore {
+extension NodeStore {
     /// Keeps and forgets records, all of them or none, each in place of an older one of the same place and writer.
     ///
     /// - Throws: ``StorageError``.
     package func keep(_ records: [StoredRecord]) throws(StorageError) {
         guard !records.isEmpty else { return }
-        try write { database in
+        try database.write { database in
             let insert = try database.makeStatement(
                 sql: "INSERT INTO records VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record"
             )
@@ -48,7 +49,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func records(of network: NetworkId) throws(StorageError) -> [[UInt8]] {
-        try read { database in
+        try database.read { database in
             try Row.fetchAll(
                 database,
                 sql: "SELECT record FROM records WHERE network_id = ? ORDER BY location, writer",
@@ -61,7 +62,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func forgetRecords(of network: NetworkId) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try database.execute(
                 sql: "DELETE FROM records WHERE network_id = ?",
                 arguments: [network.bytes.blob]

@@ -1,5 +1,7 @@
+package import Database
 internal import GRDB
 package import Identity
+internal import NodeStore
 
 /// A person whom this device's person knows.
 package struct StoredPerson: Sendable, Hashable, FetchableRecord {
@@ -55,29 +57,14 @@ package struct StoredPerson: Sendable, Hashable, FetchableRecord {
     }
 }
 
-extension StateStore {
+extension CircleStore {
     /// Saves a person, and the profile of the card.
     ///
     /// - Throws: ``StorageError``.
     package func save(_ person: StoredPerson, _ profile: StoredProfile?) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try profile?.save(database)
             try person.save(database)
-        }
-    }
-
-    /// Deletes the circle of a person whose place another one takes, in one transaction.
-    ///
-    /// It deletes the people, the streams with their thoughts, the letters that are owed, and the settings whose names
-    /// begin with one of `prefixes`.
-    ///
-    /// - Throws: ``StorageError``; then nothing was changed.
-    package func deleteCircle(settingsBeginningWith prefixes: [String]) throws(StorageError) {
-        try write { database in
-            for sql in ["DELETE FROM people", "DELETE FROM streams", "DELETE FROM owed_letters"] {
-                try database.execute(sql: sql)
-            }
-            for prefix in prefixes { try Self.deleteSettings(beginningWith: prefix, database) }
         }
     }
 
@@ -85,7 +72,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func people() throws(StorageError) -> [StoredPerson] {
-        try read { try StoredPerson.fetchAll($0, sql: "SELECT * FROM people ORDER BY public_id") }
+        try database.read { try StoredPerson.fetchAll($0, sql: "SELECT * FROM people ORDER BY public_id") }
     }
 
     /// Revokes the trust in a person, in one transaction.
@@ -100,7 +87,7 @@ extension StateStore {
         owner: [UInt8],
         owing letters: [(letter: StoredOwedLetter, peer: PeerId)]
     ) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try person.save(database)
             let publicID = person.publicID.blob
             try database.execute(
@@ -117,10 +104,7 @@ extension StateStore {
             )
             for (letter, peer) in letters { try letter.insert(for: peer, database) }
             for device in devices {
-                try database.execute(
-                    sql: "INSERT OR IGNORE INTO banned_peers VALUES (?)",
-                    arguments: [device.bytes.blob]
-                )
+                try NodeStore.ban(device, database)
                 try Self.forget(device, database)
             }
         }
@@ -130,16 +114,16 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``; then nothing was changed.
     package func forgetDevice(_ device: PeerId) throws(StorageError) {
-        try write { try Self.forget(device, $0) }
+        try database.write { try Self.forget(device, $0) }
     }
 
-    private static func forget(_ device: PeerId, _ database: Database) throws {
+    static func forget(_ device: PeerId, _ database: Database) throws {
         for sql in [
             "DELETE FROM owed_letters WHERE peer_id = ?",
-            "DELETE FROM mail WHERE folder = 'outgoing' AND peer_id = ?",
             "UPDATE deliveries SET state = 'refused' WHERE peer_id = ? AND state IN ('waiting', 'stored')",
         ] {
             try database.execute(sql: sql, arguments: [device.bytes.blob])
         }
+        try NodeStore.deleteOutgoingMail(to: device, database)
     }
 }

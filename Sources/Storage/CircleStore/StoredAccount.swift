@@ -1,3 +1,4 @@
+package import Database
 internal import Essentials
 internal import GRDB
 
@@ -12,6 +13,18 @@ package struct StoredAccount: Sendable, Hashable {
         self.identityAssuranceLevel = identityAssuranceLevel
         self.ageVerificationStatus = ageVerificationStatus
         self.profile = profile
+    }
+
+    func save(_ database: Database) throws {
+        try profile?.save(database)
+        try database.execute(
+            sql: """
+                INSERT INTO accounts VALUES (1, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+                identity_assurance_level = excluded.identity_assurance_level,
+                age_verification_status = excluded.age_verification_status, profile_id = excluded.profile_id
+                """,
+            arguments: [identityAssuranceLevel, ageVerificationStatus, profile?.id.blob]
+        )
     }
 }
 
@@ -41,12 +54,12 @@ package struct StoredBlock: Sendable, Hashable, FetchableRecord {
     }
 }
 
-extension StateStore {
+extension CircleStore {
     /// The account, or nil if there is none.
     ///
     /// - Throws: ``StorageError``.
     package func account() throws(StorageError) -> StoredAccount? {
-        try read { database in
+        try database.read { database in
             guard let row = try Row.fetchOne(database, sql: "SELECT * FROM accounts WHERE id = 1") else { return nil }
             let profile = try row.optionalBytes("profile_id").flatMap { id in
                 try StoredProfile.fetchOne(database, sql: "SELECT * FROM profiles WHERE id = ?", arguments: [id.blob])
@@ -63,26 +76,14 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func save(_ account: StoredAccount) throws(StorageError) {
-        try write { database in
-            try account.profile?.save(database)
-            try database.execute(
-                sql: """
-                    INSERT INTO accounts VALUES (1, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
-                    identity_assurance_level = excluded.identity_assurance_level,
-                    age_verification_status = excluded.age_verification_status, profile_id = excluded.profile_id
-                    """,
-                arguments: [
-                    account.identityAssuranceLevel, account.ageVerificationStatus, account.profile?.id.blob,
-                ]
-            )
-        }
+        try database.write { try account.save($0) }
     }
 
     /// Blocks a person, in place of an earlier block.
     ///
     /// - Throws: ``StorageError``.
     package func save(_ block: StoredBlock) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             let reasons = String(decoding: try JSONEncoder().encode(block.reportReasons), as: UTF8.self)
             try database.execute(
                 sql: """
@@ -98,14 +99,16 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func blocks() throws(StorageError) -> [StoredBlock] {
-        try read { try StoredBlock.fetchAll($0, sql: "SELECT * FROM blocked_profiles ORDER BY blocked_public_id") }
+        try database.read {
+            try StoredBlock.fetchAll($0, sql: "SELECT * FROM blocked_profiles ORDER BY blocked_public_id")
+        }
     }
 
     /// Lifts the block of a person.
     ///
     /// - Throws: ``StorageError``.
     package func deleteBlock(of publicID: [UInt8]) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try database.execute(
                 sql: "DELETE FROM blocked_profiles WHERE blocked_public_id = ?",
                 arguments: [publicID.blob]

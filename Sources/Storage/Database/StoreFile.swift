@@ -18,7 +18,11 @@ enum StoreFile {
     ///
     /// Only the header is read, so another program's file stays unchanged, to the byte. A database that was made before is
     /// not made again: a loss of power or a mistake left it empty or removed it, and a new one would hide the loss.
-    static func prepare(_ path: String, fileSystem: some FileSystem) throws(StorageError) {
+    static func prepare(
+        _ path: String,
+        _ format: DatabaseFormat,
+        fileSystem: some FileSystem
+    ) throws(StorageError) {
         do {
             let wasMade = try fileSystem.status(of: path + markSuffix, followingLink: false) != nil
             if let status = try fileSystem.status(of: path, followingLink: false) {
@@ -33,13 +37,13 @@ enum StoreFile {
             let header = try header(of: path, fileSystem: fileSystem)
             if header.isEmpty {
                 guard !wasMade else { throw StorageError.lost(path: path) }
-                return try begin(path)
+                return try begin(path, format)
             }
             guard header.starts(with: magic), header.count == headerBytes else {
                 throw StorageError.foreign(path: path)
             }
             let id = header[applicationIdOffset..<applicationIdOffset + 4].reduce(0) { $0 << 8 | Int32($1) }
-            guard id == Schema.applicationId else { throw StorageError.foreign(path: path) }
+            guard id == format.applicationId else { throw StorageError.foreign(path: path) }
         } catch let error as FileError {
             throw .file(error)
         } catch let error as StorageError {
@@ -53,11 +57,11 @@ enum StoreFile {
     ///
     /// It happens before the write-ahead log is switched on, so that the mark is in the header itself from the first
     /// byte on.
-    private static func begin(_ path: String) throws {
+    private static func begin(_ path: String, _ format: DatabaseFormat) throws {
         let database = try DatabaseQueue(path: path)
         try database.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
-            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationId)")
+            try database.execute(sql: "PRAGMA application_id = \(format.applicationId)")
         }
         try database.close()
     }
@@ -75,16 +79,16 @@ enum StoreFile {
     /// Returns the version of the database; throws if it is newer than this program or damaged.
     ///
     /// A connection of its own, because the pool writes when it opens.
-    static func inspect(_ path: String, fileSystem: some FileSystem) throws -> Int {
+    static func inspect(_ path: String, _ format: DatabaseFormat, fileSystem: some FileSystem) throws -> Int {
         let database = try open(path)
         let found = try database.read { database in
-            let found = try Schema.version(of: database)
-            guard found <= Schema.version else {
+            let found = try DatabaseFormat.version(of: database)
+            guard found <= format.version else {
                 throw StorageError.newerSchema(
                     path: path,
                     found: found,
-                    supported: Schema.version,
-                    copy: try newestCopy(of: path, fileSystem: fileSystem)
+                    supported: format.version,
+                    copy: try newestCopy(of: path, upTo: format.version, fileSystem: fileSystem)
                 )
             }
             guard found >= 0 else { throw StorageError.corrupted(path: path, detail: "version \(found)") }
@@ -107,7 +111,7 @@ enum StoreFile {
         defer { try? fileSystem.remove(temporary) }  // it was renamed, or its error is thrown
         try write(copyOf: path, to: temporary, fileSystem: fileSystem)
         let written = try open(temporary)
-        let found = try written.read { try Schema.version(of: $0) }
+        let found = try written.read { try DatabaseFormat.version(of: $0) }
         try written.close()
         // Another process has migrated the database in the meantime, after a copy of its own.
         guard found == migration.found else { return }
@@ -133,8 +137,12 @@ enum StoreFile {
     }
 
     /// The newest copy that this program can read.
-    private static func newestCopy(of path: String, fileSystem: some FileSystem) throws -> String? {
-        try copies(of: path, fileSystem: fileSystem).filter { $0.version <= Schema.version }
+    private static func newestCopy(
+        of path: String,
+        upTo version: Int,
+        fileSystem: some FileSystem
+    ) throws -> String? {
+        try copies(of: path, fileSystem: fileSystem).filter { $0.version <= version }
             .max { $0.version < $1.version }?.path
     }
 

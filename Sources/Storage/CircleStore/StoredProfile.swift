@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 
 /// A profile of a person or a stream.
@@ -71,12 +72,12 @@ package struct StoredProfile: Sendable, Hashable, FetchableRecord {
     }
 }
 
-extension StateStore {
+extension CircleStore {
     /// The profile with a public id, or nil.
     ///
     /// - Throws: ``StorageError``.
     package func profile(_ publicID: [UInt8]) throws(StorageError) -> StoredProfile? {
-        try read { database in
+        try database.read { database in
             let sql = "SELECT * FROM profiles WHERE public_id = ?"
             return try StoredProfile.fetchOne(database, sql: sql, arguments: [publicID.blob])
         }

@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 package import Identity
 
@@ -25,7 +26,7 @@ package struct PeerAddress: Sendable, Hashable {
     package var notedAt: UInt64
     /// The time at which the peer last answered there, in seconds since 1970; nil if never.
     package var lastSuccess: UInt64?
-    /// The number of failed dials since then, at most ``StateStore/mostFailures``.
+    /// The number of failed dials since then, at most ``NodeStore/mostFailures``.
     package var failures: UInt64
 
     package init(
@@ -43,7 +44,7 @@ package struct PeerAddress: Sendable, Hashable {
     }
 }
 
-extension StateStore {
+extension NodeStore {
     /// The most addresses kept for each peer; the least promising ones are removed.
     package static let addressesPerPeer = 32
 
@@ -59,9 +60,9 @@ extension StateStore {
         source: PeerAddress.Source,
         at seconds: UInt64
     ) throws(StorageError) {
-        try write { database in
-            try StateStore.notePeer(peer, at: seconds, database)
-            try StateStore.noteAddress(address, of: peer, source: source, at: seconds, database)
+        try database.write { database in
+            try NodeStore.notePeer(peer, at: seconds, database)
+            try NodeStore.noteAddress(address, of: peer, source: source, at: seconds, database)
         }
     }
 
@@ -69,18 +70,18 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func noteSuccess(of address: SocketAddress, peer: PeerId, at seconds: UInt64) throws(StorageError) {
-        try write { database in try StateStore.noteSuccess(of: address, peer: peer, at: seconds, database) }
+        try database.write { database in try NodeStore.noteSuccess(of: address, peer: peer, at: seconds, database) }
     }
 
     /// Notes that dialling `peer` at `address` failed; an unknown address stays unknown.
     ///
     /// - Throws: ``StorageError``.
     package func noteFailure(of address: SocketAddress, peer: PeerId) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try database.execute(
                 sql: """
                     UPDATE addresses SET failures = failures + 1
-                    WHERE peer_id = ? AND address = ? AND failures < \(StateStore.mostFailures)
+                    WHERE peer_id = ? AND address = ? AND failures < \(NodeStore.mostFailures)
                     """,
                 arguments: [peer.bytes.blob, address.description]
             )
@@ -91,7 +92,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func removeAddress(_ address: SocketAddress, of peer: PeerId) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try database.execute(
                 sql: "DELETE FROM addresses WHERE peer_id = ? AND address = ?",
                 arguments: [peer.bytes.blob, address.description]
@@ -103,10 +104,10 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func addresses(of peer: PeerId) throws(StorageError) -> [PeerAddress] {
-        try read { database in
+        try database.read { database in
             try PeerAddress.fetchAll(
                 database,
-                sql: "SELECT * FROM addresses WHERE peer_id = ? ORDER BY \(StateStore.promise)",
+                sql: "SELECT * FROM addresses WHERE peer_id = ? ORDER BY \(NodeStore.promise)",
                 arguments: [peer.bytes.blob]
             )
         }
@@ -116,9 +117,9 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func addresses() throws(StorageError) -> [PeerId: [PeerAddress]] {
-        try read { database in
+        try database.read { database in
             var addresses: [PeerId: [PeerAddress]] = [:]
-            for row in try Row.fetchAll(database, sql: "SELECT * FROM addresses ORDER BY \(StateStore.promise)") {
+            for row in try Row.fetchAll(database, sql: "SELECT * FROM addresses ORDER BY \(NodeStore.promise)") {
                 addresses[try row.peerId(), default: []].append(try PeerAddress(row: row))
             }
             return addresses

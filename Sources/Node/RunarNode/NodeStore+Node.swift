@@ -1,18 +1,19 @@
+internal import Database
 internal import Essentials
 internal import Identity
 internal import Kademlia
 internal import Logging
 internal import Node
 internal import NodeCore
+internal import NodeStore
 internal import Platform
-internal import Storage
 
 // What a node keeps, in the words of the store.
-extension StateStore {
+extension NodeStore {
     /// Leaves everything in one file after a stop; a failure is logged, and nothing is lost.
     func checkpoint(_ logger: Logger) {
         do {
-            try self.checkpoint()
+            try self.database.checkpoint()
         } catch {
             logger.notice("the state stays in two files, the database and its log: \(error)")
         }
@@ -104,21 +105,6 @@ extension NetworkRecord {
     }
 }
 
-extension StateStore {
-    /// The key under which the members of a network listen for a device that has a token but no secret, if it is known.
-    func rendezvous(of network: NetworkId) throws -> RendezvousKey? {
-        guard let bytes = try self.setting(Self.rendezvousName(of: network)) else { return nil }
-        return try RendezvousKey(rawRepresentation: bytes)
-    }
-
-    /// Stores where the members of a network listen, or forgets it.
-    func setRendezvous(_ key: RendezvousKey?, of network: NetworkId) throws(StorageError) {
-        try self.set(Self.rendezvousName(of: network), to: key?.bytes)
-    }
-
-    private static func rendezvousName(of network: NetworkId) -> String { "rendezvous/\(network.text)" }
-}
-
 extension StoredRecord {
     /// A record that a node holds.
     init(_ record: Record, in network: NetworkId) {
@@ -136,7 +122,7 @@ extension StoredRecord {
     }
 }
 
-extension StateStore {
+extension NodeStore {
     /// The records of a network's hash table on this device; one that cannot be read is left out.
     func tableRecords(of network: NetworkId) throws -> [Record] {
         try self.records(of: network).compactMap { bytes in

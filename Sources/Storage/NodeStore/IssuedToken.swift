@@ -1,3 +1,4 @@
+package import Database
 internal import GRDB
 package import Identity
 
@@ -35,12 +36,12 @@ package struct IssuedToken: Sendable, Hashable {
     }
 }
 
-extension StateStore {
+extension NodeStore {
     /// Notes a token in place of an earlier one of the same device; without a label the earlier label stays.
     ///
     /// - Throws: ``StorageError/invalid(_:)`` if the network is unknown.
     package func save(_ token: IssuedToken) throws(StorageError) {
-        try write { database in
+        try database.write { database in
             try database.execute(
                 sql: """
                     INSERT INTO issued_tokens (network_id, peer_id, expiration, issued_at, label, is_renewable)
@@ -60,7 +61,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func issuedTokens(of network: NetworkId) throws(StorageError) -> [IssuedToken] {
-        try read { database in
+        try database.read { database in
             try IssuedToken.fetchAll(
                 database,
                 sql: "SELECT * FROM issued_tokens WHERE network_id = ? ORDER BY peer_id",
@@ -73,7 +74,7 @@ extension StateStore {
     ///
     /// - Throws: ``StorageError``.
     package func issuedToken(of peer: PeerId, in network: NetworkId) throws(StorageError) -> IssuedToken? {
-        try read { database in
+        try database.read { database in
             try IssuedToken.fetchOne(
                 database,
                 sql: "SELECT * FROM issued_tokens WHERE network_id = ? AND peer_id = ?",

@@ -2,9 +2,6 @@ internal import Platform
 
 /// The update of a database that an older program wrote.
 package struct StateMigration: Hashable, Sendable {
-    /// The version that this program writes.
-    package static let version = Schema.version
-
     /// The version that was found.
     package let found: Int
     /// The path of the copy of the database as it was found.
@@ -13,19 +10,19 @@ package struct StateMigration: Hashable, Sendable {
     /// The migration that opening the database at `path` will take; nil for one of this program's version or none.
     ///
     /// - Throws: ``StorageError``, as opening it does; nothing is changed.
-    package static func pending(at path: String) throws(StorageError) -> StateMigration? {
+    package static func pending(at path: String, to format: DatabaseFormat) throws(StorageError) -> StateMigration? {
         let fileSystem = SystemFileSystem()
         do {
             guard try fileSystem.status(of: path, followingLink: false) != nil else { return nil }
-            try StoreFile.prepare(path, fileSystem: fileSystem)
-            return migration(from: try StoreFile.inspect(path, fileSystem: fileSystem), at: path)
+            try StoreFile.prepare(path, format, fileSystem: fileSystem)
+            return migration(from: try StoreFile.inspect(path, format, fileSystem: fileSystem), to: format, at: path)
         } catch {
             throw StoreFailure.translate(error, path: path)
         }
     }
 
-    static func migration(from found: Int, at path: String) -> StateMigration? {
-        guard found > 0, found < version else { return nil }
+    static func migration(from found: Int, to format: DatabaseFormat, at path: String) -> StateMigration? {
+        guard found > 0, found < format.version else { return nil }
         return StateMigration(found: found, copy: StoreFile.copyPath(of: path, version: found))
     }
 

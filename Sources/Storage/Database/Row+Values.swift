@@ -1,46 +1,51 @@
-internal import Essentials
-internal import GRDB
-internal import Identity
+package import Essentials
+package import GRDB
+package import Identity
 
 /// A column that does not hold what this program writes there.
-struct MalformedColumn: Error, CustomStringConvertible {
+package struct MalformedColumn: Error, CustomStringConvertible {
     let name: String
-    var description: String { "the column \(name) holds something unexpected" }
+
+    package init(name: String) { self.name = name }
+
+    package var description: String { "the column \(name) holds something unexpected" }
 }
 
 extension Row {
     /// The bytes of a BLOB.
-    func bytes(_ name: String) throws -> [UInt8] { [UInt8](try value(name, as: Data.self)) }
+    package func bytes(_ name: String) throws -> [UInt8] { [UInt8](try value(name, as: Data.self)) }
 
     /// The bytes of a BLOB, or nil for NULL.
-    func optionalBytes(_ name: String) throws -> [UInt8]? { try optionalValue(name, as: Data.self).map { [UInt8]($0) } }
+    package func optionalBytes(_ name: String) throws -> [UInt8]? {
+        try optionalValue(name, as: Data.self).map { [UInt8]($0) }
+    }
 
     /// A text.
-    func text(_ name: String) throws -> String { try value(name, as: String.self) }
+    package func text(_ name: String) throws -> String { try value(name, as: String.self) }
 
     /// A text, or nil for NULL.
-    func optionalText(_ name: String) throws -> String? { try optionalValue(name, as: String.self) }
+    package func optionalText(_ name: String) throws -> String? { try optionalValue(name, as: String.self) }
 
     /// A number that is never negative.
-    func number(_ name: String) throws -> UInt64 { try value(name, as: UInt64.self) }
+    package func number(_ name: String) throws -> UInt64 { try value(name, as: UInt64.self) }
 
     /// A number that is never negative, or nil for NULL.
-    func optionalNumber(_ name: String) throws -> UInt64? { try optionalValue(name, as: UInt64.self) }
+    package func optionalNumber(_ name: String) throws -> UInt64? { try optionalValue(name, as: UInt64.self) }
 
     /// One of the words that an enumeration has.
-    func word<Word: RawRepresentable>(_ name: String, as type: Word.Type = Word.self) throws -> Word
+    package func word<Word: RawRepresentable>(_ name: String, as type: Word.Type = Word.self) throws -> Word
     where Word.RawValue == String {
         guard let word = Word(rawValue: try text(name)) else { throw MalformedColumn(name: name) }
         return word
     }
 
     /// A peer's id.
-    func peerId(_ name: String = "peer_id") throws -> PeerId {
+    package func peerId(_ name: String = "peer_id") throws -> PeerId {
         try PeerId(rawRepresentation: bytes(name))
     }
 
     /// A network's id.
-    func networkId(_ name: String = "network_id") throws -> NetworkId {
+    package func networkId(_ name: String = "network_id") throws -> NetworkId {
         try NetworkId(rawRepresentation: bytes(name))
     }
 
@@ -63,10 +68,10 @@ extension Row {
 
 extension [UInt8] {
     /// As SQLite takes it.
-    var blob: Data { Data(self) }
+    package var blob: Data { Data(self) }
 }
 
 extension UInt64 {
     /// As SQLite takes it; nothing that is counted here comes near the limit.
-    var integer: Int64 { Int64(clamping: self) }
+    package var integer: Int64 { Int64(clamping: self) }
 }
