@@ -1,8 +1,8 @@
 /// A reader of values, one after another, from untrusted bytes.
 ///
-/// Every read either succeeds or throws a ``BytesError`` and leaves the reader where it was. Integers are big endian
-/// unless a name says otherwise. No length found in the input is believed before it has been compared with what is
-/// left, so nothing is ever allocated on the word of a peer.
+/// Every read either succeeds, or throws a ``BytesError`` and leaves the reader at its position. Integers are big endian
+/// unless a method's name states otherwise. A length in the input is compared with the remaining bytes before it is used, so
+/// a peer cannot cause an allocation larger than its input.
 package struct ByteReader: Sendable {
     private let bytes: ArraySlice<UInt8>
     private var position: Int

@@ -1,6 +1,6 @@
 /// Appends values to an array of bytes, the counterpart of ``ByteReader``.
 ///
-/// Integers are big endian unless a name says otherwise.
+/// Integers are big endian unless a method's name states otherwise.
 package struct ByteWriter: Sendable {
     /// The largest number that a variable-length integer can carry: 2^62 - 1.
     package static let maximumVarint: UInt64 = 1 << 62 - 1

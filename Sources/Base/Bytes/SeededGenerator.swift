@@ -9,7 +9,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// Creates a generator of its own for `name`, so that what happens under one name does not disturb another.
+    /// Creates an independent generator for `name`, so that draws under one name do not change those under another.
     package init(seed: UInt64, name: String) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in name.utf8 {

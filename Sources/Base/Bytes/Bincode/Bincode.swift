@@ -1,7 +1,7 @@
 /// The encoding of Rust's bincode 1.3 with its default settings, for Codable types.
 ///
-/// Little endian and of fixed width throughout. Nothing on the wire says what it is, so both sides must agree on
-/// the type, and a type must read its fields in the order in which it writes them, as synthesized conformances do.
+/// All values are little endian and of fixed width. The format is not self-describing: both sides must agree on the type,
+/// and a type must read its fields in the order in which it writes them, as synthesized conformances do.
 ///
 /// | Swift | Bytes |
 /// |---|---|
@@ -21,13 +21,13 @@
 /// Sets and dictionaries are written in the order of their encoded elements or keys, so that equal values have equal
 /// bytes; they are read in any order, without duplicates.
 ///
-/// Input is not trusted: it is at most `limit` bytes, a count is compared with what is left before anything is
-/// allocated, values nest at most ``maximumDepth`` deep, and bytes after the value are refused (bincode itself would
-/// ignore them).
+/// Input is not trusted: it is at most `limit` bytes, a count is compared with the remaining bytes before anything is
+/// allocated, values nest at most ``maximumDepth`` deep, and bytes after the value are refused (bincode itself would ignore
+/// them).
 public enum Bincode {
     /// The deepest nesting of values: structs, optionals, collections and payloads each count once.
     public static let maximumDepth = 64
-    /// The most bytes that are read unless the caller says otherwise: 1 MiB.
+    /// The default limit of an input in bytes: 1 MiB.
     public static let defaultLimit = 1 << 20
 
     /// Encodes a value.

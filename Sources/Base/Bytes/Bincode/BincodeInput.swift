@@ -69,7 +69,7 @@ internal final class BincodeInput {
         return try body()
     }
 
-    // `Native` and `Blob` are `Value` itself: these casts only tell the compiler so.
+    // `Native` and `Blob` are `Value` itself, which the casts express to the compiler.
 
     private func read<Value, Native: BincodeDecodable>(_ type: Native.Type) throws -> Value {
         guard let value = try type.readBincode(from: self) as? Value else {

@@ -1,5 +1,5 @@
-// Optional fields of synthesized conformances come through these methods. Codable's own versions leave out what is
-// absent, which only works with keys; ours say whether a value follows. Codable asks for each type by itself.
+// Synthesized conformances encode and decode optional fields through these methods. Codable's defaults omit absent values,
+// which requires keys; these write a presence byte instead. Codable declares one method per type, so each is overridden.
 
 extension BincodeFieldEncoder {
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {

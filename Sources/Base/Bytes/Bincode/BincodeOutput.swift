@@ -77,7 +77,7 @@ internal final class BincodeOutput {
         return bytes
     }
 
-    // `Native` and `Blob` are `Value` itself: these casts only tell the compiler so. A cast to `any BincodeEncodable`
+    // `Native` and `Blob` are `Value` itself, which the casts express to the compiler. A cast to `any BincodeEncodable`
     // would unwrap optionals.
 
     private func write<Value, Native: BincodeEncodable>(_ value: Value, as type: Native.Type) throws {

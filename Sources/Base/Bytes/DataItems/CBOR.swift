@@ -24,7 +24,7 @@
 public enum CBOR {
     /// The deepest nesting of arrays and maps.
     public static let maximumDepth = 64
-    /// The most bytes that are read unless the caller says otherwise: 1 MiB.
+    /// The default limit of an input in bytes: 1 MiB.
     public static let defaultLimit = 1 << 20
 
     /// Encodes a value.

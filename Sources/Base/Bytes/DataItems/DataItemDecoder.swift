@@ -1,6 +1,6 @@
-/// Codable's view of one item that is there already: its reader stands before the item's head.
+/// The decoder of a single item that was located before; its reader is at the item's head.
 ///
-/// All of the input was walked through before, so heads, counts and depths are known to be right.
+/// The whole input was validated before, so heads, counts and depths are correct.
 internal struct DataItemDecoder: Decoder {
     let reader: ByteReader
     let codingPath: [any CodingKey]
@@ -34,7 +34,7 @@ internal struct DataItemDecoder: Decoder {
         DataItemValueDecoder(decoder: self)
     }
 
-    // `Native` and `Blob` are `Value` itself: these casts only tell the compiler so.
+    // `Native` and `Blob` are `Value` itself, which the casts express to the compiler.
 
     private func read<Value, Native: DataItemConvertible>(_ type: Native.Type) throws -> Value {
         guard let value = try type.init(from: self) as? Value else {
@@ -51,9 +51,9 @@ internal struct DataItemDecoder: Decoder {
     }
 }
 
-// What single items are read as.
+// The values that single items decode to.
 extension DataItemDecoder {
-    /// The head of the item, behind its tags, and what comes after it.
+    /// The head of the item after its tags, and a reader of the bytes that follow the head.
     func head() throws(BytesError) -> (DataItemHead, ByteReader) {
         var reader = self.reader
         var head = try DataItemHead.read(from: &reader)

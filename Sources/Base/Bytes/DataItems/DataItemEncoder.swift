@@ -209,7 +209,7 @@ internal struct DataItemValueEncoder: SingleValueEncodingContainer {
     }
 }
 
-/// The place of an element, or of what a class inherits.
+/// The key of an element of an array, or of a superclass.
 internal struct DataItemKey: CodingKey {
     static let parent = DataItemKey(stringValue: "super")
 

@@ -9,15 +9,15 @@ internal enum DataItemHead: Equatable {
     case double(Double)
     case text(count: Int)
     case bytes(count: Int)
-    /// Items follow; without a count they go on until `end`.
+    /// An array of `count` items; without a count, the items end with `end`.
     case array(count: Int?)
-    /// Twice as many items follow, keys and values in turn.
+    /// A map of `count` pairs, each a key and its value; without a count, the pairs end with `end`.
     case map(count: Int?)
-    /// Strings of one kind follow until `end`, and together they are one string.
+    /// A string of indefinite length: chunks of one kind, which end with `end`.
     case chunks(ofText: Bool)
-    /// The item behind it has a meaning beyond its kind, which is not looked at.
+    /// A tag, which gives the next item a meaning beyond its kind; the meaning is ignored.
     case tag
-    /// The end of what has no count.
+    /// The end of an item without a count.
     case end
     /// A simple value of unknown meaning.
     case opaque
