@@ -4,10 +4,10 @@ package import Identity
 internal import SwiftASN1
 internal import X509
 
-/// A person's certificate authority: a key from the root that says which devices are the person's.
+/// A person's certificate authority: a key derived from the root, which certifies the person's devices.
 ///
-/// It is made anew from the root whenever it is needed and never stored. Its own certificate is the same each time but
-/// for the signature: name, serial number and dates come from the key.
+/// It is derived from the root whenever it is needed and never stored. Its own certificate is always equal except for the
+/// signature: name, serial number and dates follow from the key.
 package struct CertificateAuthority: Sendable {
     /// The default validity of a device's certificate: a year.
     package static let standardLifeSeconds: UInt64 = 365 * 86_400
@@ -22,10 +22,10 @@ package struct CertificateAuthority: Sendable {
     /// The key that signs certificates.
     package var publicKey: Ed25519PublicKey { key.publicKey }
 
-    /// Issues a certificate for the device that made `request`, good until `endSeconds` since 1970.
+    /// Issues a certificate for the device that made `request`, valid until `endSeconds` since 1970.
     ///
-    /// It is good from the year 2000 on, so that it says nothing about when the device was set up and no clock that is
-    /// a little behind refuses it.
+    /// Its validity begins in the year 2000: this does not disclose when the device was set up, and a clock that is slow
+    /// does not refuse it.
     package func issue(
         for request: CertificateRequest,
         until endSeconds: UInt64,

@@ -41,7 +41,7 @@ package struct CertificateSummary: Sendable, Equatable {
             certificate.subject == certificate.issuer
             && certificate.publicKey.isValidSignature(certificate.signature, for: certificate)
         if let key = parsed.ed25519KeyBytes {
-            // A key that no node can have has no PeerId, and that is all there is to say about it here.
+            // A key that is not a valid node key has no PeerId.
             peerId = (try? Ed25519PublicKey(rawRepresentation: key)).map(PeerId.init(publicKey:))  // absent, not wrong
         } else {
             peerId = nil

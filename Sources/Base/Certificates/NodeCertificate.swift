@@ -5,11 +5,11 @@ package import Identity
 internal import SwiftASN1
 internal import X509
 
-/// The X.509 certificate with which a node shows its peer key in TLS.
+/// The X.509 certificate with which a node presents its peer key in TLS.
 ///
-/// TLS wants a certificate; we only want the key in it. The certificate is signed by its own key, its names and dates
-/// say nothing and decide nothing, and a peer is who the key says: TLS proves that the other side holds the private
-/// half, ``publicKey(fromDER:)`` takes the public half out, and its SHA-256 is the PeerId.
+/// TLS requires a certificate; only its key is used. The certificate is self-signed, and its names and dates are constant
+/// and ignored. TLS proves that the peer holds the private key, ``publicKey(fromDER:)`` extracts the public key, and the
+/// SHA-256 of that is the PeerId.
 package struct NodeCertificate: Sendable {
     /// The most bytes of a certificate that a peer may send; ours have about 300.
     package static let maximumByteCount = 4_096
@@ -58,10 +58,10 @@ package struct NodeCertificate: Sendable {
         return try selfSigned(for: key, using: &random)
     }
 
-    /// Takes the key out of a peer's certificate.
+    /// Extracts the key from a peer's certificate.
     ///
-    /// The bytes must be exactly one certificate in DER whose key is Ed25519 in the one encoding of RFC 8410. Names,
-    /// dates, extensions and the certificate's own signature are not looked at: none of them says who the peer is.
+    /// The bytes must be exactly one certificate in DER with an Ed25519 key in the one encoding of RFC 8410. Names, dates,
+    /// extensions and the certificate's own signature are ignored, because none of them identifies the peer.
     package static func publicKey(
         fromDER bytes: some Collection<UInt8>
     ) throws(NodeCertificateError) -> Ed25519PublicKey {
