@@ -58,10 +58,10 @@ public final class Promise<Value: Sendable>: Sendable {
 
     /// Waits for the value.
     ///
-    /// A task that is cancelled while it waits calls `abandon`, which may take any lock, to withdraw what should have led
-    /// to the value. A value that is there by then is returned, so that nothing that was handed over is lost.
+    /// If the task is cancelled meanwhile, `abandon` is called to withdraw the request for the value; it may take any lock.
+    /// A value that was set before `abandon` returned is still returned, so that no value is lost.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled and there is no value.
+    /// - Throws: `CancellationError` if the task is cancelled and no value was set.
     @inlinable public func wait(abandoning abandon: () -> Void = {}) async throws(CancellationError) -> Value {
         if let value = await valueUnlessCancelled() { return value }
         abandon()
