@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// Reads the fields of a binary form and says in its errors what was being read.
+/// Reads the fields of a binary form; its errors name the subject.
 struct FieldReader {
     private var reader: ByteReader
     private let subject: String

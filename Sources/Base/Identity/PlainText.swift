@@ -16,7 +16,7 @@ package enum PlainText {
         0x115F...0x1160,  // Hangul fillers
         0x17B4...0x17B5,  // Khmer inherent vowels
         0x180E...0x180E,  // Mongolian vowel separator
-        0x200B...0x200B,  // zero width space (the joiners beside it are part of words and emoji)
+        0x200B...0x200B,  // zero width space (the adjacent joiners are part of words and emoji)
         0x200E...0x200F,  // left-to-right and right-to-left mark
         0x2028...0x202E,  // line and paragraph separator, embeddings and overrides
         0x2060...0x206F,  // word joiner, invisible operators, isolates, deprecated controls

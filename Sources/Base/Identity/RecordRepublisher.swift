@@ -6,7 +6,7 @@ package struct RecordRepublisher<Name: Hashable & Comparable & Sendable>: Sendab
     /// A write to perform; its outcome goes to ``noteOutcome(of:isWritten:at:)``.
     package struct Write: Hashable, Sendable {
         package let name: Name
-        /// Whether the record is to be written, and not deleted.
+        /// Whether to write the record; false deletes it.
         package let isPresent: Bool
     }
 

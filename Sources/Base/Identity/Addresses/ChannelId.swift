@@ -1,9 +1,9 @@
 package import Bytes
 
-/// The number of a channel through a relay, which the relay drew at random.
+/// The number of a channel through a relay, drawn at random by the relay.
 ///
-/// A transport reaches the far end of a channel under an address of its own, ``address``, in 100::/64: that prefix is for
-/// what is thrown away (RFC 6666), so no packet of a network ever comes from there or goes there.
+/// A transport reaches the far end of a channel under an address of its own, ``address``, in the discard-only prefix
+/// 100::/64 (RFC 6666), so no packet on a network has this source or destination.
 public struct ChannelId: Hashable, Sendable {
     /// 7 bytes on the wire.
     package static let byteCount = 7

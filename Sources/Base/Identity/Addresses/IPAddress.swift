@@ -36,7 +36,7 @@ public enum IPAddress: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The number of the interface that an IPv6 address is meant on; 0 when it says none.
+    /// The interface index of an IPv6 address with a zone; 0 without one.
     public var scope: UInt32 {
         if case .v6(_, _, let scope) = self { scope } else { 0 }
     }

@@ -43,7 +43,7 @@ public struct SocketAddress: Hashable, Sendable {
     /// The 4 or 16 bytes of the address in network order.
     public var bytes: [UInt8] { ip.bytes }
 
-    /// The number of the interface that an IPv6 address is meant on; 0 when it says none.
+    /// The interface index of an IPv6 address with a zone; 0 without one.
     public var scope: UInt32 { ip.scope }
 
     /// Whether the address is an IPv6 one.

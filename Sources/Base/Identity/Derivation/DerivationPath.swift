@@ -2,9 +2,9 @@
 package struct DerivationPath: Hashable, Sendable {
     /// The deepest path that is accepted; BIP-32 counts the depth in one byte.
     private static let maximumDepth = 255
-    /// The longest text that is looked at: every step is at most 12 characters.
+    /// The longest text that is parsed: every step is at most 12 characters.
     private static let maximumCount = 1 + 12 * maximumDepth
-    /// The largest number before the mark; the bit above it says hardened.
+    /// The largest number before the mark; the bit above it marks a hardened index.
     package static let maximumIndex: UInt32 = 0x7FFF_FFFF
 
     /// The numbers of the steps, without the hardening bit.

@@ -53,9 +53,9 @@ public enum KeyDerivation {
         try deriveProfileKey(masterKey: masterKey.privateKey, label: label)
     }
 
-    /// Derives the key that a network shows as its administrator's, another one in each network.
+    /// Derives the administrator key of a network, which differs in each network.
     ///
-    /// Showing the root's own public key instead would tell everybody which networks belong to one person.
+    /// The public key of the root itself would reveal which networks belong to one person.
     public static func deriveAdminKey(masterKey: Ed25519PrivateKey, networkId: NetworkId) -> Ed25519KeyPair {
         keyPair(from: masterKey, purpose: "runar/admin-key/v1", context: networkId.bytes)
     }

@@ -6,7 +6,7 @@ extension DeviceAnswer {
     /// Eight networks with keys and eight addresses take less than half of it.
     private static let maximumByteCount = 16 * 1024
 
-    /// Reads an answer; ``check(for:at:)`` says whether it is genuine.
+    /// Reads an answer without verifying it; ``check(for:at:)`` does.
     package init(binary: some Collection<UInt8>) throws(IdentityError) {
         guard binary.count <= Self.maximumByteCount else { throw Self.tooLong }
         var reader = FieldReader(binary, of: Self.subject)

@@ -29,7 +29,7 @@ package struct NetworkKeyMessage: Hashable, Sendable {
         self.sealed = sealed
     }
 
-    /// Reads a message; only its device can tell whether it is genuine.
+    /// Reads a message without verifying it; only its device can.
     package init(binary: some Collection<UInt8>) throws(IdentityError) {
         var reader = FieldReader(binary, of: Self.subject)
         try reader.expectVersion(Self.version)

@@ -9,7 +9,7 @@ internal import Crypto
 public struct Invitation: Sendable {
     /// The validity of an invitation.
     public static let lifetimeSeconds: UInt64 = 600
-    /// The time after its end for which an inviter remembers an invitation, so that it can say what became of it.
+    /// The time in seconds for which an inviter remembers an expired invitation, so that it can report how it ended.
     package static let memorySeconds: UInt64 = 3600
     /// The size of the secret in bytes.
     package static let secretByteCount = 16
@@ -73,7 +73,7 @@ public struct Invitation: Sendable {
         self.expirationSeconds = expirationSeconds
     }
 
-    /// Whether the invitation is over, by the inviter's clock, which alone decides.
+    /// Whether the invitation has expired by the inviter's clock, which alone decides.
     package func isExpired(at nowSeconds: UInt64) -> Bool { nowSeconds > expirationSeconds }
 }
 
@@ -118,7 +118,7 @@ extension Invitation {
 }
 
 extension Invitation: Identifiable {
-    /// Tells invitations apart without telling the secret; it never leaves the device.
+    /// An identifier of an invitation that does not reveal the secret; it never leaves the device.
     public struct ID: Hashable, Sendable {
         let number: UInt64
     }

@@ -1,6 +1,6 @@
-/// The 64 bytes of a signature, kept without heap.
+/// The 64 bytes of a signature, stored without a heap allocation.
 ///
-/// Any bytes fit; only verifying says whether they sign anything.
+/// Any 64 bytes are accepted; verification decides whether they are a valid signature.
 package struct Ed25519Signature: Hashable, Sendable {
     /// The size of a signature in bytes.
     package static let byteCount = 64

@@ -2,7 +2,7 @@ package import Bytes
 internal import Crypto
 internal import Essentials
 
-/// The public half of an X25519 key: what is sealed to it, only the holder of the other half can open.
+/// The public half of an X25519 key, to which content is sealed for the holder of the private half.
 ///
 /// Sealing is HPKE (RFC 9180) in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305.
 package struct SealingKey: Hashable, Sendable {
@@ -33,7 +33,7 @@ package struct SealingKey: Hashable, Sendable {
     /// Whether every agreement with the point gives zero; not all systems refuse that by themselves.
     private static func isOfSmallOrder(_ words: Bytes32) -> Bool {
         do {
-            // Private keys are multiples of 8, so any one of them tells.
+            // Private keys are multiples of 8, so one of them detects every point of small order.
             let key = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: [UInt8](repeating: 8, count: 32))
             let point = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: words.bytes)
             let shared = try key.sharedSecretFromKeyAgreement(with: point)

@@ -114,7 +114,7 @@ public struct NetworkMetadata: Sendable {
 }
 
 extension NetworkMetadata: Hashable {
-    /// Whether both say the same by the same signature; the hint beside it does not count.
+    /// Compares the signed fields and the signature; the unsigned hint is ignored.
     public static func == (left: NetworkMetadata, right: NetworkMetadata) -> Bool {
         left.fields == right.fields && left.signatureValue == right.signatureValue
     }
@@ -127,7 +127,7 @@ extension NetworkMetadata: Hashable {
 }
 
 extension NetworkMetadata {
-    /// Reads the binary form; ``verify()`` says whether it is genuine.
+    /// Reads the binary form without verifying it; ``verify()`` does.
     package init(binary: some Collection<UInt8>) throws(IdentityError) {
         var reader = FieldReader(binary, of: "network metadata")
         try reader.expectVersion(Self.formatVersion)

@@ -1,6 +1,6 @@
 /// The data to reach a peer: its id, the network, its last address, and its token there.
 ///
-/// The address is a hint. The peer that answers there proves its id with its key, whatever the text said.
+/// The address is a hint: the peer at that address proves its id with its key.
 public struct PeerConnectionData: Hashable, Sendable {
     /// The peer to reach.
     public let peerId: PeerId

@@ -9,7 +9,7 @@ public struct Revocation: Hashable, Sendable {
     package static let label = DomainLabel("runar/revocation/v1")
     /// The size of the binary form in bytes.
     package static let byteCount = NetworkId.byteCount + entryByteCount
-    /// The bytes of an entry beside the network that all entries of a set share.
+    /// The bytes of an entry, without the network id that all entries of a set share.
     package static let entryByteCount = PeerId.byteCount + 8 + Ed25519Signature.byteCount
 
     /// The network that the peer is revoked in.
@@ -85,7 +85,7 @@ public struct Revocation: Hashable, Sendable {
 }
 
 extension Revocation {
-    /// Reads the binary form; ``verify()`` says whether it is genuine.
+    /// Reads the binary form without verifying it; ``verify()`` does.
     package init(binary: some Collection<UInt8>) throws(IdentityError) {
         var reader = FieldReader(binary, of: "a revocation")
         let networkId = try reader.readNetworkId()

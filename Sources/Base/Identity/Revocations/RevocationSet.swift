@@ -39,7 +39,7 @@ public struct RevocationSet: Hashable, Sendable {
 
     /// SHA-256 over label, network, count and every (peer, seconds) in order.
     ///
-    /// Signatures are left out: two that say the same are the same revocation.
+    /// Signatures are left out: revocations with equal peer and time are equal.
     package var digest: [UInt8] {
         var hash = SHA256()
         hash.update(data: Self.digestLabel.prefix)
@@ -152,7 +152,7 @@ extension RevocationSet {
         return writer.bytes
     }
 
-    /// Whether a text says that it is a set.
+    /// Whether a text has the prefix of a set.
     static func isText(_ text: String) -> Bool { text.hasPrefix(textPrefix) }
 
     /// Reads the text form.

@@ -24,7 +24,7 @@ package struct MemberSecret: Sendable {
     package let secret: SecretBytes
     package let signatureValue: Ed25519Signature
 
-    /// Puts one together, signed or not: ``verify()`` tells.
+    /// Creates a member secret without verifying its signature; ``verify()`` does.
     package init(
         networkId: NetworkId,
         epoch: UInt64,
@@ -85,7 +85,7 @@ package struct MemberSecret: Sendable {
 }
 
 extension MemberSecret {
-    /// Reads the binary form; ``verify()`` says whether it is genuine.
+    /// Reads the binary form without verifying it; ``verify()`` does.
     package init(binary: some Collection<UInt8>) throws(IdentityError) {
         var reader = FieldReader(binary, of: "a member secret")
         try reader.expectVersion(Self.version)

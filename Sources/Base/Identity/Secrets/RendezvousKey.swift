@@ -1,8 +1,8 @@
 internal import Bytes
 
-/// The public half of a network's rendezvous key: what is sealed to it, only the network's members can open.
+/// The public half of a network's rendezvous key, to which content is sealed for the network's members.
 ///
-/// It is part of texts of tokens and networks, unsigned: with a wrong one no peer answers, and nothing else happens.
+/// It is an unsigned part of the texts of tokens and networks: with a wrong key no peer answers, and it has no other effect.
 public struct RendezvousKey: Hashable, Sendable {
     /// The size of a key in bytes.
     package static let byteCount = SealingKey.byteCount

@@ -6,7 +6,7 @@ extension AccessToken {
 
     /// Reads the JSON text of a token QR code, or a link.
     ///
-    /// ``verify(at:)`` says whether it counts.
+    /// The token is not verified; ``verify(at:)`` does that.
     public static func fromQRString(_ text: String) throws(IdentityError) -> AccessToken {
         if RunarLink.isLink(text) { return try AccessToken(linked: RunarLink.bytes(of: text, .token, subject)) }
         return try AccessToken(json: FlatJSON(text, of: subject))
@@ -73,7 +73,7 @@ extension AccessToken: Codable {
 extension Ed25519Signature {
     init(base64 text: String) throws(IdentityError) {
         // 64 bytes are 88 characters; anything longer is not worth decoding.
-        guard text.utf8.count == 88, let bytes = try? Base64.decode(text),  // the error below says as much
+        guard text.utf8.count == 88, let bytes = try? Base64.decode(text),  // nil becomes the error below
             let signature = Ed25519Signature(bytes)
         else { throw .invalidText(of: "a signature", reason: "it is not 88 characters of padded base64") }
         self = signature

@@ -143,7 +143,7 @@ extension Artefact {
             ("networks", .strings(answer.networkIds.map(\.base64Encoded))),
             ("network_keys", .strings(answer.administeredNetworkIds.map(\.base64Encoded))),
             ("peers", .strings(answer.memberships.map(\.token.peerId.base64Encoded))),
-            ("code", (try? answer.code).map { .string($0) } ?? .null),  // what was read can be written
+            ("code", (try? answer.code).map { .string($0) } ?? .null),  // a decoded answer can be encoded
         ]
     }
 

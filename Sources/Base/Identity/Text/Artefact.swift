@@ -1,4 +1,4 @@
-/// Anything of ours that a person can come across as text or as a file, recognised by what it is.
+/// An artefact of Runar that a person can find as text or as a file, recognised by its content.
 public enum Artefact: Sendable {
     /// A network's description of itself.
     case network(NetworkMetadata)
@@ -6,7 +6,7 @@ public enum Artefact: Sendable {
     case token(AccessToken)
     /// The data to reach a peer.
     case peerConnection(PeerConnectionData)
-    /// The 32 bytes of a peer's or network's id; nothing in them says which.
+    /// The 32 bytes of a peer's or network's id, which do not differ in form.
     case identifier(PeerId)
     /// A network's revocations, every one verified.
     case revocations(RevocationSet)

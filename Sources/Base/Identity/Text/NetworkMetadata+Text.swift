@@ -2,12 +2,12 @@ extension NetworkMetadata {
     private static let subject = "network metadata"
     static let textType = "network"
 
-    /// The most bytes of text that a QR code of version 15 holds at level M when it says too that they are UTF-8.
+    /// The most bytes of text in a QR code of version 15 at level M with the designator of UTF-8.
     private static let maximumQRByteCount = 411
 
-    /// Reads what a network QR code carries, or a link.
+    /// Reads the text of a network QR code, or a link.
     ///
-    /// ``verify()`` says whether it is genuine.
+    /// The metadata is not verified; ``verify()`` does that.
     public static func fromQRString(_ text: String) throws(IdentityError) -> NetworkMetadata {
         if RunarLink.isLink(text) {
             return try NetworkMetadata(linked: RunarLink.bytes(of: text, .network, subject))

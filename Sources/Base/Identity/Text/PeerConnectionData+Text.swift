@@ -8,7 +8,7 @@ extension PeerConnectionData {
 
     /// Reads the JSON text of a connection QR code, or a link; its token must be of the peer and the network that it names.
     ///
-    /// Whether the token counts, ``AccessToken/verify(at:)`` says.
+    /// The token is not verified; ``AccessToken/verify(at:)`` does that.
     public static func fromQRString(_ text: String) throws(IdentityError) -> PeerConnectionData {
         if RunarLink.isLink(text) { return try PeerConnectionData(linked: RunarLink.bytes(of: text, .peer, subject)) }
         let data = try PeerConnectionData(json: FlatJSON(text, of: subject))
@@ -20,7 +20,7 @@ extension PeerConnectionData {
         try json.expectType(Self.textType)
         let address = try SocketAddress(parsing: json.string("address"))
         let text = try json.string("token")
-        guard text.utf8.count == Self.tokenCount, let token = try? Base64.decode(text)  // the error below says as much
+        guard text.utf8.count == Self.tokenCount, let token = try? Base64.decode(text)  // nil becomes the error below
         else {
             throw .invalidText(of: Self.subject, reason: "its token is not \(Self.tokenCount) characters of base64")
         }

@@ -1,9 +1,9 @@
 internal import Bytes
 
-/// A `runar://` link: what something is, and its binary form in checked base32.
+/// A `runar://` link: the kind of an artefact, and its binary form in checked base32.
 ///
-/// It says the same as the text of that thing, can be tapped, and has no letter that a QR code packs badly: writers put
-/// it into codes in capitals. Layouts: `docs/spec/identity.md`, section 10.
+/// It is equivalent to the artefact's text, can be tapped, and is compact in a QR code, in which it is written in capitals.
+/// Layouts: `docs/spec/identity.md`, section 10.
 struct RunarLink: Hashable, Sendable {
     /// The kind of artefact in a link, in the word that the link begins with.
     enum Kind: String, CaseIterable, Sendable {

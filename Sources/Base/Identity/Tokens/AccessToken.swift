@@ -29,7 +29,7 @@ public struct AccessToken: Sendable {
     /// The network key's signature.
     public var signature: Data { Data(signatureValue.bytes) }
 
-    /// Puts a token together, signed or not: ``verifySignature()`` tells.
+    /// Creates a token without verifying its signature; ``verifySignature()`` does.
     package init(
         peerId: PeerId,
         networkId: NetworkId,
@@ -119,7 +119,7 @@ public struct AccessToken: Sendable {
 }
 
 extension AccessToken: Hashable {
-    /// Whether both say the same by the same signature; the hint beside it does not count.
+    /// Compares the signed fields and the signature; the unsigned hint is ignored.
     public static func == (left: AccessToken, right: AccessToken) -> Bool {
         left.peerId == right.peerId && left.networkId == right.networkId
             && left.expirationSeconds == right.expirationSeconds && left.signatureValue == right.signatureValue

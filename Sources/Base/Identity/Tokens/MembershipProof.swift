@@ -2,7 +2,7 @@ package import Bytes
 
 /// The part of an access token beyond peer and network: the expiry, and the network key's signature.
 ///
-/// It is part of what a member signed for others to republish, so that receivers can check the membership themselves.
+/// Members sign it into records that others republish, so that receivers can check the membership themselves.
 package struct MembershipProof: Hashable, Sendable {
     /// The size of the binary form in bytes.
     package static let byteCount = 8 + Ed25519Signature.byteCount
@@ -12,7 +12,7 @@ package struct MembershipProof: Hashable, Sendable {
     package let expirationSeconds: UInt64?
     package let signature: Ed25519Signature
 
-    /// Takes what `token` says.
+    /// Copies the expiry and the signature of `token`.
     package init(of token: AccessToken) {
         self.init(expirationSeconds: token.expirationSeconds, signature: token.signatureValue)
     }
@@ -22,7 +22,7 @@ package struct MembershipProof: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// The token of `peer` in `network` that says the same.
+    /// The token of `peer` in `network` with this expiry and signature.
     package func token(of peer: PeerId, in network: NetworkId) throws(IdentityError) -> AccessToken {
         try AccessToken(
             peerId: peer,

@@ -14,16 +14,17 @@ public struct TopicPath: Hashable, Sendable {
     /// The parts between the slashes, never empty.
     public let segments: [String]
 
-    /// Reads a path; where it names no network, `network` is taken.
+    /// Parses a path; if it names no network, `network` is used.
     ///
     /// A leading slash and empty segments are left out.
     ///
-    /// - Throws: ``TopicPathError`` that says what is wrong.
+    /// - Throws: ``TopicPathError`` with the reason.
     public init(_ text: String, network: String = "") throws(TopicPathError) {
         guard text.utf8.count <= Self.byteLimit else {
             throw .tooLong(limit: Self.byteLimit, found: text.utf8.count)
         }
-        // Among scalars: a separator with a mark after it is another `Character`, and a separator for everybody else.
+        // Scalars, because a separator with a combining mark is another `Character`, but a separator in other
+        // implementations.
         let parts = text.unicodeScalars.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count <= 2 else { throw .malformed(text, reason: "it has more than one colon") }
         guard parts.count < 2 || !parts[0].isEmpty else {
@@ -175,7 +176,7 @@ public enum TopicPathError: Error, Hashable, Sendable {
 }
 
 extension TopicPathError: CustomStringConvertible {
-    /// Says which rule the text breaks.
+    /// The rule that the text breaks.
     public var description: String {
         switch self {
         case .tooLong(let limit, let found): "a topic has at most \(limit) bytes, this one has \(found)"
