@@ -13,9 +13,9 @@ public enum ImageFile {
     /// The most pixels of an image in a file: photos of cameras have at most 108 million, and each takes time.
     static let mostPixels = 1 << 27
 
-    /// The image in a file.
+    /// Decodes an image file to grey.
     ///
-    /// - Throws: `ImageFileError`, which says what is wrong with it.
+    /// - Throws: `ImageFileError` for an unsupported format, a damaged file or an image that is too large.
     public static func greyImage(from bytes: [UInt8]) throws(ImageFileError) -> GreyImage {
         if bytes.starts(with: PNGFile.signature) { return try PNGFile.greyImage(from: bytes) }
         if let kind = PGMFile.Kind(bytes) { return try PGMFile.greyImage(from: bytes, kind) }
