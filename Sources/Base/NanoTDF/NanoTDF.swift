@@ -77,9 +77,9 @@ public struct NanoTDF: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Whether the signature of the creator verifies; nil if there is none.
+    /// Whether the creator's signature verifies; nil if there is none.
     ///
-    /// Any key can sign: ``Signature/creator`` tells which one did.
+    /// Any key can sign: compare ``Signature/creator`` with the key that you expect.
     public var hasValidCreatorSignature: Bool? {
         signature.map { $0.creator.isValidSignature($0.signature, for: signedBytes) }
     }

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// A payload that was opened, and what was verified before.
+/// A decrypted payload with the verified properties of its file.
 public struct OpenedNanoTDF: Sendable {
     /// The plaintext.
     public let plaintext: [UInt8]

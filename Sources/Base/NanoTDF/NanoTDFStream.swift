@@ -1,8 +1,7 @@
 /// Seals a file of any size as a stream of NanoTDFs, its parts.
 ///
-/// The parts have the same header, and IVs that count 1, 2, 3 … The nonce of each also says whether another part
-/// precedes and follows it, so that a part that is missing, repeated or out of order does not open. Other programs do
-/// not read the parts.
+/// The parts have one header, and IVs that count 1, 2, 3 … The nonce of each also encodes whether another part precedes and
+/// follows it, so a part that is missing, repeated or out of order does not open. Other programs do not read the parts.
 public struct NanoTDFStreamSealer: ~Copyable, Sendable {
     private let sealer: NanoTDFSealer
     private var counter = IVCounter()
@@ -85,7 +84,7 @@ public struct NanoTDFStreamOpener: Sendable {
         return opened
     }
 
-    /// Opens a whole file, with all its parts: the plaintext, and what was verified of the first part.
+    /// Opens a whole file with all its parts; returns the plaintext, and the first part with its verified properties.
     ///
     /// - Throws: ``NanoTDFError``, with an offset in the file; also if parts are missing, or if more bytes follow the last.
     public static func open(

@@ -35,7 +35,7 @@ struct GHASH {
         multiply()
     }
 
-    /// The hash of what was absorbed: 16 bytes.
+    /// The hash of the absorbed bytes: 16 bytes.
     var digest: [UInt8] {
         [state.high, state.low].flatMap { word in
             stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }

@@ -1,6 +1,6 @@
-/// The way from the 3 bytes of an IV to the nonce of AES-GCM.
+/// The mapping of the 3 bytes of an IV to the nonce of AES-GCM.
 ///
-/// All dialects carry the same version number, so that only a matching tag tells which one a file has.
+/// All dialects have one version number, so only a matching tag reveals the dialect of a file.
 public enum NonceDialect: String, CaseIterable, Hashable, Sendable {
     /// 9 zero bytes, then the IV. The SDKs of OpenTDF and otdf-python use it, and this library writes it.
     case sdk
