@@ -147,7 +147,7 @@ extension KeyExchange {
         case .offerSent(message, let offer, _):
             return effects.append(.send(offer.bytes))
         case .requestSent where local < peer, .ackSent where local < peer:
-            // Both began at once: the one of the lower id goes on.
+            // Both sides started an exchange: that of the lower id continues.
             return
         case .sharing(let session) where session.exchange == message.exchange || isFirst(session):
             return
@@ -166,7 +166,7 @@ extension KeyExchange {
         offer(suite, to: request.initiator, message, now, &random, &effects)
     }
 
-    /// Whether a request of the peer was overtaken by this device's, which goes on because its id is the lower one.
+    /// Whether this device's exchange takes precedence over a request of the peer, because its id is the lower one.
     private func isFirst(_ session: Session) -> Bool {
         local < peer && session.commit == nil && !session.isCompleted
     }

@@ -1,6 +1,6 @@
 internal import Identity
 
-// What is sent again until it is answered, and the pools on their way.
+// The messages that are retransmitted until they are answered, and the transfer of pools.
 extension KeyExchange {
     var outstanding: [(slot: Retries.Slot, message: KeyExchangeMessage)] {
         switch phase {
@@ -31,7 +31,7 @@ extension KeyExchange {
     mutating func announce(_ pool: PublicKeyStore, _ now: Duration, _ effects: inout [Effect]) {
         guard case .sharing(let session) = phase, pool.suite == session.suite,
             own.announce(pool, in: session.binding, by: signer) != nil
-        else { return }  // it was made for an exchange that is over
+        else { return }  // it was generated for an exchange that has ended
         retries.restart(.ownShare, now)
     }
 
@@ -56,7 +56,7 @@ extension KeyExchange {
         _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) {
-        // What is no message is left alone, like one that is lost.
+        // Malformed messages are ignored like lost ones.
         guard let message = try? KeyExchangeMessage(bytes) else { return }  // see above
         if case .request(let request) = message.body {
             return receive(request: request, message, now, &random, &effects)
@@ -149,7 +149,7 @@ extension KeyExchange {
         effects.append(.send(KeyExchangeMessage(exchange: exchange, body: body).bytes))
     }
 
-    /// Tells the peer why, and gives the exchange up.
+    /// Sends a refusal with the reason, and fails the exchange.
     mutating func refuse(
         _ exchange: ExchangeID,
         _ reason: KeyExchangeMessage.Refusal,

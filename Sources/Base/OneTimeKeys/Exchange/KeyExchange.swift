@@ -28,9 +28,9 @@ package struct KeyExchange: Sendable {
 
     package enum Effect: Sendable {
         case send([UInt8])
-        /// Generate a pool, store its private half, and tell.
+        /// Generate a pool, store its private half, and report it with an input.
         case generate(OneTimeKeySuite, generation: UInt32)
-        /// Store the peer's pool in place of the one before, and tell.
+        /// Store the peer's pool in place of its predecessor, and report it with an input.
         case save(PublicKeyStore)
         /// Each side has the other one's keys; store it.
         case established(Established)
@@ -147,7 +147,7 @@ package struct KeyExchange: Sendable {
         }
     }
 
-    /// Takes an input; appends what is to be done.
+    /// Applies an input and appends the resulting effects.
     package mutating func handle(
         _ input: Input,
         now: Duration,

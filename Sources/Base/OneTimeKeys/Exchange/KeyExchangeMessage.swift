@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Identity
 
-/// A message of a key exchange: version, kind, the exchange's id of 16 bytes, and what the kind has.
+/// A message of a key exchange: version, kind, the exchange's id of 16 bytes, and the fields of the kind.
 struct KeyExchangeMessage: Hashable, Sendable {
     enum Body: Hashable, Sendable {
         case request(Request)
@@ -9,7 +9,7 @@ struct KeyExchangeMessage: Hashable, Sendable {
         case acknowledgement(Acknowledgement)
         case commit(Ed25519Signature)
         case keyShare(KeyShare)
-        /// Asks for the part of the share that begins at `offset`.
+        /// Requests the part of the share that begins at `offset`.
         case pull(offset: Int)
         case part(offset: Int, bytes: [UInt8])
         /// The share with this digest is stored.

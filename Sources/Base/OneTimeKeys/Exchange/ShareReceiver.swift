@@ -8,11 +8,11 @@ struct ShareReceiver: Sendable {
         /// Ask for the part at this offset.
         case pull(Int)
         case save(PublicKeyStore)
-        /// Tell the peer that this pool is stored.
+        /// Confirm to the peer that this pool is stored.
         case confirm(Bytes32)
-        /// Nothing: the message came twice or too late.
+        /// Nothing: the message is a duplicate or late.
         case ignore
-        /// The peer announced something else than it sent.
+        /// The content differs from the peer's announcement.
         case refuse
     }
 
@@ -92,7 +92,7 @@ struct ShareReceiver: Sendable {
             return .pull(next)
         }
         guard Bytes32(Array(SHA256.hash(data: pulled))) == share.digest,
-            let pool = try? PublicKeyStore(pulled),  // nil: what the peer signed is no pool
+            let pool = try? PublicKeyStore(pulled),  // nil: the peer signed an invalid pool
             pool.suite == share.suite, pool.generation == share.generation
         else { return fail() }
         stage = .saving(share)

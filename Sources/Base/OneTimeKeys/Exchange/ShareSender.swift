@@ -5,7 +5,7 @@ internal import Identity
 /// Our pool on its way to the peer: announced, pulled part by part, and confirmed.
 struct ShareSender: Sendable {
     private enum Stage: Sendable {
-        /// Nothing is to be sent.
+        /// No pool is offered.
         case atRest
         /// The pool is being generated and stored.
         case generating

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Crypto
 internal import Identity
 
-/// The hash of all that both sides of an exchange said so far, which each signs under a label of the message's kind.
+/// The hash of all messages of an exchange so far; each side signs it under a label of the message's kind.
 struct Transcript: Sendable {
     enum Step: Sendable {
         case offer, acknowledgement, commit
@@ -27,7 +27,7 @@ struct Transcript: Sendable {
         hash = Self.digest(Self.startLabel.message(initiator.bytes, responder.bytes, request.bytes))
     }
 
-    /// Adds what a message says beside its signature.
+    /// Adds the fields of a message except its signature.
     mutating func add(_ bytes: [UInt8]) { hash = Self.digest(hash + bytes) }
 
     /// Returns the bytes that are signed at a step: the label and the hash.

@@ -13,7 +13,7 @@ public struct SealedMessage: Sendable {
         case xWing(encapsulatedKey: [UInt8], ciphertext: [UInt8])
     }
 
-    /// The policy of each NanoTDF that is a message, word by word: it says no more than what the file is.
+    /// The policy of each NanoTDF that is a message, byte for byte: only the name of the file's format.
     static let policy = [UInt8]("runar/one-time-message/v1".utf8)
     static let magic: [UInt8] = [UInt8]("RXW".utf8) + [1]
     /// The most bytes of plaintext that a message has: 1,044,480, so that the message has less than 1 MiB.

@@ -4,12 +4,12 @@ internal import Crypto
 
 /// The secrets of a pool as a binary tree from one seed, whose leaves can be erased one by one.
 ///
-/// This is the puncturable pseudorandom function of Goldreich, Goldwasser and Micali ("How to construct random
-/// functions", 1986): each node gives both of its children by HMAC-SHA256, and none gives its parent or sibling. What
-/// is kept are the highest nodes under which no leaf was cut, so that a pool of which the first keys were used is a
-/// handful of nodes, and what is left tells nothing about a leaf that is gone.
+/// This is the puncturable pseudorandom function of Goldreich, Goldwasser and Micali ("How to construct random functions",
+/// 1986): both children of a node are derived from it by HMAC-SHA256, and neither its parent nor its sibling can be. The
+/// tree stores the highest nodes under which no leaf was erased. A pool whose first keys were used is therefore a handful of
+/// nodes, and these reveal nothing about an erased leaf.
 struct PuncturableTree: Sendable {
-    /// A kept node, of which no leaf was erased.
+    /// A stored node, of which no leaf was erased.
     private struct Node: Sendable {
         /// 0 at the root, `depth` at the leaves.
         let level: Int
@@ -112,7 +112,7 @@ extension PuncturableTree {
         }
     }
 
-    /// Reads a tree; nodes must come in the order of their leaves, and none may be above another.
+    /// Reads a tree, whose nodes must be in the order of their leaves; none may be an ancestor of another.
     init(reading reader: inout ByteReader) throws(BytesError) {
         let depth = Int(try reader.readUInt8())
         guard 1...Self.depthLimit ~= depth else { throw .invalidValue("a tree of depth \(depth)") }
