@@ -4,7 +4,7 @@ struct MaskPenalty: Equatable {
     private(set) var runs = 0
     /// Each square of two by two modules of one colour: 3.
     private(set) var squares = 0
-    /// Each 1:1:3:1:1 of dark, light, dark, light, dark beside four light modules, as in a finder pattern: 40.
+    /// Each 1:1:3:1:1 of dark, light, dark, light, dark next to four light modules, as in a finder pattern: 40.
     ///
     /// The quiet zone counts as light, because it looks so to a reader.
     private(set) var finderLikes = 0

@@ -1,4 +1,4 @@
-/// The content of a symbol: segments, and the character set of their bytes where it must be said.
+/// The content of a symbol: segments, preceded by the character set of their bytes if it must be declared.
 struct Message {
     /// The designator of UTF-8 (ISO/IEC 18004, 7.3.2; AIM ECI 000026).
     private static let utf8Designator = 26
@@ -14,7 +14,7 @@ struct Message {
     /// The data codewords of that version, padded.
     let codewords: [UInt8]
 
-    /// Encodes `bytes`, as UTF-8 if that has to be said, which it has only for bytes beyond ASCII.
+    /// Encodes `bytes`, declared as UTF-8 if `isUTF8` is set and some are beyond ASCII.
     init(
         _ bytes: [UInt8],
         isUTF8: Bool,

@@ -1,14 +1,14 @@
 extension QRSymbol {
-    /// Makes the smallest symbol that says `text` at a level of error correction.
+    /// Creates the smallest symbol of `text` at a level of error correction.
     ///
-    /// Digits and the characters of alphanumeric segments are packed wherever that saves room. A text beyond ASCII says
-    /// that it is UTF-8, so that no reader has to guess.
+    /// Runs of digits and alphanumeric characters are packed where that takes fewer bits. A text beyond ASCII is declared to
+    /// be UTF-8, so that no reader has to guess.
     ///
     /// - Parameters:
-    ///   - text: What a reader shall get.
-    ///   - level: How much damage the symbol shall survive.
+    ///   - text: The text to encode.
+    ///   - level: The level of error correction.
     ///   - minimum: The smallest version to use.
-    /// - Throws: ``QRCodeError`` when there is nothing to encode or too much.
+    /// - Throws: ``QRCodeError`` if the text is empty or too long.
     public init(
         encoding text: String,
         level: ErrorCorrectionLevel = .m,
@@ -17,13 +17,13 @@ extension QRSymbol {
         self.init(try Message(Array(text.utf8), isUTF8: true, level: level, atLeast: minimum), level: level)
     }
 
-    /// Makes the smallest symbol that says `bytes`, of which it tells no character set.
+    /// Creates the smallest symbol of `bytes`, without declaring a character set.
     ///
     /// - Parameters:
-    ///   - bytes: What a reader shall get.
-    ///   - level: How much damage the symbol shall survive.
+    ///   - bytes: The bytes to encode.
+    ///   - level: The level of error correction.
     ///   - minimum: The smallest version to use.
-    /// - Throws: ``QRCodeError`` when there is nothing to encode or too much.
+    /// - Throws: ``QRCodeError`` if `bytes` is empty or too long.
     public init(
         encoding bytes: [UInt8],
         level: ErrorCorrectionLevel = .m,

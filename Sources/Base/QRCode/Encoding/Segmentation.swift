@@ -6,9 +6,9 @@ struct Segment: Equatable {
 
 /// The division of a message into segments that takes the fewest bits.
 ///
-/// A shortest path through the message, byte by byte. A state is the mode of a byte and its place in the group that the
-/// mode encodes together (three digits, two characters), so that each step costs whole bits: 4, 3 and 3 for digits, 6 and
-/// 5 for characters, 8 for bytes. A step either goes on in the segment or opens a new one and pays for its header.
+/// It is a shortest path through the message, byte by byte. A state is the mode of a byte and its place in the group that
+/// the mode encodes together (three digits, two characters), so that each step costs whole bits: 4, 3 and 3 for digits, 6
+/// and 5 for characters, 8 for bytes. A step either continues the segment or opens a new one at the cost of its header.
 struct Segmentation {
     /// The segments, in order.
     private(set) var segments: [Segment] = []

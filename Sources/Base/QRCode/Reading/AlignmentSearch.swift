@@ -1,10 +1,10 @@
-/// Looks for alignment patterns where the map so far expects them, and draws the map to what it finds.
+/// Searches for alignment patterns at the places that the current map predicts, and fits the map to those that it finds.
 struct AlignmentSearch {
-    /// A pattern is looked for this many modules around its place.
+    /// The radius of the search around the predicted place, in modules.
     private static let reach = 2.5
-    /// Steps in a module.
+    /// The number of steps in a module.
     private static let density = 2
-    /// The least likeness of pattern and image, where 1 is identical and 0 is chance.
+    /// The least correlation of pattern and image, of which 1 is identical and 0 is chance.
     private static let likeness = 0.6
 
     let pyramid: ImagePyramid

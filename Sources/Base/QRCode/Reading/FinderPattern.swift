@@ -82,7 +82,7 @@ struct Ray {
         var found = 0
         for index in 1...max(1, limit) {
             let place = start + step * Double(index)
-            // Beyond the image's edge lies light, as if the quiet zone went on.
+            // Beyond the image's edge is light, as a continuation of the quiet zone.
             let inside = layer.tone(place.x, place.y)
             let tone = inside.map { $0 * sign } ?? 255
             if (tone < 0) != (previous < 0) {

@@ -2,7 +2,7 @@
 struct FinderSearch {
     /// Patterns kept: an image full of symbols has fewer, noise could have thousands.
     static let mostPatterns = 256
-    /// A run may differ from what it should be by this part of a module, plus what a pixel's rounding does.
+    /// The tolerance of a run's length in modules; the rounding to a pixel is added.
     private static let tolerance = 0.5
 
     private(set) var patterns: [FinderPattern] = []

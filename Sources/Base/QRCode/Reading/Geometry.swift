@@ -27,7 +27,7 @@ struct Perspective {
     /// Row by row.
     var cells: [Double]
 
-    /// The map that takes the origin and the units to three corners: what three finder patterns tell at first.
+    /// The affine map of the origin and the units to three corners, as three finder patterns determine it.
     init(origin: ImagePoint, right: ImagePoint, down: ImagePoint) {
         cells = [right.x, down.x, origin.x, right.y, down.y, origin.y, 0, 0, 1]
     }

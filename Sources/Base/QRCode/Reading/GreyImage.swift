@@ -76,7 +76,7 @@ public struct GreyImage: Sendable, Equatable {
 public enum GreyImageError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A side is shorter than 1 or longer than `GreyImage.longestSide` pixels.
     case size(width: Int, height: Int)
-    /// There are more or fewer pixels than the sides say.
+    /// The number of pixels differs from width times height.
     case pixels(count: Int, expected: Int)
 
     /// The failure in words, with the values that would be right.

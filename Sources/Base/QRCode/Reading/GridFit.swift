@@ -9,7 +9,7 @@ struct GridFit {
     private let scale: Double
     /// Known points: where they are in the image, and where in the symbol.
     var anchors: [(place: ImagePoint, module: ImagePoint)] = []
-    /// The number of modules to a side that the legs and the modules along them tell.
+    /// The number of modules to a side, estimated from the legs and the modules along them.
     private(set) var estimatedSize = 0.0
 
     /// Measures the legs by the patterns' own size; nil if that is no size of a symbol.
@@ -26,7 +26,7 @@ struct GridFit {
         }
     }
 
-    /// The size that one leg tells: its length over the mean module of its two patterns, measured along it.
+    /// The size estimated from one leg: its length over the mean module of its two patterns, measured along it.
     private func sizeAlong(_ leg: ImagePoint, _ first: FinderPattern, _ second: FinderPattern) -> Double {
         var modules: [Double] = []
         for pattern in [first, second] {

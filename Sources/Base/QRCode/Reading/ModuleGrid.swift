@@ -3,7 +3,7 @@ struct ModuleGrid {
     let size: Int
     private(set) var tones: [Float]
 
-    /// Reads every module where `map` says it is; nil if a quarter of them lies outside the image.
+    /// Samples every module at the place that `map` gives; nil if a quarter of them or more is outside the image.
     init?(size: Int, map: Perspective, layer: ImageLayer, isInverted: Bool, budget: inout WorkBudget) {
         self.size = size
         tones = [Float](repeating: 0, count: size * size)

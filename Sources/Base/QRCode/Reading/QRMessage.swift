@@ -31,7 +31,7 @@ public struct QRMessage: Sendable, Equatable {
 
 /// The character set of the bytes of a segment.
 private enum CharacterSet: Equatable {
-    /// Nothing was said: UTF-8 if the bytes are that, else ISO 8859-1, which the standard presumes.
+    /// No designator: UTF-8 if the bytes are valid UTF-8, else ISO 8859-1, the default of the standard.
     case unsaid
     case latin1
     case utf8

@@ -90,7 +90,7 @@ enum ReedSolomonDecoder {
             current = next
         }
         while current.count > 1, current.last == 0 { current.removeLast() }
-        // A recurrence shorter than its length says that no set of places explains the syndromes.
+        // If the recurrence has a smaller degree than its length, no set of error positions explains the syndromes.
         return current.count - 1 == length ? current : [1]
     }
 }

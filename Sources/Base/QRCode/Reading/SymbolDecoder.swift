@@ -1,4 +1,4 @@
-/// Reads what the modules of a symbol say.
+/// Decodes the modules of a symbol.
 struct SymbolDecoder {
     /// The message that was read, and the format information of its symbol.
     struct Result {
@@ -16,7 +16,7 @@ struct SymbolDecoder {
         placement = layout.placement
     }
 
-    /// The message of these modules, row by row; nil if they say none or it is damaged beyond repair.
+    /// Decodes the modules, row by row; nil if they contain no message or it is damaged beyond repair.
     func decode(_ dark: [Bool], budget: inout WorkBudget) -> Result? {
         guard let format = format(of: dark) else { return nil }
         budget.spend(dark.count)

@@ -2,8 +2,8 @@ extension QRSymbol {
     /// The symbol as an SVG document: dark on white, one path, a run of dark modules in a row being one rectangle.
     ///
     /// - Parameters:
-    ///   - title: What a screen reader says. It is not the text of the symbol unless you put it there: that may be secret.
-    ///   - modulePixels: How large a module is drawn where nothing else says a size.
+    ///   - title: The title for screen readers. Do not put the text of the symbol here if it is secret.
+    ///   - modulePixels: The side of a module in pixels, for viewers that set no size.
     ///   - quietZone: The light modules around it; 4 by the standard.
     /// - Returns: The document, which ends with a line feed.
     public func svg(title: String = "QR code", modulePixels: Int = 8, quietZone: Int = Self.quietZone) -> String {

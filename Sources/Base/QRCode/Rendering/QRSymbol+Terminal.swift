@@ -12,7 +12,7 @@ extension QRSymbol {
     /// The symbol in half blocks, two rows of modules in a line, each line ended by a line feed.
     ///
     /// - Parameters:
-    ///   - style: What the terminal looks like; drawn for the wrong one, the symbol is inverted, which not all readers read.
+    ///   - style: The colours of the terminal. With the wrong style the symbol is inverted, which not all readers accept.
     ///   - quietZone: The light modules around it; 4 by the standard, which terminals seldom need.
     /// - Returns: The lines.
     public func terminalText(_ style: TerminalStyle, quietZone: Int = Self.quietZone) -> String {

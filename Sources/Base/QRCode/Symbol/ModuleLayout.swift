@@ -80,9 +80,10 @@ package struct ModuleLayout: Sendable {
 }
 
 extension ModuleLayout {
-    /// The two copies of the format information, each from the most significant of its 15 bits on.
+    /// The two copies of the format information, each beginning with the most significant of its 15 bits.
     ///
-    /// The first lies around the upper left finder pattern, the second below the right and beside the lower one.
+    /// The first lies around the upper left finder pattern, the second below the right one and to the right of the lower
+    /// one.
     package var formatPositions: [[Position]] {
         let around =
             (0...5).map { Position(x: $0, y: 8) } + [7, 8].map { Position(x: $0, y: 8) } + [Position(x: 8, y: 7)]

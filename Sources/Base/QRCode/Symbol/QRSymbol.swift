@@ -1,4 +1,4 @@
-/// A QR code: a square of dark and light modules that says a text.
+/// A QR code: a square of dark and light modules that encodes a text.
 public struct QRSymbol: Equatable, Sendable {
     /// Its size class.
     public let version: QRVersion

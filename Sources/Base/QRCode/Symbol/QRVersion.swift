@@ -36,7 +36,7 @@ public struct QRVersion: Hashable, Comparable, Sendable {
 extension QRVersion {
     /// The distance of the alignment patterns from version 2 on, counted from the far edge (annex E).
     ///
-    /// Only the gap beside the first pattern may differ, because that one always stands at 6.
+    /// Only the gap after the first pattern may differ, because that pattern is always at 6.
     private static let alignmentSpacing = [
         12, 16, 20, 24, 28, 16, 18, 20, 22, 24, 26, 28, 20, 22, 24, 24, 26, 28, 28, 22, 24, 24, 26, 26, 28, 28, 24,
         24, 26, 26, 26, 28, 28, 24, 26, 26, 26, 28, 28,
@@ -69,7 +69,7 @@ extension QRVersion {
 }
 
 extension QRVersion {
-    /// Whether symbols of this version say it in two blocks of 18 modules; smaller ones are known by their size.
+    /// Whether symbols of this version encode it in two blocks of 18 modules; readers infer smaller versions from the size.
     package var hasVersionInformation: Bool { number >= 7 }
 
     /// The 18 bits of the version information: the number and 12 bits of an extended BCH code (annex D).
