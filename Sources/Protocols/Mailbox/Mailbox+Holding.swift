@@ -148,7 +148,7 @@ extension Mailbox {
 
     // MARK: Collections
 
-    /// Tells a member that this node holds mail for it.
+    /// Notifies a member that this node holds mail for it.
     func offerCollection(to owner: PeerId, _ effects: inout [Effect]) {
         guard !collections.contains(owner), !holdings.ids(in: mailbox(of: owner)).isEmpty else { return }
         effects.append(.send(owner, Message.notice.bytes))

@@ -9,7 +9,7 @@ extension Mailbox {
         guard isReceiving else { return search.stop() }
         guard !members.isEmpty else { return }
         search.start(at: now.monotonic)
-        // Their notices came before the application was there.
+        // Their notices arrived before the application registered.
         for peer in members.holders { effects.append(.send(peer, Message.collect.bytes)) }
     }
 

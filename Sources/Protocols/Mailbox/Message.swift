@@ -31,13 +31,13 @@ package enum DepositStatus: UInt8, Hashable, Sendable, CaseIterable {
     case stored = 0
     /// The mailbox is full.
     case mailboxFull = 1
-    /// The holder has no more room, in all or for this depositor.
+    /// The holder has no more room, in total or for this depositor.
     case holderFull = 2
-    /// The depositor has sent too much in this time.
+    /// The depositor exceeded its rate limit.
     case tooMany = 3
     /// The mail has expired, or would be held for too long.
     case badExpiration = 4
-    /// The holder cannot open the deposit: it was sealed to a key from before.
+    /// The holder cannot open the deposit, which was sealed to an earlier key.
     case unreadable = 5
     /// The relay has no connection to the holder.
     case unreachable = 6

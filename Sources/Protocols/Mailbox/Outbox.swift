@@ -211,7 +211,7 @@ struct Outbox: Sendable {
         enqueue(id)
     }
 
-    /// Ends the attempts whose time is over.
+    /// Fails the attempts whose deadline has passed.
     mutating func expireAttempts(at now: Duration) {
         for id in Array(underWay) {
             guard let attempt = entries[id]?.attempt, let deadline = attempt.deadline, deadline <= now else { continue }

@@ -18,11 +18,11 @@ struct Receptions: Sendable {
 
     /// The result of adding a mail.
     enum Addition: Hashable, Sendable {
-        /// The application is to be given the mail.
+        /// The mail is new; it must be delivered to the application.
         case isNew
-        /// The application has it already.
+        /// The mail was delivered before, and the application has not confirmed it.
         case isPending
-        /// There is no room for it; its holder sends it again.
+        /// There is no room for the mail; its holder sends it again.
         case isRefused
     }
 

@@ -21,7 +21,7 @@ struct Relays: Sendable {
 
     init(limits: Mailbox.Limits) { self.limits = limits }
 
-    /// The earliest time at which a relay is given up: they are added in the order of their deadlines.
+    /// The earliest deadline: relays are stored in the order of their deadlines.
     var earliestDeadline: Duration? { relays.values.first?.deadline }
 
     /// Whether there is room for another relay.
@@ -44,7 +44,7 @@ struct Relays: Sendable {
         return relay
     }
 
-    /// Takes out the relays whose time is over, and those to or from a member that is gone.
+    /// Removes the relays whose deadline has passed, and those to or from the disconnected member `gone`.
     mutating func takeFailed(at now: Duration, gone: PeerId? = nil) -> [Relay] {
         let failed = relays.filter { relay in
             relay.value.deadline <= now || relay.value.holder == gone || relay.value.sender == gone
