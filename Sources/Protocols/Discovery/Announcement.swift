@@ -25,16 +25,16 @@ struct Announcement: Equatable, Sendable {
         case malformed
     }
 
-    /// The length of every announcement: it is padded with zeros, so that its length tells nothing.
+    /// The length of every announcement; zeros pad it, so that the length reveals nothing.
     static let byteCount = 384
-    /// Addresses in one announcement: eight of IPv6 fit.
+    /// The most addresses in one announcement: eight of IPv6 fit.
     static let maximumAddressCount = 8
     private static let version: UInt8 = 1
     private static let goodbyeFlag: UInt8 = 1
-    /// The bytes of a token that the announcement does not say elsewhere: expiry and signature.
+    /// The fields of a token that the announcement does not repeat: expiry and signature.
     private static let tokenFields = 65..<AccessToken.byteCount
 
-    /// The key that signs, whose SHA-256 the sender is called by.
+    /// The signer's public key, whose SHA-256 is the sender's id.
     let publicKey: Ed25519PublicKey
     let peerId: PeerId
     /// The sender's process start.
@@ -50,10 +50,10 @@ struct Announcement: Equatable, Sendable {
     /// The addresses to dial, without scopes; an unspecified IP means the source of the datagram.
     let addresses: [SocketAddress]
     let signature: Ed25519Signature
-    /// Everything that is signed but label and network.
+    /// The signed bytes, without label and network.
     private let body: [UInt8]
 
-    /// Says something about this device, signed.
+    /// Creates and signs an announcement of this device.
     init(
         by signer: any Signer,
         token: AccessToken,

@@ -2,10 +2,10 @@ internal import Bytes
 internal import Crypto
 internal import Identity
 
-/// An announcement that only those can recognise who know the member secret.
+/// An announcement that is recognisable only with the member secret.
 ///
-/// A beacon is a nonce, ChaCha20-Poly1305 of the announcement, and its tag. To everybody else it is random bytes: no
-/// byte of it says which network or node it is of, nor that it is a beacon at all.
+/// A beacon is a nonce, ChaCha20-Poly1305 of the announcement, and its tag. Without the secret it is indistinguishable from
+/// random bytes: it reveals neither the network nor the node, nor that it is a beacon.
 struct BeaconKey: Sendable {
     /// The length of every beacon.
     static let byteCount = nonceByteCount + Announcement.byteCount + 16

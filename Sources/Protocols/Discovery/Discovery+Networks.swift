@@ -1,7 +1,7 @@
 internal import Identity
 internal import OrderedCollections
 
-// What the node tells: its networks, its addresses, who is out.
+// Inputs about this node: its networks, its addresses and revoked members.
 extension Discovery {
     mutating func start(_ now: NodeTime) {
         guard !self.isRunning else { return }
@@ -12,7 +12,7 @@ extension Discovery {
     mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
         for network in Array(self.networks.keys) { self.sayGoodbye(in: network, now, &effects) }
         self.isRunning = false
-        // Who is there is not known while nothing is heard; counters are remembered.
+        // Presence is unknown while no datagrams are received; counters are remembered.
         for index in self.networks.values.indices {
             self.networks.values[index].endAll()
         }
@@ -39,7 +39,7 @@ extension Discovery {
         self.announceSoon(in: token.networkId, now)
     }
 
-    /// Takes this device's token in a network; returns whether there is room for it.
+    /// Stores this device's token in a network; returns whether there is room for it.
     private mutating func take(_ token: AccessToken, _ now: NodeTime) -> Bool {
         precondition(token.peerId == self.peerId, "a token of \(token.peerId.short) for \(self.peerId.short)")
         guard self.networks[token.networkId] == nil else {

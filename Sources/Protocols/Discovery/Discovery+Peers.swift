@@ -1,16 +1,17 @@
 internal import Identity
 internal import OrderedCollections
 
-// Who is there: what follows from an announcement that was proved, and from silence.
+// Presence of peers: the effects of verified announcements and of silence.
 extension Discovery {
-    /// The time for which a peer's last counters are remembered: longer than an announcement can be played back.
+    /// The time for which a peer's last counters are remembered; it exceeds the time in which an announcement can be
+    /// replayed.
     private static let memory = Duration.seconds(7200)
-    /// The longest time without a look at what can be forgotten.
+    /// The longest time between two sweeps for entries to forget.
     private static let longestSweepPause = Duration.seconds(600)
-    /// Two boots that are heard in turn for so long are two nodes; a restart passes sooner.
+    /// The time after which two boots that are heard alternately count as two nodes; a restart takes less.
     private static let restartTime = Duration.seconds(5)
 
-    /// Takes a proved announcement.
+    /// Applies a verified announcement.
     mutating func note(_ heard: Heard, _ now: NodeTime, _ effects: inout [Effect]) {
         let announcement = heard.announcement
         let (id, network) = (announcement.peerId, heard.network)
@@ -26,7 +27,7 @@ extension Discovery {
         } else {
             peer.set(HeardBoot(announcement, addresses: addresses, from: heard.source, at: now.monotonic))
         }
-        // Who was silent only, for whatever reason, hears the regular ones soon enough.
+        // A peer that was only silent needs no answer: it receives the next regular announcement.
         let isNew = !announcement.isGoodbye && before?.isGoodbye != false
         let isAnswered = isNew && heard.carrier == .beacon && peer.takeAnswer(at: now.monotonic)
         if isRunTwice, peer.takeReport(at: now.monotonic) {
@@ -48,9 +49,9 @@ extension Discovery {
 
     /// Whether two nodes are running under one key.
     ///
-    /// A boot is heard again, as much later by its own clock as by this one's, while another one of the same key is
-    /// there: this node itself, or one that was heard in between. A crash and a restart do not look like that, nor does
-    /// the playing back of a single announcement.
+    /// A boot announces itself again, after equal times by its own clock and this node's, while another boot with the key
+    /// is live: this node itself, or one that was heard in between. Neither a crash with a restart nor the replay of a
+    /// single announcement has this pattern.
     private func isRunTwice(
         _ peer: HeardPeer,
         heard announcement: Announcement,
@@ -68,7 +69,7 @@ extension Discovery {
         }
     }
 
-    /// Ends and forgets who was silent.
+    /// Reports silent peers as lost, and forgets them later.
     mutating func sweepDue(_ now: NodeTime, _ effects: inout [Effect]) {
         guard self.isRunning else { return }
         for (network, state) in self.networks {

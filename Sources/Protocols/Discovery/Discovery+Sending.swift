@@ -20,7 +20,7 @@ extension Discovery {
         self.announceSoon(in: network, now)
     }
 
-    /// Says something new, several times.
+    /// Plans a burst of announcements after a change.
     mutating func announceSoon(in network: NetworkId, _ now: NodeTime) {
         guard self.isRunning else { return }
         let burst = self.configuration.limits.burst
@@ -39,12 +39,12 @@ extension Discovery {
         guard self.isRunning else { return }
         for (network, state) in self.networks where state.schedule.next <= now.monotonic {
             self.networks[network]?.schedule.sent(at: now.monotonic, using: &self.random)
-            // The rhythm goes on, so that others who listen by it need not be told when it is taken up again.
+            // A quiet node keeps its schedule, so that listeners that know the schedule need no notice when it resumes.
             if !self.isQuiet { self.announce(in: network, isGoodbye: false, now, &effects) }
         }
     }
 
-    /// Says goodbye, twice because multicast gets lost.
+    /// Sends two goodbyes, because multicast is lossy.
     mutating func sayGoodbye(in network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.isRunning else { return }
         self.announce(in: network, isGoodbye: true, now, &effects)

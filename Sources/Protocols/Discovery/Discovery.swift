@@ -77,13 +77,13 @@ package struct Discovery: Sendable {
     var random: SeededGenerator
     var nonces: NonceSource
     var networks: OrderedDictionary<NetworkId, NetworkState> = [:]
-    /// The counter of the last announcement that was sent in any network, so that leaving and joining again goes on.
+    /// The counter of the last announcement in any network, which therefore increases when this node leaves and rejoins one.
     var counter: UInt64 = 0
     /// The addresses at which others can dial this node.
     var addresses: [SocketAddress] = []
     /// Between `started` and `stopping`.
     var isRunning = false
-    /// Whether nothing regular is said.
+    /// Whether regular announcements are suspended.
     var isQuiet = false
     var budget = SourceBudget()
     var reports = Reports()

@@ -11,10 +11,11 @@ extension Discovery {
         /// There is evidence that the peer is a member and can be dialled at these addresses: first evidence, new
         /// addresses, or one more sign of life every ten seconds.
         case peerHeard(PeerId, NetworkId, [SocketAddress])
-        /// The peer said goodbye, or nothing for its time to live; multicast gets lost, so a connection knows better.
+        /// The peer sent a goodbye, or nothing within its time to live. Multicast is lossy, so a live connection overrides
+        /// this.
         case peerLost(PeerId, NetworkId)
-        /// Two running nodes announce this device's key or another one's, the others at these addresses; repeated while it
-        /// lasts.
+        /// Two running nodes announce this device's key, or that of another device; the addresses are those of the other
+        /// nodes. Repeated while it lasts.
         case deviceKeyUsedTwice(PeerId, NetworkId, [SocketAddress])
     }
 

@@ -1,24 +1,24 @@
 internal import Identity
 
-/// One process start of a peer, as far as it was heard.
+/// One process start of a peer, as known from its announcements.
 struct HeardBoot: Sendable {
-    /// Sources from which one announcement is taken, and adds what its source says: a node has few links to another.
+    /// The most sources of one announcement, each of which resolves to further addresses: two nodes share few links.
     private static let maximumSources = 4
 
     let instance: InstanceId
-    /// The last announcement that was verified; only later ones are news.
+    /// The counter of the last verified announcement; only later ones are processed.
     private(set) var counter: UInt64
     private(set) var wallSeconds: UInt64
     private(set) var isGoodbye: Bool
     private(set) var signature: Ed25519Signature
-    /// The addresses in the last announcement, as it names them.
+    /// The addresses in the last announcement, unresolved.
     private(set) var named: [SocketAddress]
     /// The addresses to which ``named`` resolves here.
     private(set) var addresses: [SocketAddress]
     private var sources: [IPAddress]
     let firstHeard: Duration
     private(set) var lastHeard: Duration
-    /// Neither gone nor silent for too long.
+    /// Whether the boot has sent no goodbye and is within its time to live.
     var isLive: Bool
 
     init(_ announcement: Announcement, addresses: [SocketAddress], from source: SocketAddress, at now: Duration) {
@@ -35,7 +35,7 @@ struct HeardBoot: Sendable {
         isLive = !announcement.isGoodbye
     }
 
-    /// Takes a later announcement.
+    /// Applies a later announcement.
     mutating func update(
         _ announcement: Announcement,
         addresses: [SocketAddress],
@@ -53,7 +53,7 @@ struct HeardBoot: Sendable {
         isLive = !announcement.isGoodbye
     }
 
-    /// Whether this is the last announcement, come by another way.
+    /// Whether this is a copy of the last announcement, received from another source.
     func isCopy(_ announcement: Announcement, from source: SocketAddress) -> Bool {
         announcement.counter == counter && announcement.signature == signature
             && sources.count < Self.maximumSources && !sources.contains(source.ip)
@@ -91,7 +91,7 @@ struct HeardPeer: Sendable {
         self.token = token
     }
 
-    /// Whether any boot is there.
+    /// Whether any boot is live.
     var isLive: Bool { boots.contains(where: \.isLive) }
 
     /// The addresses of the live boots, the last one heard first.
@@ -106,7 +106,7 @@ struct HeardPeer: Sendable {
     /// The boot of this instance.
     func boot(_ instance: InstanceId) -> HeardBoot? { boots.first { $0.instance == instance } }
 
-    /// Puts a boot first, in place of what was known of it.
+    /// Inserts a boot at the front and removes its earlier entry.
     mutating func set(_ boot: HeardBoot) {
         boots.removeAll { $0.instance == boot.instance }
         boots.insert(boot, at: 0)

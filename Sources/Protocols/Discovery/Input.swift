@@ -5,18 +5,18 @@ extension Discovery {
     package enum Input: Sendable {
         /// Datagrams can be sent and received from now on.
         case started
-        /// The node stops: say goodbye, and be silent from now on.
+        /// The node stops: send goodbyes, and no datagram after them.
         case stopping
         /// This device is a member and knows the secrets of the network, or its token or its secrets changed.
         case networkAdded(AccessToken, MemberSecrets)
         /// This device is a member but has no secret, or one that may be outdated: send rendezvous probes until
         /// `networkAdded` comes.
         case networkKnown(AccessToken, RendezvousKey)
-        /// This device is no longer a member: say goodbye.
+        /// This device is no longer a member: send a goodbye.
         case networkRemoved(NetworkId)
         /// The addresses at which others can dial this node; one without IP means the source of the datagram.
         case addressesChanged([SocketAddress])
-        /// A datagram came; a link-local source names the interface in its scope.
+        /// A datagram arrived; the scope of a link-local source is the interface.
         case datagramReceived([UInt8], from: SocketAddress)
         /// The peer's membership was revoked; this is final.
         case memberRevoked(PeerId, NetworkId)

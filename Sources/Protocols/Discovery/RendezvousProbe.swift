@@ -4,9 +4,9 @@ internal import Identity
 
 /// An announcement of a device that has a token but not yet the member secret, for the members to open.
 ///
-/// A rendezvous probe is a tag and the announcement sealed to the network's rendezvous key. The tag is a keyed hash of
-/// the encapsulated key under the rendezvous key, so that members know their own probes at the price of a hash: what a
-/// non-member sends costs no agreement of keys. Nothing in it is the same twice.
+/// A rendezvous probe is a tag and the announcement sealed to the network's rendezvous key. The tag is a keyed hash of the
+/// encapsulated key under the rendezvous key, so that members recognise their own probes at the cost of one hash: a probe of
+/// a non-member causes no key agreement. Every probe is sealed anew, so two probes cannot be linked.
 enum RendezvousProbe {
     /// The length of every rendezvous probe.
     static let byteCount = tagByteCount + RendezvousKey.sealingByteCount + Announcement.byteCount
@@ -27,7 +27,7 @@ enum RendezvousProbe {
         return tag(of: sealed[..<encapsulatedByteCount], for: key) + sealed
     }
 
-    /// Whether the probe is for the members whose rendezvous key this is, as far as a hash can tell.
+    /// Whether the tag matches the members' rendezvous key; opening the probe decides whether it is genuine.
     static func isAddressed(_ datagram: [UInt8], to key: RendezvousKey) -> Bool {
         guard datagram.count == byteCount else { return false }
         let encapsulated = datagram[tagByteCount..<tagByteCount + encapsulatedByteCount]

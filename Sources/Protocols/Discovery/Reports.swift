@@ -1,6 +1,6 @@
 internal import Identity
 
-/// Says why datagrams are ignored, each reason once a minute at most, with how often.
+/// Reports ignored datagrams with their count, each reason at most once a minute.
 struct Reports: Sendable {
     private static let pause = Duration.seconds(60)
 

@@ -2,9 +2,9 @@ internal import Bytes
 
 /// The times of the announcements of one network.
 ///
-/// A burst at the start, a regular one every interval, and answers to new peers. One datagram says the same to all
-/// receivers, so answers that fall together are one; with more peers they spread over a longer time, until the regular
-/// announcement is as good.
+/// A burst at the start, a regular announcement every interval, and answers to new peers. A datagram reaches all receivers,
+/// so answers that are due together are merged. With more peers they spread over a longer time, until the regular
+/// announcement serves as well.
 struct Schedule: Sendable {
     /// The start times of an answer and its repetitions, in halves of the spread: more than one, because multicast gets
     /// lost.
@@ -17,18 +17,18 @@ struct Schedule: Sendable {
     private static let burstJitter = Duration.milliseconds(20)
     /// The time after a datagram within which a further one is merged with it.
     private static let shortestGap = Duration.milliseconds(25)
-    /// Extra announcements that can be planned; more would fall together.
+    /// The most extra announcements that are planned; more would be merged.
     private static let maximumPlanned = 32
 
     private let interval: Duration
     private let spread: Duration
     /// Extra announcements, in order.
     private var planned: [Duration] = []
-    /// The regular announcements' own rhythm, which chance moves but does not carry on.
+    /// The time of the regular announcement without its random offset, so that offsets do not accumulate.
     private var beat: Duration
     private var regular: Duration
 
-    /// Begins with nothing but regular announcements.
+    /// Creates a schedule of regular announcements only.
     init(interval: Duration, spread: Duration, at now: Duration, using random: inout SeededGenerator) {
         self.interval = interval
         self.spread = spread
@@ -55,13 +55,13 @@ struct Schedule: Sendable {
             guard offset < interval else { return }
             let begin = now + offset
             let time = begin + random.duration(upTo: spread)
-            // What is planned in that time anyway will do.
+            // An announcement that is planned within that time serves as the answer.
             guard !planned.contains(where: { $0 >= begin && $0 <= begin + spread }) else { continue }
             plan(time)
         }
     }
 
-    /// Notes that an announcement was sent at `now`, whatever it was due for.
+    /// Removes the announcements that one sent at `now` satisfies, and plans the next regular one.
     mutating func sent(at now: Duration, using random: inout SeededGenerator) {
         planned.removeAll { $0 <= now + Self.shortestGap }
         if regular <= now + Self.shortestGap { advance(past: now, using: &random) }
@@ -75,7 +75,7 @@ struct Schedule: Sendable {
 
     private mutating func advance(past now: Duration, using random: inout SeededGenerator) {
         beat += interval
-        // After a sleep of the machine nothing is made up for.
+        // Announcements missed while the system slept are skipped.
         if beat <= now { beat = now + interval }
         regular = max(now, beat - spread / 2 + random.duration(upTo: spread))
     }
