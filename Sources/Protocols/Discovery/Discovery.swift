@@ -136,7 +136,7 @@ package struct Discovery: Sendable {
 // MARK: - Queries
 
 extension Discovery {
-    /// The members of a network that are there now, ascending, with their addresses.
+    /// The live members of a network in ascending order, with their addresses.
     package func peers(in network: NetworkId) -> [(peer: PeerId, addresses: [SocketAddress])] {
         guard let peers = self.networks[network]?.peers else { return [] }
         return peers.filter { $0.key != self.peerId && $0.value.isLive }
