@@ -1,6 +1,6 @@
 package import Identity
 
-/// A member as others tell of it: who it is and where it may be dialled.
+/// A member as other members describe it: its id and its addresses.
 ///
 /// It is an unverified candidate until the peer itself has been admitted on a connection; only such peers enter the
 /// routing table.

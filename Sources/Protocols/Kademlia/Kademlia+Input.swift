@@ -15,13 +15,13 @@ extension Kademlia {
         case contactHeard(Contact)
         /// A message of an admitted peer in this network.
         case messageReceived(from: PeerId, [UInt8])
-        /// The peer could not be dialled or refused this node: what was under way to it failed.
+        /// The peer could not be dialled or refused this node: the pending queries to it failed.
         case unreachable(PeerId)
         /// This node's own token, at the start and whenever it was renewed.
         case tokenChanged(AccessToken)
         /// A request of the application.
         case requested(RequestId, Request, RequestPolicy)
-        /// The application no longer waits; no further effect of the request follows.
+        /// The application cancelled the request; no further effect of it follows.
         case cancelled(RequestId)
         /// The record of a `persist` effect is durable, or was not stored.
         case persisted(RecordId, version: UInt64, Bool)

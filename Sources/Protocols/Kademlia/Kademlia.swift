@@ -2,24 +2,24 @@ package import Identity
 
 /// The distributed hash table of one network as a value, free of I/O.
 ///
-/// Petar Maymounkov and David Mazières, *Kademlia: A Peer-to-peer Information System Based on the XOR Metric* (2002),
-/// with the disjoint paths of Baumgart and Mies, *S/Kademlia* (2007). The driver feeds it ``Input``s with the time and
-/// performs the ``Effect``s it appends, in order. Only members of the network ever speak to it.
+/// Petar Maymounkov and David Mazières, *Kademlia: A Peer-to-peer Information System Based on the XOR Metric* (2002), with
+/// the disjoint paths of Baumgart and Mies, *S/Kademlia* (2007). The driver feeds it ``Input``s with the time and performs
+/// the ``Effect``s it appends, in order. All messages come from members of the network.
 ///
 /// It differs from the paper in these points:
-/// * **Connections stand for liveness.** There are no pings. The nearest ``Limits/bucketSize`` are kept connected, so a
-///   neighbour that leaves is noticed at once and replaced from what the other neighbours know.
+/// * **Connections replace pings.** The nearest ``Limits/bucketSize`` peers are kept connected, so a neighbour that leaves
+///   is noticed at once, and the other neighbours name its replacement.
 /// * **Only admitted peers enter the table**, and contacts that others name are unverified candidates until they respond.
-/// * **The neighbourhood has no bucket bounds**: the nearest 2k always find a place (section 4.2 of the paper splits
-///   buckets for the same end).
+/// * **The neighbourhood has no bucket bounds**: the nearest 2k always have a place (section 4.2 of the paper splits
+///   buckets for this purpose).
 /// * **Records are signed**, belong to their writers, and are republished by the nodes that hold a replica: when the
 ///   nearest members of a location change, the few nearest replicas offer digests to those that may lack the record.
 /// * **A slow node delays no lookup**: see ``Lookup``.
 ///
 /// It is composed of values that own their state: the ``Schedule``, the ``Routing`` side, the ``ConnectedPeers``, the
 /// ``PendingQueries``, the ``Lookups`` and ``PendingRequests`` in flight, the ``Replicas``, the ``RecordValidator`` and the
-/// ``RecordPublisher``. None of them sees the others except as an argument. Extensions, one for each subsystem, say how
-/// an input of one moves the others, and append the effects.
+/// ``RecordPublisher``. None of them accesses the others except as an argument. Extensions, one for each subsystem, pass an
+/// input of one to the others, and append the effects.
 package struct Kademlia: Sendable {
     /// The identity, keys and limits with which a table starts.
     package struct Configuration: Sendable {

@@ -33,7 +33,7 @@ extension Kademlia {
         package var valueByteCount = Record.valueByteLimit
         /// The longest time from now until a record may expire.
         package var lifetimeSeconds: UInt64 = 7 * 86_400
-        /// The lifetime of values that their writer renews as long as it takes part; shorter ones end when they were to.
+        /// The lifetime of values that their writer renews while it runs; values with a shorter lifetime are not renewed.
         package var lastingSeconds: UInt64 = 6 * 86_400
         /// The tolerated clock difference, for the version and for the latest expiry of a record.
         package var clockToleranceSeconds: UInt64 = 3600

@@ -39,7 +39,7 @@ extension Lookup {
         var needsPatron: Bool { !self.isConnected && !self.isOwn }
     }
 
-    /// The rest of what is known of a candidate.
+    /// The parts of a candidate that are not needed to order it.
     struct Acquaintance: Sendable {
         var contact: Contact
         /// The number of answers that gave each of the contact's addresses, the most trusted ones first.
@@ -66,7 +66,7 @@ extension Lookup {
 }
 
 extension Lookup.Acquaintance {
-    /// Takes in what one more answer gives as addresses; returns whether one of them is new.
+    /// Adds the addresses of one more answer; returns whether one of them is new.
     mutating func hear(of addresses: [SocketAddress], limit: Int) -> Bool {
         var isNew = false
         for address in addresses {

@@ -3,13 +3,13 @@ internal import Identity
 
 /// The search for the members nearest to a target: the next query, and the end of the search.
 ///
-/// Kademlia's iteration (section 2.3) over several paths that share no node (S/Kademlia, section 4.4): what a node
-/// answers is followed up on its own path only, so liars cannot take all queries for themselves. Three more things
-/// are held against lies: a contact is a candidate until it answers itself; a node whose contacts all fail is no longer
-/// believed; and addresses that one node gives do not replace those that another gave, which are tried beside them.
+/// Kademlia's iteration (section 2.3) over several paths that share no node (S/Kademlia, section 4.4): the contacts that a
+/// node returns are queried on its own path only, so malicious nodes cannot capture all queries. Three more rules limit
+/// false answers: a contact is a candidate until it answers itself; a node whose contacts all fail is no longer trusted; and
+/// addresses from one node do not replace those from another, but are tried as well.
 ///
-/// A slow query does not hold the search up: first another one is sent in its place, then it no longer
-/// counts among the nearest, and if its answer comes after all it counts again.
+/// A slow query does not delay the search: first another query is sent in its place, then the candidate no longer counts
+/// among the nearest, and a late answer restores it.
 struct Lookup: Sendable {
     struct Shape: Sendable {
         /// The number of nearest members to find.
@@ -68,7 +68,7 @@ struct Lookup: Sendable {
         self.add(contact, path: path, hops: 1, introducer: nil, isConnected: isConnected, state: state)
     }
 
-    /// The peer answered and named these contacts; `isConnected` tells which of them this node is connected to.
+    /// Records that the peer answered with these contacts; `isConnected` returns whether this node is connected to a peer.
     mutating func answered(_ peer: PeerId, naming contacts: [Contact], isConnected: (PeerId) -> Bool) {
         guard let index = self.index(of: peer), self.candidates[index].state != .answered else { return }
         self.settle(index, as: .answered)
@@ -184,7 +184,7 @@ struct Lookup: Sendable {
         return position < self.candidates.count && self.candidates[position].distance == distance ? position : nil
     }
 
-    /// Goes on to more of the nearest.
+    /// Raises the number of nearest members to find.
     mutating func widen(to count: Int) { self.shape.count = max(self.shape.count, count) }
 
     /// Returns the number of candidates that count and have a first distance word of at most `distance`.

@@ -6,11 +6,13 @@ struct LookupTask: Sendable {
         case request(Kademlia.RequestId)
         case neighbourhood(isJoin: Bool)
         case refresh
-        /// Taking this node's own record to the nearest members again.
+        /// Storing this node's own record at the nearest members again.
         case republish(RecordId)
     }
 
-    /// Members around a location that are there by chance once in some hundred locations, which costs time only.
+    /// The number of members around a location that indicates an attack.
+    ///
+    /// Chance produces it at one location in some hundred, where it only costs time.
     private static let crowd = 6
 
     var lookup: Lookup
@@ -30,17 +32,16 @@ struct LookupTask: Sendable {
         return .findRecords(location: query.location, query.selection, inlineLimit: query.inlineLimit)
     }
 
-    /// Takes in the contacts that a peer named in its response.
+    /// Adds the contacts that a peer named in its response.
     mutating func noteAnswer(of peer: PeerId, naming contacts: [Contact], connected: ConnectedPeers) {
         self.lookup.answered(peer, naming: contacts) { connected[$0] != nil }
     }
 
-    /// Widens a read once when many more members crowd around its location than chance would bring there; returns
-    /// whether it did.
+    /// Widens a read once if far more members are near its location than chance explains; returns whether it did.
     ///
-    /// The lookup then takes in twice as many, so that honest members are among them again. Within an eighth of the
-    /// distance to this node's own tenth neighbour one or two members are to be expected. Ids are hashes of keys, but an
-    /// attacker with many members can try keys until they lie where a record does.
+    /// The lookup then finds twice as many members, so that honest ones are among them again. Within an eighth of the
+    /// distance to this node's own tenth neighbour, one or two members are expected. Ids are hashes of keys, but an attacker
+    /// with many members can generate keys until their ids are near a record.
     mutating func widenIfBesieged(_ table: RoutingTable) -> Bool {
         guard self.reading?.isBesieged == false, table.count >= table.protected,
             let tenth = table.distance(ofRank: table.places / 2 - 1),
@@ -51,7 +52,7 @@ struct LookupTask: Sendable {
         return true
     }
 
-    /// Takes in the records that a peer found at the location.
+    /// Adds the records that a peer found at the location.
     mutating func take(
         _ found: [Message.Found],
         from peer: PeerId,

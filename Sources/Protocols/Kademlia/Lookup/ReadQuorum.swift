@@ -3,13 +3,13 @@ internal import Identity
 /// The responses to a read that gave a record: a quorum of them must agree on the newest (libp2p Kademlia, "quorum").
 struct ReadQuorum: Sendable {
     let location: Bytes32
-    /// The first word of the distance from the location within which replicas are to be expected.
+    /// The first word of the distance from the location within which replicas are expected.
     let radius: UInt64
     /// The newest revision of each response.
     private var revisions: [Revision] = []
-    /// The number of these that came from within the ``radius``.
+    /// The number of ``revisions`` from peers within the ``radius``.
     ///
-    /// Accomplices name each other, but among the members within it they are as rare as among all members.
+    /// Colluding nodes name each other, but within the radius they are no more frequent than among all members.
     private var nearCount = 0
 
     init(location: Bytes32, radius: UInt64) {

@@ -14,18 +14,18 @@ struct ConnectedPeer: Sendable {
     fileprivate var budget: QueryBudget
 }
 
-/// The connected peers of one network, in the routing table or not: their round trips and what they may query.
+/// The connected peers of one network, in the routing table or not: their round trips and their query budgets.
 struct ConnectedPeers: Sendable {
-    /// The budgets of disconnected peers that are remembered: more than can come and go while one is refilled.
+    /// The most budgets of disconnected peers that are remembered: more than can connect and disconnect during one refill.
     private static let spentLimit = 1024
-    /// Queries in a row that time out before a connected peer leaves the routing table.
+    /// The consecutive timeouts after which a connected peer leaves the routing table.
     private static let timeoutLimit = 3
 
     private let queryBurst: Int
     private let queriesPerSecond: Int
     private var peers: [PeerId: ConnectedPeer] = [:]
-    /// The budgets of peers that disconnected before theirs was full again, the oldest first: a new connection starts
-    /// with what was left.
+    /// The budgets of peers that disconnected with a partly spent budget, the oldest first: a new connection continues with
+    /// the remainder.
     private var spentBudgets: OrderedDictionary<PeerId, QueryBudget> = [:]
 
     init(limits: Kademlia.Limits) {

@@ -157,7 +157,7 @@ extension Kademlia {
         self.start(LookupTask(lookup: lookup, purpose: .neighbourhood(isJoin: false)), now, &effects)
     }
 
-    /// Goes on after a lookup of the neighbourhood: a node that joined reviews its records and refreshes its buckets.
+    /// Completes a lookup of the neighbourhood: a node that joined reviews its records and refreshes its buckets.
     mutating func neighbourhoodCompared(isJoin: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
         guard isJoin else { return }
         self.replicas.nodeJoined(&self.schedule, at: now.monotonic)

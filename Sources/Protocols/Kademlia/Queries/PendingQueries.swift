@@ -68,7 +68,7 @@ struct PendingQueries: Sendable {
         return max(Patience.shortest, min(roundTrip * 2 + .milliseconds(50), Patience.longest))
     }
 
-    /// Returns the message of a query that is to be sent once more because the connection broke; nil the second time.
+    /// Returns the message of a query for one retransmission after its connection broke; nil the second time.
     mutating func resend(_ number: UInt32) -> [UInt8]? {
         guard let query = self.queries[number], !query.wasResent else { return nil }
         self.queries[number]?.wasResent = true

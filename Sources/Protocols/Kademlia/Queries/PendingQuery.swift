@@ -44,7 +44,7 @@ struct PendingQuery: Sendable {
     /// Stored to be sent once more when the connection breaks.
     let bytes: [UInt8]
     let sentAt: Duration
-    /// Whether there was a connection when it was sent; if not the response takes a handshake longer.
+    /// Whether the peer was connected when the query was sent; if not, the response takes a handshake longer.
     let wasConnected: Bool
     /// The time after which the response is slow.
     let patience: Duration
@@ -70,20 +70,20 @@ struct PendingQuery: Sendable {
         self.wakeAt = sentAt + patience
     }
 
-    /// Starts in the stage ``Stage/slow`` that ends at once.
+    /// Starts in the stage ``Stage/slow``, which ends at once.
     ///
-    /// The sender must have gone on before it learns that it need not wait.
+    /// The timeout is not reported synchronously, because the sender of the query must return first.
     mutating func expectNoResponse() {
         self.stage = .slow
         self.wakeAt = self.sentAt
     }
 
-    /// Ends the stage early; ``delay(isUnresponsive:)`` goes on from there.
+    /// Moves to the slow stage early; the next ``delay(isUnresponsive:)`` proceeds from it.
     mutating func markSlow() { self.stage = .slow }
 
-    /// Goes to the next stage; returns whether there is one.
+    /// Advances to the next stage; returns false after the last.
     ///
-    /// An unresponsive peer is waited for only where a late response is still used.
+    /// For an unresponsive peer, the stage ``Stage/overdue`` exists only if a late response is still of use.
     mutating func delay(isUnresponsive: Bool) -> Bool {
         let end = self.sentAt + (self.wasConnected ? Self.timeout : Self.timeoutWithDial)
         switch self.stage {

@@ -56,7 +56,7 @@ extension Record {
 }
 
 extension Record.Head {
-    /// The bytes of a head beside its key.
+    /// The bytes of a head without its key.
     private static let fixedByteCount = 1 + 1 + 2 + 32 + MembershipProof.byteCount + 8 + 8 + 4 + 32 + 64
 
     /// The length of the binary form.

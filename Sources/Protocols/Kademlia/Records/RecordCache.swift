@@ -14,16 +14,16 @@ package struct RecordCache: Sendable {
         var used: UInt64
     }
 
-    /// Records at most.
+    /// The most records.
     package let countLimit: Int
-    /// Bytes of records at most.
+    /// The most bytes of records.
     package let byteLimit: Int
     /// The time for which a record answers before the network is queried again.
     package let maximumAge: Duration
 
     private var entries: OrderedDictionary<[UInt8], Entry> = [:]
     private var uses: UInt64 = 0
-    /// Bytes of the records that are kept.
+    /// The bytes of the stored records.
     package private(set) var byteCount = 0
 
     package init(countLimit: Int = 1024, byteLimit: Int = 4 << 20, maximumAge: Duration = .seconds(300)) {
@@ -46,9 +46,9 @@ package struct RecordCache: Sendable {
         return entry.record
     }
 
-    /// Keeps a record that was read or written unless a newer one is kept; returns whether it is kept now.
+    /// Stores a record that was read or written unless a newer one is stored; returns whether it is stored now.
     ///
-    /// A tombstone takes the place of its writer's older record, so that what was deleted does not come back.
+    /// A tombstone replaces its writer's older record, so that a deleted value does not reappear.
     @discardableResult
     package mutating func insert(_ record: Record, at now: NodeTime) -> Bool {
         guard record.byteCount <= self.byteLimit, self.countLimit > 0 else { return false }
@@ -91,7 +91,7 @@ package struct RecordCache: Sendable {
         self.delete(least.key)
     }
 
-    /// Whether all of `key` is what the pattern says; the last star takes more whenever the rest does not fit.
+    /// Whether the pattern matches the whole `key`; on a mismatch the last star is extended.
     package static func matches(_ key: [UInt8], _ pattern: [UInt8]) -> Bool {
         let star = UInt8(ascii: "*")
         var (keyPosition, position) = (0, 0)

@@ -1,12 +1,12 @@
 internal import Identity
 
-/// The signing of this node's own records, and the renewal of those that are to last as long as it takes part.
+/// Signs this node's own records, and renews lasting ones as long as the node runs.
 ///
-/// A version tells when its value was written, and a renewal adds one to it, a microsecond: the values that others wrote
-/// meanwhile stay newer. The time from the writing to the expiry therefore tells, also after a restart, which values
-/// are to last: those that got the lasting lifetime, and those that were renewed before.
+/// The version of a record is the time of its writing in microseconds. A renewal adds one, so values that others wrote in
+/// the meantime stay newer. The time from writing to expiry therefore identifies the lasting values, also after a restart:
+/// those written with the lasting lifetime, and those renewed before.
 struct RecordPublisher: Sendable {
-    /// Values that one review renews: thousands are renewed well before they expire.
+    /// The most values that one review renews: thousands are renewed well before they expire.
     private static let renewalLimit = 32
 
     private let signer: any Signer
@@ -41,7 +41,7 @@ struct RecordPublisher: Sendable {
         let lifetime: UInt64
         switch request {
         case .put(_, let bytes, _, let seconds): (value, lifetime) = (bytes, seconds)
-        // A tombstone outlives the value that it stands for.
+        // A tombstone outlives the value that it deletes.
         case .delete, .get, .all, .one, .nearest, .bootstrap: (value, lifetime) = (nil, self.limits.lifetimeSeconds)
         }
         return try Record.create(
@@ -54,7 +54,7 @@ struct RecordPublisher: Sendable {
         )
     }
 
-    /// Signs the stored records anew whose life at least doubles by it.
+    /// Returns new versions of the own stored records whose remaining lifetime at least doubles.
     func renewals(of store: RecordStore, at nowSeconds: UInt64) -> [(id: RecordId, record: Record)] {
         guard let token = self.validToken(at: nowSeconds) else { return [] }
         let end = min(nowSeconds + self.limits.lastingSeconds, token.expirationSeconds ?? .max)
@@ -86,7 +86,7 @@ struct RecordPublisher: Sendable {
         }
     }
 
-    /// Whether the writer gave the value no end of its own; the end of a membership is none.
+    /// Whether the writer set no expiry of its own; the expiry of the membership does not count as one.
     private func isLasting(_ record: Record) -> Bool {
         guard !record.isTombstone, record.version < .max else { return false }
         if record.expirySeconds == record.head.membership.expirationSeconds { return true }

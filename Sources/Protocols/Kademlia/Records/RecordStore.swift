@@ -76,7 +76,7 @@ struct RecordStore: Sendable {
             .sorted { $0.revision > $1.revision }
     }
 
-    /// Whether there is room for the record beside what it replaces.
+    /// Whether there is room for the record once its predecessor is replaced.
     func hasRoom(for record: Record, id: RecordId, limits: Kademlia.Limits) -> Bool {
         let old = self[id].map { Usage(records: 1, bytes: $0.byteCount) } ?? Usage()
         let used = self.usage(of: id.writer)

@@ -52,7 +52,7 @@ extension Kademlia {
         self.startReading(key, selection, policy.reading, inlineLimit: inlineLimit, for: id, now, &effects)
     }
 
-    /// Goes on after the lookup of a request.
+    /// Continues a request whose lookup has finished.
     mutating func lookupFinished(_ number: UInt32, for id: RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
         switch self.requests[id]?.request {
         case .put, .delete:
@@ -142,7 +142,7 @@ extension Kademlia {
         !self.peers.isEmpty || self.routing.table.count > 0 || !self.routing.candidates.isEmpty
     }
 
-    /// Goes on with a put or delete now that the nearest members and the newest record are known.
+    /// Sends the writes of a put or delete, after the nearest members and the newest record were found.
     private mutating func write(_ id: RequestId, _ task: LookupTask, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let pending = self.requests[id], let reading = task.reading else { return }
         let nearest = task.lookup.nearest.map(\.contact)

@@ -42,7 +42,7 @@ struct PendingWrite: Sendable {
     /// Whether this node has stored the record durably.
     private var isDurable = false
 
-    /// Starts the write of `local` from what the lookup found: the `nearest` members, at most `count`, and the records.
+    /// Starts a write of `local` with the result of its lookup: the `nearest` members, at most `count`, and the records.
     init(of local: PeerId, near nearest: [Contact], count: Int, _ reading: ReadProgress) {
         let location = reading.query.location
         var targets = nearest

@@ -2,9 +2,9 @@ internal import Bytes
 
 /// A recurring piece of work of a table.
 enum Maintenance: Int, CaseIterable, Sendable {
-    /// Compare the neighbourhood with what the neighbours know.
+    /// Compare the neighbourhood with the neighbours' own tables.
     case neighbourhood
-    /// Query a new neighbour for the members that it knows.
+    /// Query a new neighbour for the members in its table.
     case newcomer
     /// Refresh the bucket that was refreshed the longest ago.
     case refresh

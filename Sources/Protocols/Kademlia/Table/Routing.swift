@@ -271,7 +271,7 @@ extension Routing {
         return lookup
     }
 
-    /// Returns a lookup that goes on from the neighbours that a member named and this node did not know.
+    /// Returns a lookup that continues from unknown neighbours that a member named.
     func neighbourhoodLookup(from peer: PeerId, naming contacts: [Contact]) -> Lookup {
         var lookup = Lookup(target: self.local.words, local: self.local, shape: self.neighbourhoodShape(isJoin: false))
         for entry in self.table.entries.lazy.filter(\.isAlive).prefix(self.table.protected)

@@ -41,7 +41,7 @@ extension RoutingTable {
         }.map { self.entries[$0].contact }
     }
 
-    /// The first word of the distance within which the replicas of a record are to be expected.
+    /// The first word of the distance within which the replicas of a record are expected.
     ///
     /// It is an estimate from this node's own neighbours, and unlimited while the table is small.
     var replicaRadius: UInt64 {
