@@ -35,7 +35,7 @@ struct BatchValidator: Sendable {
         let publisher = batch.stream.publisher
         if self.verifiedPublishers[publisher] != batch.membership {
             guard
-                let token = try? batch.membership.token(  // nil says that there is none
+                let token = try? batch.membership.token(  // nil means that it is not one
                     of: publisher,
                     in: self.network
                 ), self.verifyToken(token)

@@ -19,9 +19,9 @@ extension EventError: CustomStringConvertible {
     }
 }
 
-// The wire form of batches, and what is signed of them.
+// The wire form of batches, and the bytes that their publisher signs.
 extension EventBatch {
-    /// The bytes of a batch beside its topic and its content.
+    /// The bytes of a batch without its topic and its content.
     private static let fixedByteCount = 32 + 16 + MembershipProof.byteCount + 8 + 4 + 8 + 2 + 4 + 64
 
     /// The length of the wire form.
@@ -93,10 +93,10 @@ extension EventBatch {
         return count
     }
 
-    /// The bytes of the event whose length begins at `position`, which moves behind it; nil when no whole event of a
-    /// legal length is there.
+    /// The bytes of the event whose length begins at `position`, which moves past it; nil if no complete event of a legal
+    /// length follows.
     ///
-    /// Every single event of a flood passes here, so it does without a reader and its errors.
+    /// Every event passes through this function, so it avoids a reader and its errors.
     fileprivate static func nextEvent(in content: [UInt8], at position: inout Int) -> Range<Int>? {
         guard position < content.count else { return nil }
         let lengthCount = 1 << Int(content[position] >> 6)

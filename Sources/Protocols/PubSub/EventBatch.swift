@@ -58,7 +58,7 @@ package struct EventBatch: Hashable, Sendable {
             content: content
         )
         guard PeerId(publicKey: key) == token.peerId,
-            let bytes = try? signer.sign(message),  // nil says that it failed
+            let bytes = try? signer.sign(message),  // nil means that signing failed
             let signature = Ed25519Signature(bytes)
         else { return nil }
         return EventBatch(

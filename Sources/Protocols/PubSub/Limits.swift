@@ -1,7 +1,7 @@
 extension PubSub {
     /// Bounds and times of one network's events.
     package struct Limits: Hashable, Sendable {
-        /// The number of neighbours that a node wants; with fewer members it takes all.
+        /// The number of neighbours that a node seeks; with fewer members it takes all.
         package var neighbours = 8
         /// The number of neighbours up to which requests are granted; urgent ones are granted beyond it.
         package var neighbourLimit = 12
@@ -31,19 +31,19 @@ extension PubSub {
         package var outOfOrderBytes = 4 << 20
         /// The bytes of all batches that wait, of all publishers together.
         package var outOfOrderBytesInAll = 16 << 20
-        /// The interval at which news are announced to members that are no neighbours.
+        /// The interval at which new events are announced to members that are not neighbours.
         package var antiEntropyInterval = Duration.seconds(1)
         /// The number of such members in each round.
         package var antiEntropyFanout = 2
-        /// The number of such rounds after the last news.
+        /// The number of such rounds after the last new event.
         package var antiEntropyRounds = 10
         /// The requests to be a neighbour that a member may send, in the long run and at once.
         package var requestsPerSecond = 1
         package var requestsAtOnce = 32
-        /// The streams that a member may announce, in the long run: twice what it tells in a round of news at most, for each
-        /// costs a look at all streams.
+        /// The streams that a member may announce per second in the long run: twice the most that it announces in a round of
+        /// anti-entropy, because each costs a lookup of the stream.
         package var announcementsPerSecond = 2048
-        /// And at once: all that are followed, when two members connect, and the news of some seconds.
+        /// The burst of announced streams: all known streams, when two members connect, and some seconds of anti-entropy.
         package var announcementsAtOnce = 8192
         /// The bytes of batches sent for one IWant; the rest is requested anew.
         package var answerBytes = 1 << 20

@@ -23,9 +23,9 @@ struct Mesh: Sendable {
     private var links: OrderedDictionary<PeerId, Neighbour> = [:]
     /// The members that were requested to be neighbours and have not answered.
     private var requested = OrderedSet<PeerId>()
-    /// The members that declined since the last one agreed.
+    /// The members that declined since the last acceptance.
     private var declines = 0
-    /// Whether the last report said that no neighbour is left.
+    /// Whether the last report stated that no neighbour is left.
     private var isReportedIsolated = true
 
     init(limits: PubSub.Limits) {

@@ -2,7 +2,7 @@ internal import DequeModule
 internal import Identity
 internal import OrderedCollections
 
-// Missing events: announced, requested, and at last given up.
+// Missing events: announced, requested, and finally skipped.
 extension PubSub {
     /// Handles announcements; those beyond the peer's budget are dropped, since others announce the same streams.
     mutating func announced(
@@ -41,7 +41,7 @@ extension PubSub {
         }
     }
 
-    /// Goes on after a gap that no peer could fill.
+    /// Skips a gap that no peer filled, and delivers the events after it.
     private mutating func skipGap(at position: Int, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let count = self.streams[position].skipGap() else { return }
         if count > 0 { effects.append(.host(.missed(self.streams.id(at: position), count: count))) }

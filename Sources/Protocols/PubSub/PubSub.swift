@@ -4,23 +4,22 @@ internal import OrderedCollections
 
 /// The events of one network as a value, free of I/O.
 ///
-/// Every member gets every event of its network and keeps the newest for a while; who subscribed to what is decided
-/// where an event arrives. So a subscription needs no request, and no event published afterwards is missed. Batches
-/// travel along a tree that repairs itself: João Leitão, José Pereira and Luís Rodrigues, *Epidemic Broadcast Trees*
-/// (2007, Plumtree). The driver feeds the value ``Input``s with the time and applies the ``Effect``s it appends, in
-/// order.
+/// Every member receives every event of its network and stores the newest ones for a while; the receiver filters them by its
+/// subscriptions. So a subscription needs no request, and receives every event published after it. Batches travel along a
+/// tree that repairs itself: João Leitão, José Pereira and Luís Rodrigues, *Epidemic Broadcast Trees* (2007, Plumtree). The
+/// driver feeds the value ``Input``s with the time and applies the ``Effect``s it appends, in order.
 ///
 /// Differences from the paper:
 /// * **Neighbours are chosen among the connections that the hash table keeps anyway**, a few at random, instead of by
-///   the shuffled views of *HyParView* (2007): the table already finds members, and replaces those that went.
-/// * **A publisher's events are numbered**, so an announcement says how far a stream has come instead of naming each
-///   message, and a member that was away requests everything from a number on.
-/// * **News are also told to a few members who are no neighbours**, some seconds long (anti-entropy), which reaches a
-///   node whose neighbours all fell silent at once.
+///   the shuffled views of *HyParView* (2007): the table already finds members, and replaces those that leave.
+/// * **A publisher's events are numbered**, so an announcement carries the end of a stream instead of naming each message,
+///   and a member that was disconnected requests all events from a number on.
+/// * **New events are also announced to a few members that are not neighbours**, for some seconds (anti-entropy). This
+///   reaches a node whose neighbours all fail at once.
 ///
 /// It is composed of values that own their state: the ``BatchValidator``, the ``EventPublisher``, the ``Mesh``, the
-/// ``PeerBudgets``, the ``Streams`` and the rounds of ``AntiEntropy``. None of them sees the others except as an
-/// argument. Extensions say how an input of one moves the others, and append the effects.
+/// ``PeerBudgets``, the ``Streams`` and the rounds of ``AntiEntropy``. None of them accesses the others except as an
+/// argument. Extensions pass an input of one to the others, and append the effects.
 package struct PubSub: Sendable {
     /// The configuration that the value starts with.
     package struct Configuration: Sendable {
@@ -67,9 +66,9 @@ package struct PubSub: Sendable {
         case memberUp(PeerId)
         /// The last admission of the peer in this network ended, or its connection did.
         case memberDown(PeerId)
-        /// The network's owner revoked the peer; its events count no more.
+        /// The network's owner revoked the peer; its events are no longer accepted.
         case memberRevoked(PeerId)
-        /// The peer reads so slowly that it is only told which events there are, or does so no more.
+        /// Whether the peer reads so slowly that batches are only announced to it.
         case congestionChanged(PeerId, Bool)
         /// A message of an admitted peer in this network.
         case messageReceived(from: PeerId, ArraySlice<UInt8>)
@@ -97,12 +96,12 @@ package struct PubSub: Sendable {
 
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
-        /// Hand a batch to the application: in order for each publisher, each once; with the time of its publication by
-        /// the monotonic clock, rather too late than too early, and the hops that it took.
+        /// Deliver a batch to the application: in order for each publisher, each once; with its number of hops, and the
+        /// time of its publication by the monotonic clock, which errs on the late side.
         case deliver(EventBatch, publishedAt: Duration, hops: UInt8)
-        /// Report that events of the publisher are lost because no member stores them any longer.
+        /// Report that events of the publisher are lost, because no member stores them.
         case missed(StreamId, count: UInt64)
-        /// Report whether there is no neighbour at all.
+        /// Report whether this node has no neighbours.
         case isolated(Bool)
     }
 
@@ -115,11 +114,11 @@ package struct PubSub: Sendable {
     var publisher: EventPublisher
     /// The members, and the neighbours among them.
     var mesh: Mesh
-    /// The work that each member may still cause here.
+    /// The budgets of the work that each member may cause.
     var budgets: PeerBudgets
     /// The streams that are followed, with their replay windows.
     var streams: Streams
-    /// The rounds of news to members that are no neighbours.
+    /// The announcements of new events to members that are not neighbours.
     var antiEntropy: AntiEntropy
     /// The earliest wake that was requested from the driver.
     private var wakeAt: Duration?

@@ -4,7 +4,7 @@ internal import OrderedCollections
 
 /// The events of one publisher since its process started: those delivered, those out of order, and those missing.
 struct Stream: Sendable {
-    /// A batch with what is known of its way here.
+    /// A batch with its path and its time of publication.
     struct CachedBatch: Sendable {
         let batch: EventBatch
         let hops: UInt8
@@ -20,13 +20,13 @@ struct Stream: Sendable {
     private(set) var next: UInt64?
     private(set) var window = ReplayWindow()
     private(set) var outOfOrder = OutOfOrderBuffer()
-    /// The peers that announced what is not here yet, in that order, and the end of what each has.
+    /// The peers that announced missing events, in that order, and the end of the stream at each.
     private var announcers: [(peer: PeerId, end: UInt64)] = []
-    /// The time at which what is missing is requested.
+    /// The time at which missing events are requested.
     private(set) var dueAt: Duration?
-    /// The time at which the first missing event is given up.
+    /// The time at which the first missing events are skipped.
     private(set) var gapEnds: Duration?
-    /// The time at which the last batch came.
+    /// The time at which the last batch arrived.
     private(set) var touchedAt: Duration
     /// The latest time at which a batch claims to be published.
     private(set) var publishedSeconds: UInt64 = 0
@@ -37,20 +37,19 @@ struct Stream: Sendable {
 
     // MARK: Batches
 
-    /// Whether a batch is here already, or was.
+    /// Whether a batch was received before.
     func has(_ batch: EventBatch) -> Bool {
         self.next.map { batch.first < $0 } ?? false || self.outOfOrder.contains(batch.first)
     }
 
     /// Whether a batch can be delivered at once.
     ///
-    /// The answer to a request begins with the oldest batch that the peer has; so does a stream of which nothing came
-    /// before.
+    /// The answer to a request begins with the oldest batch that the peer has, and so does a new stream.
     func canDeliver(_ cached: CachedBatch) -> Bool {
         self.next == cached.batch.first || self.next == nil && (cached.batch.first == 1 || !cached.wasGossip)
     }
 
-    /// Notes that a valid batch came.
+    /// Notes the arrival of a valid batch.
     mutating func touch(by batch: EventBatch, at now: Duration) {
         self.touchedAt = now
         self.publishedSeconds = max(self.publishedSeconds, batch.publishedSeconds)
@@ -96,14 +95,14 @@ struct Stream: Sendable {
         self.announcers[index].end = max(self.announcers[index].end, end)
     }
 
-    /// The end of what others have, as far as is known.
+    /// The greatest known end of the stream at any peer.
     private var knownEnd: UInt64 {
         max(self.outOfOrder.end ?? 0, self.announcers.reduce(0) { max($0, $1.end) })
     }
 
     var isMissing: Bool { self.knownEnd > (self.next ?? 0) }
 
-    /// Removes and returns the first member that announced what is missing; those before it are forgotten.
+    /// Removes and returns the first member that announced missing events; those before it are forgotten.
     mutating func takeAnnouncer(among members: OrderedSet<PeerId>) -> PeerId? {
         let next = self.next ?? 0
         while !self.announcers.isEmpty {
@@ -113,7 +112,7 @@ struct Stream: Sendable {
         return nil
     }
 
-    /// Becomes due at `time`, or earlier if that was planned.
+    /// Schedules the request for missing events at `time`, unless it is due earlier.
     mutating func wait(until time: Duration) { self.dueAt = min(self.dueAt ?? time, time) }
 
     mutating func clearDue() { self.dueAt = nil }
@@ -125,7 +124,7 @@ struct Stream: Sendable {
 
     func isGapOver(at now: Duration) -> Bool { self.gapEnds.map { $0 <= now } ?? false }
 
-    /// Gives up the events before the first out-of-order batch; returns their count, or nil without such a batch.
+    /// Skips the events before the first out-of-order batch; returns their count, or nil without such a batch.
     mutating func skipGap() -> UInt64? {
         self.gapEnds = nil
         guard let first = self.outOfOrder.first else { return nil }

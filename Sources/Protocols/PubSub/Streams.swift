@@ -5,7 +5,7 @@ internal import OrderedCollections
 ///
 /// Streams are addressed by their place, which is valid until one is forgotten.
 struct Streams: Sendable {
-    /// The time between two searches for what is too old.
+    /// The interval of the search for expired batches and streams.
     private static let agingInterval = Duration.seconds(60)
 
     private let limits: PubSub.Limits
@@ -18,9 +18,11 @@ struct Streams: Sendable {
     private var windowBytes = 0
     /// The bytes of all out-of-order buffers.
     private var outOfOrderBytes = 0
-    /// The time up to which batches of forgotten streams are refused, by publisher: no number of theirs counts twice.
+    /// The latest publication times of forgotten streams, by publisher.
+    ///
+    /// Batches up to them are refused, so that none is delivered twice.
     private var forgottenUntil: [PeerId: UInt64] = [:]
-    /// The time of the next search for what is too old; nil without streams.
+    /// The time of the next search for expired batches and streams; nil without streams.
     private(set) var ageAt: Duration?
 
     init(own: StreamId, limits: PubSub.Limits) {
@@ -114,7 +116,8 @@ struct Streams: Sendable {
 
     // MARK: Batches
 
-    /// Whether a batch is neither older than what is remembered of publishers, nor from the future.
+    /// Whether the publication time of a batch is within the window's age and the clock tolerance, and later than that of
+    /// the publisher's forgotten streams.
     func isTimely(_ batch: EventBatch, at nowSeconds: UInt64) -> Bool {
         if self.streams[batch.stream] == nil, let forgotten = self.forgottenUntil[batch.stream.publisher],
             batch.publishedSeconds <= forgotten
@@ -127,7 +130,7 @@ struct Streams: Sendable {
             && batch.publishedSeconds + age + tolerance >= nowSeconds
     }
 
-    /// Puts a batch into the replay window and drops those that have no room any longer.
+    /// Adds a batch to the replay window and drops those that exceed the limits.
     mutating func deliver(_ cached: Stream.CachedBatch, at position: Int) {
         self[position].deliver(cached, within: self.limits)
         while self.windowBytes > self.limits.windowBytesInAll { self.dropFromLargest() }
@@ -184,7 +187,7 @@ struct Streams: Sendable {
 
     // MARK: Status
 
-    /// The end of every stream of which a batch is here.
+    /// The end of every stream with a batch in its replay window.
     var states: [Message.StreamState] { self.streams.values.compactMap(\.window.state) }
 
     /// The end of every stream with a batch since `time`.
@@ -192,6 +195,6 @@ struct Streams: Sendable {
         self.streams.values.compactMap { $0.touchedAt < time ? nil : $0.window.state }
     }
 
-    /// The batches in all replay windows, each publisher's in order.
+    /// The batches in all replay windows, in order for each publisher.
     var window: [EventBatch] { self.streams.values.flatMap { $0.window.batches.map(\.batch) } }
 }
