@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// Everything that a node offers in a network, as it tells the members that it is connected to.
+/// All services that a node offers in a network, as announced to the connected members.
 package struct Announcement: Hashable, Sendable {
     /// The longest announcement, in bytes.
     package static let byteLimit = 512 * 1024
@@ -41,7 +41,7 @@ package struct Announcement: Hashable, Sendable {
 
     /// Whether these services can be announced together.
     ///
-    /// - Throws: what is wrong with them.
+    /// - Throws: `WireError` with the rule that they break.
     package static func check(_ offers: [ServiceOffer]) throws(WireError) {
         guard offers.count <= ServiceOffer.countLimit else {
             throw .malformed("\(offers.count) services, at most \(ServiceOffer.countLimit) are allowed")

@@ -1,16 +1,16 @@
 extension Services {
     /// Bounds and times of one network's services.
     package struct Limits: Hashable, Sendable {
-        /// Between two announcements of this node: what changes meanwhile goes out together.
+        /// The shortest interval of this node's announcements; changes within it are announced together.
         package var announcementInterval = Duration.milliseconds(100)
         /// The announcements that a member may send at once, and one more in each interval after that; further ones
         /// break the protocol.
         package var announcementsAtOnce = 20
-        /// The most members whose offers are kept; those of further ones are not heard of.
+        /// The most members whose offers are stored; those of further members are ignored.
         package var peers = 2048
-        /// The bytes of all offers that are kept, as announcements.
+        /// The bytes of all stored offers, as announcements.
         package var offerBytes = 32 << 20
-        /// The paths with remembered providers; those of further paths are found anew.
+        /// The most paths with remembered providers; those of further paths are searched again.
         package var rememberedPaths = 1024
         /// The lifetime of the hash table record that announces a node's service.
         package var recordSeconds: UInt64 = 6 * 3600

@@ -27,11 +27,11 @@ package struct RequestHeader: Hashable, Sendable {
 
     package var path: RequestPath
     package var contentType: ContentType
-    /// Whether the request may be carried out twice without harm.
+    /// Whether the request may be performed twice without harm.
     package var isIdempotent: Bool
     /// Whether the body is a sequence of items instead of the rest of the stream.
     package var streamsBody: Bool
-    /// The time that is left for the request.
+    /// The remaining time of the request.
     package var timeLimit: Duration
     /// Fields that only some handlers understand, such as the `traceparent` of W3C Trace Context.
     package var metadata: [Field]
@@ -73,7 +73,7 @@ extension RequestHeader {
 
     /// Whether the header can be sent.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: `WireError` with the rule that it breaks.
     package func check() throws(WireError) {
         guard self.metadata.count <= Self.fieldLimit else {
             throw .malformed("\(self.metadata.count) lines of metadata, at most \(Self.fieldLimit) are allowed")
@@ -150,7 +150,7 @@ extension RequestHeader {
 }
 
 extension Duration {
-    /// In milliseconds, rounded up, from 1 to what a request may have.
+    /// The time in whole milliseconds, rounded up, from 1 to 86,400,000 (a day), the longest time of a request.
     var wholeMilliseconds: UInt64 {
         let (seconds, attoseconds) = self.components
         guard self > .zero else { return 1 }

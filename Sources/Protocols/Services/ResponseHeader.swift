@@ -67,7 +67,7 @@ extension ResponseHeader {
 
 /// The length before each item of a streamed body, and whether the item is a failure that ends it.
 package enum ItemHead {
-    /// An item behind its length.
+    /// An item after its length.
     package static func bytes(_ item: [UInt8]) -> [UInt8] {
         var writer = ByteWriter(capacity: 8 + item.count)
         writer.writeVarint(UInt64(item.count) << 1)
@@ -75,7 +75,7 @@ package enum ItemHead {
         return writer.bytes
     }
 
-    /// The item that says that the rest does not come, behind its length.
+    /// The failure item that ends the body, after its length.
     package static func bytes(_ failure: ServiceFailure) -> [UInt8] {
         let words = failure.bytes
         var writer = ByteWriter(capacity: 8 + words.count)

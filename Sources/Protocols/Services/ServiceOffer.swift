@@ -29,7 +29,7 @@ package struct ServiceOffer: Hashable, Sendable {
 package struct ActionOffer: Hashable, Sendable {
     /// The part of a path behind the service, such as `users/{id}`: a path or a pattern.
     package var name: String
-    /// Whether it may be carried out twice without harm.
+    /// Whether the action may be performed twice without harm.
     package var isIdempotent: Bool
     /// Whether its response is a sequence of items.
     package var streams: Bool
@@ -80,9 +80,9 @@ extension ServiceOffer {
         try self.check()
     }
 
-    /// Whether it can be offered.
+    /// Checks the limits and the syntax of the offer.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: `WireError` with the rule that it breaks.
     package func check() throws(WireError) {
         guard RequestPath.topic(self.path) != nil, !self.path.utf8.contains(UInt8(ascii: "/")) else {
             throw .malformed("the service \(PlainText.quoted(self.path))")

@@ -4,10 +4,10 @@ internal import OrderedCollections
 
 /// The services of one network and their providers, as a value free of I/O.
 ///
-/// A node announces its whole offer to every connected member, and again with each change, so that a requester knows
-/// the providers in advance, and can tell a service without any provider from one that pauses. Requests themselves do
-/// not pass here: the driver calls ``route(_:excluding:)`` and opens a stream to the provider that it names. The driver
-/// feeds the value ``Input``s with the time and applies the ``Effect``s it appends, in order.
+/// A node announces its whole offer to every connected member, and again with each change. A requester therefore knows the
+/// providers in advance, and distinguishes a service without any provider from a paused one. Requests do not pass through
+/// this value: the driver calls ``route(_:excluding:)`` and opens a stream to the provider that it returns. The driver feeds
+/// the value ``Input``s with the time and applies the ``Effect``s it appends, in order.
 ///
 /// It is composed of values that own their state: the ``AdmittedMembers`` and the ``MemberOffers``, the
 /// ``ProviderRotation`` over these, the ``OwnAnnouncement`` and a ``RecordRepublisher``.
@@ -18,13 +18,13 @@ package struct Services: Sendable {
         case memberUp(PeerId)
         /// The last admission of the peer in this network ended, or its connection did.
         case memberDown(PeerId)
-        /// Whether what is sent to an admitted peer stays unanswered; at first it does not.
+        /// Whether messages to an admitted peer remain unanswered; initially false.
         case memberSuspected(PeerId, Bool)
         /// A message of an admitted peer in this network.
         case messageReceived(from: PeerId, ArraySlice<UInt8>)
         /// This node offers these services from now on, and no others; they passed ``Announcement/check(_:)``.
         case offered([ServiceOffer])
-        /// A record of a service was written, or deleted, in the hash table; false when that did not work.
+        /// The result of writing, or deleting, the record of a service in the hash table.
         case recordWritten(String, Bool)
         /// The time of the last `wake` effect came.
         case timeReached
@@ -36,8 +36,8 @@ package struct Services: Sendable {
         case send(PeerId, [UInt8])
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)
-        /// Write, in the hash table, that this node offers a service, for ``Limits/recordSeconds``; or delete that when it
-        /// does so no more. Answered by `recordWritten`.
+        /// Write a record for ``Limits/recordSeconds`` in the hash table that this node offers a service, or delete it.
+        /// Answered by `recordWritten`.
         case record(String, isOffered: Bool)
         /// The peer broke the protocol in a way that no honest node does: disconnect it, with the reason in the log.
         case violation(PeerId, String)
@@ -47,14 +47,14 @@ package struct Services: Sendable {
 
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
-        /// Report that the peer offers other services than before.
+        /// Report that the peer's offered services changed.
         case changed(PeerId)
     }
 
     /// A peer to send a request to.
     package struct Provider: Hashable, Sendable {
         package let peer: PeerId
-        /// Whether it says that the action may be carried out twice without harm.
+        /// Whether the provider declares that the action may be performed twice without harm.
         package let isIdempotent: Bool
     }
 
