@@ -195,6 +195,6 @@ struct Streams: Sendable {
         self.streams.values.compactMap { $0.touchedAt < time ? nil : $0.window.state }
     }
 
-    /// The batches in all replay windows, in order for each publisher.
+    /// The batches of every replay window, in order for each publisher.
     var window: [EventBatch] { self.streams.values.flatMap { $0.window.batches.map(\.batch) } }
 }
