@@ -62,20 +62,20 @@ struct Peer: Sendable {
     fileprivate(set) var link: Reach.Link
     /// Whether the connection's path does not answer.
     var isSuspect = false
-    /// The sessions that failed to find another path since.
+    /// The sessions that have failed to find another path since then.
     var retries = 0
-    /// The source of this node's datagrams, as the peer says.
+    /// The source of this node's datagrams, as the peer reported it.
     var observed: SocketAddress?
-    /// The source of the peer's datagrams, as this node told it.
+    /// The source of the peer's datagrams, as this node reported it.
     var told: SocketAddress?
     /// The peer's last address without a relay.
     var lastDirect: SocketAddress?
-    /// The ports beside the node's own over which the connection may run.
+    /// The ports in addition to the node's own over which the connection may run.
     var ports: [UInt16] = []
-    /// The offers that it makes over this node, and those of others that are forwarded to it.
+    /// The budgets of its offers to this node as coordinator, and of those that are forwarded to it.
     var offers = TokenBucket()
     var forwardedOffers = TokenBucket()
-    /// The answers to its probes under the connection's key.
+    /// The budget of answers to its probes under the connection's key.
     var answers = TokenBucket()
 
     init(link: Reach.Link) {
@@ -85,7 +85,7 @@ struct Peer: Sendable {
     /// The channel over which the connection runs.
     var channel: ChannelId? { ChannelId(address: self.link.remote) }
 
-    /// The connection goes on over another path.
+    /// Records that the connection migrated to another path.
     mutating func move(to remote: SocketAddress) { self.link.remote = remote }
 }
 

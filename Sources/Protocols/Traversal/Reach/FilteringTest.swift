@@ -90,7 +90,7 @@ struct FilteringTest: Sendable {
         return true
     }
 
-    /// Ends the test if its time is over.
+    /// Ends the test if its deadline has passed.
     mutating func expire(_ now: Duration, _ effects: inout [Reach.Effect]) {
         guard let pending, pending.endsAt <= now else { return }
         self.end(pending.alternate == nil ? .unknown(.noAnswer) : .endpointDependent, &effects)

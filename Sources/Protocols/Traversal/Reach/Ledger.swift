@@ -1,22 +1,22 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The probes and searches that this node sent on the word of others, so that no member makes it flood a third party.
+/// The probes and searches that other members caused, counted so that none of them makes this node flood a third party.
 ///
-/// Callers cost nothing to invent, so what is sent is counted by the address that receives it and by the coordinator
-/// that named it, too: both are something that a member has only one of.
+/// Identities of callers cost nothing, so probes are also counted by their target address and by the coordinator that
+/// named it: a member has only one of each.
 struct Ledger: Sendable {
     /// Whether a probe may be sent.
     enum Permission: Hashable, Sendable {
         case granted
-        /// The target or the coordinator has had its share; a later probe may go.
+        /// The budget of the target or of the coordinator is spent; a later probe may be sent.
         case later
-        /// The peer has had its share of this minute.
+        /// The peer's budget for this minute is spent.
         case refused
     }
 
     private struct Entry: Sendable {
-        /// Probes to each address that no other member observed, and when the last one went.
+        /// The count and the time of the last probe to each address that no other member observed.
         var probes: OrderedDictionary<SocketAddress, (count: Int, last: Duration)> = [:]
         /// Addresses from which the peer answered.
         var answered = OrderedSet<SocketAddress>()
@@ -42,7 +42,7 @@ struct Ledger: Sendable {
 
     /// Whether one more probe may go to an address that the peer has not answered from; counts it if so.
     ///
-    /// `isUnobserved` says that only the peer itself named the address.
+    /// `isUnobserved` is set if only the peer itself named the address.
     mutating func takeProbe(
         to address: SocketAddress,
         isUnobserved: Bool,
@@ -87,9 +87,10 @@ struct Ledger: Sendable {
         return true
     }
 
-    /// Notes that the peer answered from there, with a key that only it has.
+    /// Notes that the peer answered from an address, with a key that only it has.
     ///
-    /// An answer names the probe's transaction, so that address takes part and is no third party: it begins anew.
+    /// An answer contains the probe's transaction id, so the host at the address participates and is not a third party: its
+    /// bucket is reset.
     mutating func answered(from address: SocketAddress, _ peer: PeerId, at now: Duration) {
         self.targetProbes.forget(Self.target(address.ip))
         guard let position = self.position(of: peer, now) else { return }

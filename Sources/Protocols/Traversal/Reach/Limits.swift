@@ -56,9 +56,9 @@ extension Reach {
         package var relayDelay = Duration.milliseconds(250)
         /// The time that a chosen address may take to become the connection's before the relay is used.
         package var moveTime = Duration.seconds(2)
-        /// Requests that wait for their answer, in all.
+        /// Pending requests in total.
         package var transactions = 4096
-        /// The time for which they wait.
+        /// The time for which a request awaits its answer.
         package var transactionTime = Duration.seconds(3)
         /// Answers at once to a peer's requests in one session.
         package var answersBurst = 64
@@ -74,13 +74,13 @@ extension Reach {
         package var searchDelay = Duration.seconds(2)
         /// The pause before it is tried again while the peer has not proved over a relay that it is a member.
         package var searchRetry = Duration.seconds(1)
-        /// Ports that are opened beside the node's own.
+        /// The number of ports that are opened in addition to the node's own.
         package var searchPorts = 255
         /// Probes of one round, to random ports.
         package var searchProbesPerRound = 512
         package var searchRounds = 2
         package var searchProbesPerSecond = 100
-        /// The time for which the last probes may be answered.
+        /// The time in which the last probes may still be answered.
         package var searchLinger = Duration.seconds(1)
 
         // MARK: Connections
@@ -97,11 +97,11 @@ extension Reach {
 
         // MARK: Relaying
 
-        /// Ends of channels that one peer may have here.
+        /// The most ends of channels that one peer may have at this node.
         package var channelsPeer = 8
-        /// Ends of channels in all.
+        /// The most ends of channels in total.
         package var channels = 64
-        /// Ways over relays that a node holds beside direct ones, to fall back to.
+        /// The channels that a node keeps as a fallback for direct connections.
         package var standbyChannels = 4
 
         package init() {}

@@ -12,11 +12,11 @@ extension Reach {
         case offer(SessionId, target: PeerId, SessionKey, Offer)
         /// To the callee: the caller wants a connection.
         case forwardedOffer(SessionId, from: PeerId, SessionKey, Offer, Introduction)
-        /// From the callee: it is there.
+        /// From the callee: its consent, with its addresses.
         case answer(SessionId, Offer)
-        /// From the callee: not now.
+        /// From the callee: its refusal, with the reason.
         case decline(SessionId, Refusal)
-        /// To the caller: the callee is there.
+        /// To the caller: the callee's answer, with the introduction.
         case forwardedAnswer(SessionId, Offer, Introduction)
         /// To the caller: the session failed.
         case failed(SessionId, Refusal)

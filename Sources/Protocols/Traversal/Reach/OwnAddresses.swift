@@ -1,7 +1,7 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The addresses of this node, by its own account and by that of others, and the checks of those of peers.
+/// The addresses of this node, from its interfaces and from observers, and the checks of peers' addresses.
 struct OwnAddresses: Sendable {
     /// An address of this node, as an observer elsewhere sees it.
     struct Observation: Sendable {
@@ -11,7 +11,7 @@ struct OwnAddresses: Sendable {
 
     /// STUN servers that are remembered.
     private static let serverLimit = 8
-    /// Addresses that others see, in one offer: more of them only say that the NAT draws ports.
+    /// The most observed addresses in one offer: a longer list only means that the NAT maps every destination to a new port.
     private static let observedLimit = 4
 
     /// The addresses of this device's interfaces that others could use; nil before the driver names any.
@@ -25,7 +25,7 @@ struct OwnAddresses: Sendable {
 
     private var own: [SocketAddress] { self.interfaces ?? [] }
 
-    /// Takes the addresses of this device's interfaces; returns whether others took their place.
+    /// Replaces the addresses of this device's interfaces; returns whether the set changed.
     mutating func replace(with addresses: [SocketAddress]) -> Bool {
         self.isOnLoopback = !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
         let usable = Array(OrderedSet(addresses.map { SocketAddress($0.ip.unmapped.withoutScope, port: $0.port) }))
@@ -52,9 +52,9 @@ struct OwnAddresses: Sendable {
 
     /// Returns the mapping behaviour of this node's NAT.
     ///
-    /// Two that see the same outer address from different places prove it; that is remembered while the network is the
-    /// same. From a single one it is a guess: a NAT that kept this node's port most likely keeps it for everybody, one
-    /// that did not most likely draws another one for each.
+    /// Two observers at different addresses that report equal outer addresses prove it until the network changes. With a
+    /// single observer it is a guess: a NAT that preserved this node's port most likely does so for every destination, and
+    /// one that did not most likely maps each destination to another port.
     func mapping(seenBy peers: [Observation]) -> MappingBehaviour {
         guard self.provenMapping == .unknown else { return self.provenMapping }
         let seen = self.observations(peers).filter { !$0.address.isIPv6 }
@@ -115,7 +115,7 @@ struct OwnAddresses: Sendable {
         return true
     }
 
-    /// Why no datagram goes to an address of a peer, or nil; fewer checks apply to what a member saw itself.
+    /// The reason to send no datagram to an address of a peer, or nil; observed addresses are exempt from some checks.
     func implausibility(
         of address: SocketAddress,
         isObserved: Bool,

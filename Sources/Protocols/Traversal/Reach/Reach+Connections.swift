@@ -73,7 +73,7 @@ extension Reach {
         self.endSessions(with: peer, now, &effects)
     }
 
-    /// Tells a peer where its datagrams come from.
+    /// Reports to a peer the source of its datagrams.
     private mutating func tell(_ peer: PeerId, _ address: SocketAddress, _ effects: inout [Effect]) {
         guard let state = self.peers[peer], state.told != address, let network = state.networks.first else { return }
         self.peers[peer]?.told = address
@@ -117,7 +117,7 @@ extension Reach {
         }
         guard let network = state.networks.first else { return }
         if let id = self.sessions.byPeer[peer], let session = self.sessions[id] {
-            // A session that is still young may bring what is needed; an old one was for something else.
+            // A recent session may still provide a path; an old one had another purpose.
             if session.relay.channel != nil { self.planRelay(id, now, &effects) }
             guard session.introductions.first != nil, session.relay.channel == nil else { return }
             self.end(id, now, &effects)
@@ -133,13 +133,13 @@ extension Reach {
         self.peers.schedule(Upgrade(since: now, due: now + pause, isUrgent: true), of: peer)
     }
 
-    /// The peer is heard where the connection runs.
+    /// Handles an answer of the peer on the connection's path.
     mutating func pathAnswered(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
         guard self.peers[peer]?.isSuspect == true else { return }
         self.pathConfirmed(peer, now, &effects)
     }
 
-    /// A channel to a peer that its connection does not use, over a relay that is there.
+    /// A channel to a peer that its connection does not use, over a relay that responds.
     private func standby(to peer: PeerId) -> (ChannelId, HeldChannel)? {
         for (channel, held) in self.channels where held.peer == peer && self.peers[peer]?.channel != channel {
             guard let relay = self.peers[held.relay], relay.channel == nil, !relay.isSuspect else { continue }

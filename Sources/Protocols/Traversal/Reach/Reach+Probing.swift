@@ -91,21 +91,21 @@ extension Reach {
         let bytes = STUNPacket.encode(answer, key: SymmetricKey(data: key.bytes))
         effects.append(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
         if session == nil {
-            // Who dialled looks whether the connection can go on there; the other side has nothing to decide.
+            // Only the dialler validates whether the connection can migrate to the new path.
             guard let owner, let link, link.isDialler, link.remote != way.address else { return }
             self.beginPath(to: owner, now)
         }
         self.heard(way, name.session, now, &effects)
     }
 
-    /// Whether one more answer may be given.
+    /// Whether the budget permits one more answer, which it charges.
     private mutating func takeAnswer(_ id: SessionId, _ owner: PeerId?, _ now: Duration) -> Bool {
         let rate = RateLimit(perSecond: self.limits.answersPerSecond, atOnce: self.limits.answersBurst)
         if self.sessions[id] != nil { return self.sessions[id]?.probing.answers.take(under: rate, at: now) == true }
         return owner.map { self.peers[$0]?.answers.take(under: rate, at: now) == true } ?? false
     }
 
-    /// The peer can reach this node from there.
+    /// Handles a probe of the peer: it can reach this node from this address.
     private mutating func heard(_ way: Session.Way, _ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         guard let session = self.sessions[id], session.choice.way == nil else { return }
         self.sessions[id]?.search.heard(on: way.port)

@@ -1,7 +1,7 @@
 internal import Identity
 internal import OrderedCollections
 
-// From when two sides know of each other until datagrams pass: what is tried, when, and what is taken.
+// Hole punching, from the offer to the first datagrams: the candidates, their probes, and the choice.
 extension Reach {
     /// Handles an offer that a coordinator forwards.
     mutating func forwardedOfferReceived(
@@ -61,7 +61,7 @@ extension Reach {
             return session.peer == caller && session.purpose == .incoming ? nil : .refused
         }
         guard self.sessions.byPeer.count < self.limits.sessions else { return .refused }
-        // Of two simultaneous offers that of the lower PeerId goes on.
+        // Of two simultaneous offers, that of the lower PeerId prevails.
         if let own = self.sessions.byPeer[caller], self.sessions.isOutgoing(own), self.localPeerId < caller {
             return .busy
         }
@@ -120,7 +120,7 @@ extension Reach {
         )
     }
 
-    /// Why no datagram goes to an address of a peer, or nil; fewer checks apply to what a member saw itself.
+    /// The reason to send no datagram to an address of a peer, or nil; observed addresses are exempt from some checks.
     func implausibility(of address: SocketAddress, isObserved: Bool) -> Implausibility? {
         self.ownAddresses.implausibility(of: address, isObserved: isObserved, seenBy: self.peers.observations)
     }
@@ -206,7 +206,7 @@ extension Reach {
             effects.append(.host(.record(session.peer, .fellBack(over: held.relay))))
             effects.append(.fallBack(session.peer, channel))
         } else {
-            // What was chosen did not bring a connection in time; it is looked at anew.
+            // The chosen address brought no connection in time; the choice is made again.
             self.sessions[id]?.choice.way = nil
             self.sessions[id]?.dialled(channel.address, self.limits.sessionPatience, at: now)
             effects.append(.host(.record(session.peer, .dialled(channel.address))))

@@ -62,7 +62,7 @@ extension Reach {
         self.sessions[id]?.sendSearchProbes(&self.probes, self.limits, now, &effects)
     }
 
-    /// The session is over: closes what it opened, but for ports over which the connection may run.
+    /// Closes the ports of a session that has ended, except those over which the connection may run.
     mutating func endSearch(_ session: Session, _ effects: inout [Effect]) {
         guard self.searchPorts.holder == session.key.id else { return }
         self.searchPorts = .free

@@ -4,11 +4,11 @@ internal import OrderedCollections
 
 /// The search for paths to peers that cannot simply be dialled, as a value, free of I/O.
 ///
-/// Two devices behind NATs are brought together by a peer to which both are connected, the *coordinator*: it tells each
-/// where it sees the other, and both send until their NATs let the datagrams pass (Ford, Srisuresh and Kegel,
-/// *Peer-to-Peer Communication Across Network Address Translators*, 2005; RFC 8445). Where that fails because one NAT
-/// draws another port for every destination, many sockets and many ports are tried. Meanwhile, or if nothing works, the
-/// coordinator *relays*: it passes on datagrams of a connection that is encrypted from end to end.
+/// A peer to which both devices are connected, the *coordinator*, brings together two devices behind NATs: it reports to
+/// each the address at which it sees the other, and both send until their NATs let the datagrams pass (Ford, Srisuresh and
+/// Kegel, *Peer-to-Peer Communication Across Network Address Translators*, 2005; RFC 8445). If that fails because one NAT
+/// maps every destination to another port, many sockets and many ports are tried. Meanwhile, or if nothing works, the
+/// coordinator *relays*: it forwards the datagrams of a connection that is encrypted from end to end.
 ///
 /// ```
 /// caller            coordinator            callee
@@ -18,8 +18,8 @@ internal import OrderedCollections
 ///   dials the address that answered, or the channel over the coordinator
 /// ```
 ///
-/// The driver feeds the value ``Input``s with the time and carries out the ``Effect``s it appends, in order. One value
-/// serves all networks of a node, since peers share one connection for all of them.
+/// The driver feeds the value ``Input``s with the time and performs the ``Effect``s it appends, in order. One value serves
+/// all networks of a node, since peers share one connection for all of them.
 package struct Reach: Sendable {
     /// The configuration that the value starts with.
     package struct Configuration: Sendable {
@@ -41,9 +41,9 @@ package struct Reach: Sendable {
 
     /// The facts about a connection.
     package struct Link: Hashable, Sendable {
-        /// Whether this node dialled it: then it is the one that moves it to another path.
+        /// Whether this node dialled the connection; only the dialler migrates it to another path.
         package var isDialler: Bool
-        /// The peer's address; ``ChannelId/address`` when a relay leads there.
+        /// The peer's address; ``ChannelId/address`` if the path leads over a relay.
         package var remote: SocketAddress
         package var pathKey: PathKey
 
@@ -60,22 +60,22 @@ package struct Reach: Sendable {
         case connected(PeerId, NetworkId, Link)
         /// The last admission of the peer in the network ended, or its connection did.
         case disconnected(PeerId, NetworkId)
-        /// The connection goes on over another path: an address, or that of a channel.
+        /// The connection migrated to another path: an address, or that of a channel.
         case pathChanged(PeerId, SocketAddress)
-        /// The peer did not answer from where the connection was to go on.
+        /// The peer did not answer on the path to which the connection was to migrate.
         case pathRefused(PeerId, SocketAddress)
-        /// Nothing comes from the peer although something should have.
+        /// The path is silent although an acknowledgement is due.
         case pathSuspected(PeerId)
-        /// The peer is heard again on the path that was suspected.
+        /// The peer answered on the suspected path.
         case pathAnswered(PeerId)
         /// The addresses of this device's interfaces, with the port of its socket; another set means that the network
         /// changed.
         case ownAddressesChanged([SocketAddress])
-        /// A STUN server says that datagrams of this node's socket come from there.
+        /// A STUN server reported this address as the source of datagrams from this node's socket.
         case addressObserved(SocketAddress, by: SocketAddress)
-        /// The node wants a connection, and dialling the addresses that it knows does not lead there.
+        /// The node wants a connection, and dialling the known addresses failed.
         case sought(PeerId, NetworkId)
-        /// The node wants a connection over a relay even where a direct path works; like any relayed one it becomes
+        /// The node wants a connection over a relay even if a direct path works; like any relayed connection it is made
         /// direct later.
         case soughtOverRelay(PeerId, NetworkId)
         /// The node no longer wants a connection.
@@ -90,7 +90,7 @@ package struct Reach: Sendable {
         case datagramReceived([UInt8], from: SocketAddress, port: UInt16?)
         /// The ports that `openPorts` requested, as many as could be had.
         case portsOpened([UInt16])
-        /// The filtering of this device's NAT is to be found out; a `filteringFound` effect answers.
+        /// Requests a test of the filtering of this device's NAT; a `filteringFound` effect answers.
         case filteringRequested
         /// The time of the last `wake` effect came.
         case timeReached
@@ -175,10 +175,10 @@ package struct Reach: Sendable {
         self.probes = Probes(seed: configuration.randomSeed, configuration.limits)
     }
 
-    /// Whether the peer is admitted on a connection that can be told of ways.
+    /// Whether the peer is admitted on a connection, which can therefore carry messages to it.
     package func isConnected(to peer: PeerId) -> Bool { self.peers[peer] != nil }
 
-    /// Over whom a channel leads.
+    /// The peer that relays a channel.
     package func relay(of channel: ChannelId) -> PeerId? { self.channels[channel]?.relay }
 
     /// The mapping behaviour of this node's NAT; a guess, unless ``isMappingProven``.

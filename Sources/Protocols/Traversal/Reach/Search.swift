@@ -85,7 +85,7 @@ extension Session {
             self.search.dueAt = due + interval
             probes.send(to: way, for: self, now, &effects)
         }
-        // What is still due was missed for good: a node that slept does not make up for it.
+        // Probes beyond the catch-up are skipped: after a sleep of the node the search continues at its rate.
         if let due = self.search.dueAt, due <= now { self.search.dueAt = now + interval }
     }
 }

@@ -104,7 +104,7 @@ struct Session: Sendable {
         return way
     }
 
-    /// Notes that the chosen address does not work after all.
+    /// Dismisses the chosen address, which does not work.
     mutating func dismiss(_ address: SocketAddress) {
         self.choice.way = nil
         self.probing.dismiss(address)
@@ -117,10 +117,10 @@ struct Session: Sendable {
     }
 }
 
-/// The peers that brought the two sides of a session together, and what they say of the other side.
+/// The coordinators of a session, and their information about the other side.
 struct Introductions: Sendable {
     private(set) var helpers = OrderedSet<PeerId>()
-    /// The first of them, to whom what is sent for the session is counted; nil under a connection's key.
+    /// The first of them, to whose budget the probes of the session are charged; nil under a connection's key.
     private(set) var first: PeerId?
     private(set) var peerMapping = MappingBehaviour.unknown
     /// The peer's address as the coordinator sees it, if the peer names the same host.
@@ -138,7 +138,7 @@ struct Introductions: Sendable {
     mutating func remove(_ helper: PeerId) { self.helpers.remove(helper) }
 }
 
-/// The way over a coordinator that relays, for when no direct one is found in time.
+/// The channel over a coordinator that relays, which is used if no direct path is found in time.
 struct RelayFallback: Sendable {
     /// The best channel that came with the session.
     private(set) var channel: ChannelId?
@@ -147,7 +147,7 @@ struct RelayFallback: Sendable {
     /// The time at which the channel is used.
     var dueAt: Duration?
 
-    /// Takes a channel, unless a better one came before.
+    /// Adds a channel; the first one is kept.
     mutating func add(_ channel: ChannelId) {
         if self.channel == nil { self.channel = channel }
     }

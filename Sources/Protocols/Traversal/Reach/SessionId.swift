@@ -1,4 +1,4 @@
-/// The name of a session: eight random bytes of the caller's.
+/// The identifier of a session: eight random bytes that the caller draws.
 package struct SessionId: Hashable, Sendable {
     package static let byteCount = 8
 
@@ -57,7 +57,7 @@ package struct PathKey: Hashable, Sendable {
 
 /// The way in which a node's NAT chooses the outer port, in the words of RFC 4787, section 4.1.
 package enum MappingBehaviour: UInt8, Hashable, Sendable {
-    /// Too few have said what they see.
+    /// Too few peers have reported this node's address.
     case unknown = 0
     /// The outer port is the same for every destination, or there is no NAT.
     case endpointIndependent = 1

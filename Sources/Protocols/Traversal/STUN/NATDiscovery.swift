@@ -155,9 +155,9 @@ package struct NATDiscovery: Sendable {
         effects.append(effect)
     }
 
-    // MARK: What the answers mean
+    // MARK: Interpretation of the answers
 
-    /// Whether what the server calls its other address is one, and not its own invention.
+    /// Whether the server's other address is a usable second one: dialable, of the same family, with another IP and port.
     private func isSecond(_ other: SocketAddress) -> Bool {
         let other = other.unmapped
         return other.isDialable && other.isIPv6 == self.server.isIPv6
@@ -196,7 +196,7 @@ package struct NATDiscovery: Sendable {
     private var filtering: NATFiltering {
         if self.isAnswered(.otherSource) { return .endpointIndependent }
         if self.isRefused(.otherSource) || self.isRefused(.otherSourcePort) { return .unknown(.changeRefused) }
-        // From a place that is never heard there is nothing to filter.
+        // If the second address is silent, its silence proves no filtering.
         guard self.isAnswered(.otherAddress) || self.isAnswered(.otherAddressAndPort) else {
             return .unknown(.secondAddressSilent)
         }

@@ -128,7 +128,7 @@ extension SocketAddress {
 }
 
 extension ByteWriter {
-    /// Writes an attribute; what is between its end and the next multiple of four bytes is zero.
+    /// Writes an attribute, padded with zeros to a multiple of four bytes.
     mutating func writeAttribute(_ type: UInt16, _ value: [UInt8]) {
         self.write(type)
         self.write(UInt16(value.count))

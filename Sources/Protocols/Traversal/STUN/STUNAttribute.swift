@@ -10,13 +10,13 @@ package enum STUNAttribute: Hashable, Sendable {
     case username([UInt8])
     /// ERROR-CODE.
     case errorCode(STUNErrorCode)
-    /// UNKNOWN-ATTRIBUTES: what the server had to understand and did not.
+    /// UNKNOWN-ATTRIBUTES: the comprehension-required attributes that the server did not understand.
     case unknownAttributes([UInt16])
     /// SOFTWARE.
     case software(String)
-    /// CHANGE-REQUEST (RFC 5780): from where the answer shall come.
+    /// CHANGE-REQUEST (RFC 5780): the address and port from which to send the response.
     case changeRequest(STUNChange)
-    /// RESPONSE-ORIGIN (RFC 5780): from where the answer came.
+    /// RESPONSE-ORIGIN (RFC 5780): the source of the response.
     case responseOrigin(SocketAddress)
     /// OTHER-ADDRESS (RFC 5780): the server's other address and port.
     case otherAddress(SocketAddress)
@@ -51,7 +51,7 @@ package struct STUNErrorCode: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// The request says something that must be understood and is not.
+    /// The request has a comprehension-required attribute that is not understood.
     static let unknownAttribute = STUNErrorCode(known: 420, "Unknown Attribute")
 }
 

@@ -39,7 +39,8 @@ package struct STUNMessage: Hashable, Sendable {
 
 // A message may repeat an attribute; the first one counts (RFC 8489, section 14).
 extension STUNMessage {
-    /// The address from which the request came, as the answer says it; that of RFC 3489 if there is no other.
+    /// The source of the request as the response states it; MAPPED-ADDRESS of RFC 3489 is used if there is no
+    /// XOR-MAPPED-ADDRESS.
     package var mappedAddress: SocketAddress? {
         var plain: SocketAddress?
         for attribute in self.attributes {
@@ -64,12 +65,12 @@ extension STUNMessage {
         self.first { if case .otherAddress(let address) = $0 { address } else { nil } }
     }
 
-    /// The address from which a request wants its response (RFC 5780); from where it went unless it says otherwise.
+    /// The change of source that a request asks for (RFC 5780); empty without CHANGE-REQUEST.
     package var change: STUNChange {
         self.first { if case .changeRequest(let change) = $0 { change } else { nil } } ?? []
     }
 
-    /// The attributes that must be understood and are not known here.
+    /// The comprehension-required attributes that are unknown.
     package var unknownAttributes: [UInt16] {
         self.attributes.compactMap { attribute in
             guard case .other(let type, _) = attribute, type < STUNAttribute.firstOptionalType,

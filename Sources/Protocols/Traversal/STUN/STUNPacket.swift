@@ -3,8 +3,8 @@ package import Crypto
 
 /// A STUN message as it travels in a datagram: header, attributes, integrity, fingerprint.
 ///
-/// A packet that was read has the right lengths and, if it has one, the right fingerprint. Nothing more is proved before
-/// ``isAuthentic(under:by:leastByteCount:)`` said so.
+/// A decoded packet has consistent lengths and, if it has a fingerprint, a correct one. Its origin is unverified until
+/// ``isAuthentic(under:by:leastByteCount:)`` returns true.
 package struct STUNPacket: Hashable, Sendable {
     /// The hash of an integrity attribute.
     package enum Algorithm: Hashable, Sendable {

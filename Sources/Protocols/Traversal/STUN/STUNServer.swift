@@ -1,19 +1,19 @@
 package import Identity
 
-/// The answering side of STUN: it tells a client the source of its request.
+/// A STUN server, which reports to a client the source of its request.
 ///
-/// It remembers of its clients only how much it answered them of late. Since the source of a datagram can be forged, an
-/// answer could hit a host that sent no request: so no answer is longer than ``replyFactor`` times its request, none
-/// goes to another address or port than the request names as its source, and the answers for one source and in all are
-/// limited.
+/// Its only state about clients is the rate of their recent answers. Since the source of a datagram can be forged, an answer
+/// could reach a host that sent no request. Therefore no answer is longer than ``replyFactor`` times its request, none goes
+/// to an address or port other than the request's source, and answers are limited for each source and in total.
 package struct STUNServer: Sendable {
     /// The bounds of the answers.
     package struct Limits: Sendable {
-        /// For one IPv4 address or one /64 of IPv6; finding out the kind of a NAT takes about ten.
+        /// For one IPv4 address or one /64 of IPv6; determining the kind of a NAT takes about ten.
         package var perSource: RateLimit
-        /// For everybody together.
+        /// For all sources together.
         package var total: RateLimit
-        /// The sources that are remembered; a source that sends a request after this many others starts anew.
+        /// The most sources that are remembered; a source that sends a request after this many others starts with a full
+        /// bucket.
         package var sourceLimit: Int
 
         package init(
@@ -99,7 +99,7 @@ package struct STUNServer: Sendable {
         now: Duration
     ) -> Reply? {
         guard source.isDialable,
-            let packet = try? STUNPacket(bytes),  // what is no STUN message gets no answer
+            let packet = try? STUNPacket(bytes),  // nil: malformed messages get no answer
             packet.message.kind == .request, packet.message.method == STUNMessage.binding,
             self.allows(source, now)
         else { return nil }

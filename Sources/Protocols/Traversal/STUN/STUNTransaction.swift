@@ -41,7 +41,7 @@ package struct STUNTransaction: Sendable {
         case send([UInt8], to: SocketAddress)
         /// Feed `timeReached` at this time; replaces an earlier wake.
         case wake(at: Duration)
-        /// It is over.
+        /// The transaction has ended.
         case finish(Outcome)
     }
 
@@ -149,7 +149,7 @@ package enum STUNFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case noAnswer
     /// The server refused.
     case refused(STUNErrorCode)
-    /// The answer says something that must be understood and is not.
+    /// The answer has a comprehension-required attribute that is not understood.
     case notUnderstood([UInt16])
     /// The answer names no address that a host could have.
     case noAddress
