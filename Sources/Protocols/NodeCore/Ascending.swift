@@ -1,12 +1,12 @@
 internal import Algorithms
 
-/// Different elements in ascending order, found by halving.
+/// Distinct elements in ascending order, found by binary search.
 ///
-/// Cheaper to keep and to walk than a hash table for what a node has some dozens of.
+/// For some dozens of elements it takes less memory and time than a hash table.
 struct Ascending<Element: Comparable & Sendable>: Sendable {
     private(set) var elements: [Element] = []
 
-    /// Adds an element unless it is there.
+    /// Adds an element unless it is present.
     mutating func insert(_ element: Element) {
         if let last = self.elements.last, last < element { return self.elements.append(element) }
         let position = self.position(of: element)

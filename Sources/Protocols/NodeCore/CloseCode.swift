@@ -4,15 +4,15 @@ internal import Identity
 package enum CloseCode: UInt64, Sendable, CaseIterable {
     /// The node stops; its peers may dial again later.
     case shutdown = 0x100
-    /// No valid token was shown. Says nothing about which networks the closer knows.
+    /// No valid token was shown. The code does not reveal the closer's networks.
     case notAdmitted = 0x101
     /// The peer's own, genuine token has expired.
     case tokenExpired = 0x102
     /// The peer was revoked in the last network that both shared.
     case revoked = 0x103
-    /// The hello did not come in time.
+    /// No hello arrived in time.
     case helloTimeout = 0x104
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     case protocolViolation = 0x105
     /// Another connection of the same pair is kept instead.
     case superseded = 0x106
@@ -28,25 +28,25 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case declined = 0x10B
     /// The receiver's bound was exceeded.
     case tooLarge = 0x10C
-    /// The connection was idle and the closer has more than it keeps; the peer may dial again when it needs it.
+    /// The connection was idle and the closer has more than it keeps; the peer may dial again when it needs one.
     case surplus = 0x10D
-    /// The invitation's time is over.
+    /// The invitation has expired.
     case invitationExpired = 0x10E
     /// The invitation was used before.
     case invitationUsed = 0x10F
     /// The invitation ended after five wrong proofs.
     case invitationBurnt = 0x110
-    /// The inviter took the invitation back.
+    /// The inviter withdrew the invitation.
     case invitationWithdrawn = 0x111
-    /// The inviter's person said no.
+    /// The inviter's user declined the join.
     case joinDeclined = 0x112
-    /// The inviter's person did not say anything in time.
+    /// The inviter's user did not decide in time.
     case joinUndecided = 0x113
-    /// The requester gave the request up.
+    /// The requester cancelled the request.
     case requestCancelled = 0x114
-    /// The time for the request was over.
+    /// The request timed out.
     case requestOverdue = 0x115
-    /// A person disconnected the closer from the peer, which is not to dial by itself for a while.
+    /// A user disconnected the closer from the peer, which must not dial on its own for a while.
     case manuallyDisconnected = 0x116
     /// The receiver's disk has no room for the file.
     case noRoom = 0x117
@@ -63,7 +63,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     /// The receiver has no user or program that decides about files.
     case offerUnattended = 0x11D
 
-    /// The reason in plain words, with what the other side can do.
+    /// The reason in plain words, with the next step for the other side.
     package var explanation: String {
         switch self {
         case .shutdown: "the peer stopped"

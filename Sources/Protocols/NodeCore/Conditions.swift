@@ -1,8 +1,8 @@
 /// The resources that the machine and its owner spare for the node.
 package struct Conditions: Hashable, Sendable {
-    /// Whether there is a network at all, as far as the system knows.
+    /// Whether the system reports a network.
     package var hasNetwork = true
-    /// Whether the node only does what a person asked for: it is silent on the local network, and seeks no peer.
+    /// Whether the node only acts on requests: it announces nothing on the local network, and seeks no peer.
     package var isReduced = false
 
     package init() {}

@@ -39,7 +39,7 @@ extension ConnectionState {
         return nil
     }
 
-    /// Whether another network may be agreed on, of `limit` in all; one that already is counts once.
+    /// Whether another network may be admitted; at most `limit` networks are, and one that is admitted counts once.
     func hasRoom(for network: NetworkId, limit: Int) -> Bool {
         self.peerings[network] != nil || self.peerings.count < limit
     }

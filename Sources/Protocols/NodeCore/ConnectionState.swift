@@ -3,9 +3,9 @@ internal import Identity
 /// An admission on one connection in one network.
 struct Peering: Hashable, Sendable {
     enum State: Hashable, Sendable {
-        /// We showed our token. May become `proved` (both showed theirs at once) or `admitted`, or end.
+        /// This node showed its token. May become `proved` (both showed theirs at once) or `admitted`, or end.
         case offered
-        /// Their token is good and we showed ours. May become `admitted`, or end.
+        /// The peer's token is valid, and this node showed its own. May become `admitted`, or end.
         case proved
         /// Both proved themselves. Ends by expiry, revocation, leaving, or with the connection.
         case admitted
@@ -13,15 +13,15 @@ struct Peering: Hashable, Sendable {
 
     var state: State
     var index: UInt8
-    /// The peer's token once it was good.
+    /// The peer's token after its verification.
     var token: AccessToken?
-    /// Whether the peer was told every revocation that this node knows.
+    /// Whether every known revocation was sent to the peer.
     var knowsRevocations = false
-    /// Whether the peer gets the member secret as soon as it was.
+    /// Whether the member secret must be sent to the peer after the revocations.
     var isOwedSecret = false
 }
 
-/// A connection and what was agreed on it.
+/// A connection with its admissions.
 struct ConnectionState: Sendable {
     var link: Link
     var standing: Standing
@@ -47,7 +47,7 @@ struct ConnectionState: Sendable {
         self.buckets = buckets
     }
 
-    /// Whether the peer takes part in the hash tables of its networks.
+    /// Whether the peer is a node of its networks' hash tables.
     var hasTable: Bool { self.hello.remoteCapabilities.contains(.hashTable) }
     var isAdmitted: Bool { self.peerings.contains { $0.value.state == .admitted } }
 

@@ -8,15 +8,15 @@ internal import Identity
 struct Deadlines: Sendable {
     /// The event that becomes due.
     enum Cause: Hashable, Sendable {
-        /// The time for a hello, or for a join, is over.
+        /// The deadline of a hello or of a join.
         case connection(ConnectionId)
-        /// The pause before a peer is dialled again is over.
+        /// The end of the pause before a peer is dialled again.
         case dial(PeerId)
         /// A dial has taken so long that the traversal starts.
         case traversal(PeerId)
-        /// The time to reach an inviter is over.
+        /// The deadline for reaching an inviter.
         case join(PeerId)
-        /// The time for which a person disconnected is over.
+        /// The end of a manual disconnect.
         case manualDisconnect(PeerId)
     }
 

@@ -117,7 +117,7 @@ package enum JoinEffect: Hashable, Sendable {
     case failed(PeerId, NetworkId, JoinFailure)
 }
 
-/// One side of what this node forwards.
+/// One side of a channel that this node relays.
 package struct RelaySide: Hashable, Sendable {
     package var connection: ConnectionId
     package var channel: ChannelId
@@ -138,15 +138,15 @@ package struct PendingJoinRequest: Hashable, Sendable {
 package enum Refusal: Hashable, Sendable {
     /// It showed no token at all.
     case noToken
-    /// It showed one that is no good.
+    /// It showed an invalid token.
     case token(TokenProblem)
-    /// It said nothing in time.
+    /// It sent no hello in time.
     case helloTimeout
-    /// It broke the protocol.
+    /// It violated the protocol.
     case protocolViolation(String)
     /// It has another version of the protocol.
     case unsupportedVersion(found: UInt8, supported: UInt8)
-    /// Its proof for an invitation was wrong or came too late.
+    /// Its proof for an invitation was wrong or late.
     case invitation(String)
     /// There is no room for it.
     case tooManyPeers

@@ -276,7 +276,7 @@ extension Frame {
         return verdicts
     }
 
-    /// A code that a later version added says no more than "not admitted" to this one.
+    /// Decodes a code; one of a later version is treated as "not admitted".
     private static func code(_ number: UInt16) -> CloseCode {
         CloseCode(rawValue: UInt64(number)) ?? .notAdmitted
     }

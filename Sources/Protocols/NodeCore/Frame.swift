@@ -1,23 +1,23 @@
 internal import Algorithms
 package import Identity
 
-/// A control frame: what two nodes say to each other about admission and revocation.
+/// A control frame, by which two nodes exchange tokens, secrets and revocations.
 ///
 /// On the wire a frame is its length as a QUIC varint (RFC 9000, section 16), one type byte and the body that
-/// `docs/spec/admission.md` lays out. Integers are big endian. A frame must be used up to its last byte.
+/// `docs/spec/admission.md` lays out. Integers are big endian. A frame with bytes after its last field is refused.
 package enum Frame: Hashable, Sendable {
-    /// Shows tokens, each under an index that from now on stands for its network on this connection.
+    /// Shows tokens, each under an index that denotes its network on this connection from then on.
     case hello(Hello)
     /// Answers a hello: for each index a token of the answerer or a refusal.
     case helloReply(HelloReply)
-    /// Tells which of the answerer's tokens were good.
+    /// Acknowledges the reply with a verdict on each of the responder's tokens.
     case helloAcknowledgement([Verdict])
     /// Proves knowledge of an invitation's secret (the only frame besides those of hello before admission).
     case join(proof: [UInt8])
     /// Grants a join: a token, with the network's rendezvous key if it is known, and the binary form of the network's
     /// metadata.
     case joinGrant(AccessToken, metadata: [UInt8])
-    /// Refuses a join on a connection that stays, and says why.
+    /// Refuses a join on a connection that stays open, with the reason.
     case joinRefusal(CloseCode)
     /// The revocation because of which the sender refuses the receiver's token.
     case revocation(Revocation)
@@ -79,7 +79,7 @@ package enum Frame: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// The node takes part in the hash tables; without it, it is in no other node's table.
+        /// The node is part of the hash tables; without this capability no other node adds it to its table.
         package static let hashTable = Self(rawValue: 1)
     }
 

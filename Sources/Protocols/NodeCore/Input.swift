@@ -17,16 +17,16 @@ package enum Input: Sendable {
     case services(ServiceInput)
     /// An event of a network's mailboxes.
     case mailbox(NetworkId, Mailbox.HostInput)
-    /// Whether the application takes mail from now on, in all networks.
+    /// Whether the application accepts mail from now on, in every network.
     case receivesMail(Bool)
 
     /// The time of the last `wake` effect came.
     case timeReached
-    /// The addresses at which other nodes can dial this node; an address without IP stands for where a datagram comes from.
+    /// The addresses at which other nodes can dial this node; an address without IP denotes the source of the datagram.
     case addressesChanged([SocketAddress])
-    /// The machine or its owner has more or less to spare for this node.
+    /// The availability of a network, or the node's reduced mode, changed.
     case conditionsChanged(Conditions)
-    /// The machine slept and woke, or is in another network now.
+    /// The machine woke from sleep, or changed its network.
     case resumed
     /// The node stops: close the connections.
     case stopping
@@ -67,7 +67,7 @@ package enum PeerInput: Sendable {
     case wanted(PeerId)
     /// Keep a connection to a peer that may be a member of the network and has no known address.
     ///
-    /// Other members coordinate the connection, over one of them at first if `overRelay` says so.
+    /// Other members coordinate the connection; `overRelay` requests one over a relay first.
     case traversalRequested(PeerId, NetworkId, overRelay: Bool)
     /// A person disconnects from the peer: close its connections, and stay apart for a while.
     case unwanted(PeerId)
@@ -121,9 +121,9 @@ package enum PathInput: Sendable {
     case probeReceived([UInt8], from: SocketAddress, port: UInt16?)
     /// The ports that an `openPorts` effect requested, as many as could be had.
     case portsOpened([UInt16])
-    /// The filtering of this device's NAT is to be found out; a `filteringFound` effect answers.
+    /// Requests a test of the filtering of this device's NAT; a `filteringFound` effect answers.
     case filteringRequested
-    /// A STUN server sees this node's socket at that address.
+    /// A STUN server observed this node's socket at that address.
     case addressObserved(SocketAddress, by: SocketAddress)
 }
 

@@ -76,7 +76,7 @@ struct Invitations: Sendable {
         }
     }
 
-    /// Ends invitations whose time is over, and forgets those that ended long ago.
+    /// Ends expired invitations, and forgets those that ended long ago.
     mutating func expire(_ now: NodeTime, _ effects: inout [Effect]) {
         for open in self.open.values.joined() where open.invitation.isExpired(at: now.wallSeconds) {
             self.end(open.invitation, .expired, now, &effects)
@@ -84,7 +84,7 @@ struct Invitations: Sendable {
         while let first = self.ended.first, first.end <= now.monotonic { self.ended.removeFirst() }
     }
 
-    /// Uses up the invitation that `proof` fits, and returns it.
+    /// Ends the invitation that `proof` matches as used, and returns it.
     mutating func use(
         _ proof: [UInt8],
         from link: Link,

@@ -22,7 +22,7 @@ struct KnownPeer: Sendable {
     var isTraversing = false
     /// The time at which the traversal starts unless the dial under way succeeds before.
     var traversalAt: Duration?
-    /// The manual disconnect, until it is over.
+    /// The manual disconnect, until it ends.
     var manualDisconnect: ManualDisconnect?
     /// Connections to it, the newest last.
     var connections: [ConnectionId] = []

@@ -4,19 +4,20 @@ package struct Limits: Hashable, Sendable {
     package var manualDisconnectPause = Duration.seconds(600)
     /// The time that a connection may stay without an admission: a hello takes one round trip.
     package var helloTimeout = Duration.seconds(5)
-    /// Connections to peers at a time; a further one is closed with `tooManyPeers`.
+    /// Concurrent connections to peers; a further one is closed with `tooManyPeers`.
     package var connections = 2048
     /// Connections that are kept without use; beyond them the least recently used are closed.
     package var keptConnections = 64
-    /// The time after its last use for which a surplus connection is left alone.
+    /// The time after its last use before which a surplus connection is not closed.
     package var idlePause = Duration.seconds(30)
-    /// Between two looks at connections that are too many.
+    /// The interval of the checks for surplus connections.
     package var surplusLook = Duration.seconds(5)
     /// The time for which a peer is not sought again after one of the two had no room for an idle connection.
     package var surplusPause = Duration.seconds(600)
-    /// Accepted connections without an admission at a time, beside the connections to peers: each may hold 200 KB.
+    /// Concurrent accepted connections without an admission, in addition to those with peers: each may hold 200 KB.
     package var unadmittedConnections = 256
-    /// Between two notes that peers are connected, so that a crash loses no more: each is one transaction for all of them.
+    /// The interval of the notes that peers are connected, the most that a crash loses: each is one transaction for all
+    /// peers.
     package var seenPause = Duration.seconds(600)
     /// Connections to one peer: the one in use, and some that drain.
     package var connectionsPerPeer = 4
@@ -39,11 +40,11 @@ package struct Limits: Hashable, Sendable {
     /// The time that a dial may take before the traversal over other members starts, as RFC 8305, section 8,
     /// waits before the next attempt.
     package var traversalDelay = Duration.milliseconds(250)
-    /// Dials at a time; further ones wait their turn.
+    /// Concurrent dials; further ones are queued.
     package var dials = 64
-    /// Dials of one peer under way at a time, each to addresses that the others do not try.
+    /// Concurrent dials of one peer, each to addresses that the others do not try.
     package var dialsPerPeer = 4
-    /// Peers that wait for their turn to be dialled; further ones are tried again later.
+    /// Queued dials; further peers are tried again later.
     package var queuedDials = 4096
     /// Messages of hash tables that wait for one peer's admission: one query of each of some lookups.
     package var pendingMessagesPerPeer = 32
@@ -73,15 +74,15 @@ package struct Limits: Hashable, Sendable {
     package var clockToleranceSeconds: UInt64 = 300
     /// Wrong proofs after which an invitation is burnt.
     package var wrongProofs = 5
-    /// Invitations open at a time in one network.
+    /// Concurrently open invitations of one network.
     package var openInvitations = 16
-    /// Ended invitations that are remembered, so that a joiner can be told what became of its one.
+    /// Ended invitations that are remembered, so that a joiner learns the fate of its invitation.
     package var endedInvitations = 64
     /// Proofs that one connection may show at once, and one more each minute: each costs a hash for every invitation.
     package var joinsPerConnection = 8
     /// The time that the inviter's user may take to consent.
     package var joinPatience = Duration.seconds(120)
-    /// The further time that a joiner waits for the inviter, which reports it when consent did not come in time.
+    /// The further time that a joiner waits for the inviter, which reports that consent did not arrive in time.
     package var joinReplyPause = Duration.seconds(10)
     /// The time within which a joiner must reach the inviter.
     package var joinReach = Duration.seconds(30)

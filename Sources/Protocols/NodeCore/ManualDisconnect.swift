@@ -1,7 +1,7 @@
 /// A manual disconnect from a peer, which is not dialled until its end even if there are reasons to.
 package struct ManualDisconnect: Hashable, Sendable {
-    /// Whether the person of this device did; else that of the peer, which said so.
+    /// Whether the user of this device disconnected; else the peer reported that its user did.
     package let isOurs: Bool
-    /// The monotonic time at which the two may find each other again.
+    /// The monotonic time at which the two may connect again.
     package let end: Duration
 }

@@ -259,7 +259,7 @@ extension NodeCore {
         self.boundConnections(to: peer, now, &effects)
     }
 
-    /// Lets all but one of the admitted connections to one process drain; one on which a join is under way stays as long.
+    /// Drains all but one of the admitted connections to one process; one with a pending join is kept until the join ends.
     mutating func settle(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let peer = self.connections[id]?.link.peer, self.connections[id]?.join == JoinState.none else { return }
         for other in self.peers[peer]?.connections ?? [] where other != id {
@@ -268,7 +268,7 @@ extension NodeCore {
             else { continue }
             let loser = self.loser(of: id, and: other)
             self.drain(loser, &effects)
-            // What was admitted only there moves over.
+            // Networks that were admitted only on the loser are offered on the other connection.
             self.offerFurther(on: loser == id ? other : id, now, &effects)
         }
         self.boundConnections(to: peer, now, &effects)
@@ -329,19 +329,19 @@ extension NodeCore {
         return false
     }
 
-    /// Whether connections are kept for as many peers as should be.
+    /// Whether the number of kept connections has reached its limit.
     var isBudgetSpent: Bool {
         self.connections.count + self.peers.dialCount >= self.configuration.limits.keptConnections
     }
 
-    /// Sees to it that connections too many are looked through once they have been idle.
+    /// Arms the check for surplus connections at the time when they may have been idle for long enough.
     mutating func armBudget(_ now: NodeTime, _ effects: inout [Effect]) {
         let kept = self.configuration.limits.keptConnections
         guard !self.timers.isSurplusArmed, self.connections.count > kept else { return }
         self.timers.armSurplus(at: now.monotonic + self.configuration.limits.idlePause, &effects)
     }
 
-    /// Closes what has been idle, the least recently used first, until no more are left than are kept.
+    /// Closes idle surplus connections, the least recently used first.
     mutating func closeSurplus(_ now: NodeTime, _ effects: inout [Effect]) {
         let limits = self.configuration.limits
         var surplus = self.connections.count - limits.keptConnections

@@ -139,7 +139,7 @@ extension NodeCore {
         self.forgetInvitation(of: inviter)
     }
 
-    /// Gives up a join whose inviter was not reached.
+    /// Fails a join whose inviter was not reached in time.
     mutating func reachOverdue(_ inviter: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let taken = self.invitations.taken[inviter] else { return }
         for id in self.peers[inviter]?.connections ?? [] {
@@ -201,7 +201,7 @@ extension NodeCore {
         }
     }
 
-    /// Ends the join of a connection that is gone; `reason` is what was said at its end.
+    /// Ends the join of a connection that was closed with `reason`.
     mutating func joinBroke(
         on id: ConnectionId,
         _ state: ConnectionState,
@@ -221,7 +221,7 @@ extension NodeCore {
 
 // MARK: - The inviter
 
-// Invitations that this node shows, and joiners that come with them.
+// Invitations that this node shows, and the joiners that use them.
 extension NodeCore {
     mutating func open(
         _ invitation: Invitation,
@@ -235,7 +235,7 @@ extension NodeCore {
         self.timers.armClock(invitation.expirationSeconds + 1, now, &effects)
     }
 
-    /// Takes an invitation back, also from a joiner that came with it and waits.
+    /// Withdraws an invitation, and refuses a joiner that used it and waits for consent.
     mutating func withdraw(_ invitation: Invitation.ID, _ now: NodeTime, _ effects: inout [Effect]) {
         self.invitations.withdraw(invitation, now, &effects)
         for id in self.connections.ids {

@@ -1,13 +1,13 @@
 internal import Discovery
 internal import Identity
 
-// Member secrets go from member to member, always after the revocations that led to them.
+// Members pass on member secrets to other members, always after the revocations that caused them.
 //
-// The owner's node makes a new secret at each revocation, and sends the revocation first on every connection. A member
-// passes the secret on only where it has told every revocation that it knows: so by induction no member learns a secret
-// without knowing which peers must not learn it.
+// The owner's node creates a secret at each revocation, and sends the revocation first on every connection. A member passes
+// the secret on only after it has sent every revocation that it knows. By induction, no member learns a secret without the
+// revocations of the peers that must not learn it.
 extension NodeCore {
-    /// Takes in a secret whose signature was verified.
+    /// Adds a secret whose signature was verified.
     mutating func addSecret(
         _ secret: MemberSecret,
         from source: ConnectionId? = nil,
@@ -45,7 +45,7 @@ extension NodeCore {
         self.connections.send(.memberSecret(index: peering.index, secret), on: id, &effects)
     }
 
-    /// Everything that this node knows of revocations was told on the connection.
+    /// Notes that every known revocation was sent on the connection, and sends the secret that waited for this.
     mutating func revocationsTold(in network: NetworkId, on id: ConnectionId, _ effects: inout [Effect]) {
         self.connections[id]?.peerings[network]?.knowsRevocations = true
         guard self.connections[id]?.peerings[network]?.isOwedSecret == true else { return }

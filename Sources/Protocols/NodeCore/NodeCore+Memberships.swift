@@ -57,7 +57,7 @@ extension NodeCore {
         self.dialMembers(of: network, now, &effects)
     }
 
-    /// Ends this node's own membership; what is known of other members is kept when it may come back.
+    /// Ends this node's own membership; the state about other members is kept if the membership may resume.
     mutating func endMembership(
         _ network: NetworkId,
         _ code: CloseCode,
@@ -119,8 +119,8 @@ extension NodeCore {
 
     /// Ends this node's membership if the revocation is genuine.
     ///
-    /// Only the answer to a token that this node showed is looked at, so that an unadmitted peer causes one check of a
-    /// signature: a second one finds the membership ended, or the connection.
+    /// It is only processed as the answer to a token that this node showed, so that an unadmitted peer causes one signature
+    /// check: after it, either the membership or the connection has ended.
     mutating func ownRevocationReceived(
         _ entry: Revocation,
         on id: ConnectionId,
@@ -145,7 +145,7 @@ extension NodeCore {
         let missing = set.revocations.filter { !known.contains($0.fingerprint) }
         self.send(missing, index: index, on: id, &effects)
         self.revocationsTold(in: network, on: id, &effects)
-        // So that the other side knows too when it has told all, whatever either learnt meanwhile.
+        // The digest also shows the peer when it has sent all its revocations, even if either side learnt more meanwhile.
         self.sendRevocationDigest(of: network, on: id, &effects)
     }
 
@@ -163,7 +163,7 @@ extension NodeCore {
         self.learn(entries, from: id, now, &effects)
     }
 
-    /// The network and the set to compare with what the peer sent; nil when it may not request it.
+    /// The network and the revocation set to compare with the peer's; nil if the peer may not request the comparison.
     private mutating func compare(
         _ index: UInt8,
         on id: ConnectionId,
@@ -266,7 +266,7 @@ extension NodeCore {
 // A token is renewed before it ends: its holder sends a request to the members it is connected to, and an owner among
 // them answers.
 extension NodeCore {
-    /// Requests a new token where two thirds of the old one's life are over, and warns of its end.
+    /// Requests a new token after two thirds of the old one's lifetime, and warns of its expiry.
     mutating func lookAtRenewal(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let membership = self.memberships[network], !membership.own.isExpired else { return }
         let seconds = self.memberships.expiryTime(in: membership, now)

@@ -158,7 +158,7 @@ extension NodeCore {
         }
     }
 
-    /// Tells the hash tables that the messages which wait for a peer's admission cannot be sent.
+    /// Notifies the hash tables that the messages pending a peer's admission cannot be sent.
     mutating func returnPendingMessages(
         of peer: PeerId,
         in network: NetworkId? = nil,

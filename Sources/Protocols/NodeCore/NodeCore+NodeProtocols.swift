@@ -168,14 +168,14 @@ extension NodeCore {
         effects.append(.connection(.migrate(id, address, port: port)))
     }
 
-    /// Over whom the channel with this address leads.
+    /// The peer that relays the channel with this address.
     package func relay(at address: SocketAddress) -> PeerId? {
         ChannelId(address: address).flatMap { self.protocols.reach.value.relay(of: $0) }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Tells which connection to a member is in use, and how its packets go.
+    /// Passes the connection in use to a member, and its path, to the traversal.
     mutating func tellReachOfLink(
         to peer: PeerId,
         in network: NetworkId,
@@ -203,7 +203,7 @@ extension NodeCore {
         if let forwardedOffer = Reach.Message.forwardedOffer(in: bytes),
             !self.memberships.mayShare(network, with: forwardedOffer.caller)
         {
-            // Nothing is sent to where a caller is said to be that was revoked.
+            // The candidate addresses of a revoked caller are not probed.
             let decline = Reach.Message.decline(forwardedOffer.id, .refused)
             return self.connections.send(.reach(index: index, decline.bytes), on: id, &effects)
         }
@@ -225,8 +225,8 @@ extension NodeCore {
         self.tellReach(.pathChanged(link.peer, address), now, &effects)
     }
 
-    /// Moves a connection that drains to where the one in use goes: no path is looked for on its behalf, and what is still
-    /// under way on it would be lost.
+    /// Migrates a draining connection to the path of the one in use: no path is searched for it, and its data in flight
+    /// would be lost.
     mutating func followPath(_ id: ConnectionId, _ effects: inout [Effect]) {
         guard let state = self.connections[id], state.isDraining, state.link.isDialler,
             let used = self.connection(to: state.link.peer), used != id,
@@ -235,7 +235,7 @@ extension NodeCore {
         effects.append(.connection(.migrate(id, address, port: nil)))
     }
 
-    /// Passes on what happened to the path of the connection in use.
+    /// Passes an event of a connection's path to the traversal if the connection is in use.
     mutating func tellReach(
         of id: ConnectionId,
         _ now: NodeTime,
@@ -248,7 +248,7 @@ extension NodeCore {
 
 }
 
-// What is known of this device's own NAT.
+// The properties of this device's own NAT.
 extension NodeCore {
     /// The way in which the NAT chooses ports, and whether it is proven.
     package var natMapping: (behaviour: MappingBehaviour, isProven: Bool) {
@@ -261,10 +261,10 @@ extension NodeCore {
 
 // MARK: - Suspicion
 
-// Members that are connected and may be gone: a process that crashed says nothing, and its connection lasts until the
-// transport times out. Until then requests that can go elsewhere do not wait for them.
+// Members whose connection has become silent: a crashed process sends no close, and its connection lasts until the transport
+// times out. Until then, requests are sent to other providers if there are any.
 extension NodeCore {
-    /// Nothing that is sent on a connection is answered.
+    /// Marks a connection as suspect because its packets are not acknowledged.
     mutating func suspect(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.connections[id]?.isSuspect == false else { return }
         self.connections[id]?.isSuspect = true
@@ -272,7 +272,7 @@ extension NodeCore {
         effects.append(.connection(.moveRequests(from: id)))
     }
 
-    /// The peer is heard again.
+    /// Clears the suspicion because the peer answered.
     mutating func clear(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.connections[id]?.isSuspect == true else { return }
         self.connections[id]?.isSuspect = false
@@ -284,7 +284,7 @@ extension NodeCore {
         for network in state.peerings.keys { self.tellOfSuspicion(of: state.link.peer, in: network, now, &effects) }
     }
 
-    /// Tells a network's protocols whether the connection that leads to a member is suspected.
+    /// Notifies a network's protocols whether the connection to a member is suspected.
     mutating func tellOfSuspicion(
         of peer: PeerId,
         in network: NetworkId,
@@ -298,6 +298,6 @@ extension NodeCore {
         self.tellMailbox(.memberSuspected(peer, isSuspect), of: network, now, &effects)
     }
 
-    /// Whether nothing that is sent on a connection is answered.
+    /// Whether packets on a connection are not acknowledged.
     package func isSuspect(_ id: ConnectionId) -> Bool { self.connections[id]?.isSuspect ?? false }
 }

@@ -66,14 +66,14 @@ extension NodeCore {
         self.dial(peer, now, &effects)
     }
 
-    /// Whether anything may be said to the peer: a shared network of which there is evidence, or an invitation.
+    /// Whether this node may contact the peer: there is evidence of a shared network, or an invitation.
     private func hasBusiness(with known: KnownPeer) -> Bool {
         if known.reasons.isInviter { return true }
         for network in known.networks where self.memberships[network]?.own.isExpired == false { return true }
         return false
     }
 
-    /// Dials those wanted members of a network that were given up while this node had no good token.
+    /// Dials the wanted members of a network that were not dialled while this node had no valid token.
     mutating func dialMembers(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         for peer in self.peers.reachedFor(in: network) {
             self.peers[peer]?.dial.forgetFailures()
@@ -270,10 +270,12 @@ extension NodeCore {
 
 // MARK: - Manual disconnects
 
-// A person disconnects from a peer, and the two stay apart for a while, although both would keep the connection.
+// A user disconnects from a peer, and the two do not reconnect for a while.
 extension NodeCore {
-    /// Closes the connections to a peer; until the time is over, or a person here wants the peer again, it is not dialled
-    /// and its connections are refused.
+    /// Closes the connections to a peer.
+    ///
+    /// The peer is not dialled and its connections are refused until the pause ends, or a user of this device wants the peer
+    /// again.
     mutating func disconnectManually(from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.configuration.peerId else { return }
         self.peers.know(peer)
@@ -283,7 +285,7 @@ extension NodeCore {
         self.returnPendingMessages(of: peer, now, &effects)
     }
 
-    /// The peer's person disconnected; what this device wants of it waits as long.
+    /// Applies a manual disconnect by the peer's user, which lasts equally long on this side.
     mutating func peerDisconnected(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let known = self.peers[peer], known.connections.isEmpty, known.manualDisconnect == nil else { return }
         self.setManualDisconnect(from: peer, isOurs: false, now, &effects)
@@ -296,7 +298,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         let limits = self.configuration.limits
-        // The side that was disconnected waits a little longer: it would be refused again if it came too early.
+        // The disconnected side waits a little longer, because an early dial would be refused.
         let end = now.monotonic + limits.manualDisconnectPause + (isOurs ? .zero : limits.helloTimeout)
         self.peers[peer]?.manualDisconnect = ManualDisconnect(isOurs: isOurs, end: end)
         self.timers.arm(.manualDisconnect(peer), at: end, &effects)
@@ -305,8 +307,7 @@ extension NodeCore {
         self.peers[peer]?.isTraversing = false
     }
 
-    /// Whether a peer is refused because this device's person disconnected from it; not while an invitation is shown, which
-    /// may be for that device.
+    /// Whether a peer is refused after a manual disconnect; not while an invitation is shown, which may be for that device.
     func keepsApart(from peer: PeerId) -> Bool {
         self.peers[peer]?.manualDisconnect?.isOurs == true && !self.invitations.isAnyOpen
     }
@@ -327,7 +328,7 @@ extension NodeCore {
 
 // MARK: - Bans
 
-// A person revoked the trust in a peer: nothing connects the two, whatever other members and networks say.
+// A user revoked the trust in a peer: no other member and no network can cause a connection to it.
 extension NodeCore {
     mutating func setBan(_ isBanned: Bool, of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard peer != self.configuration.peerId else { return }
@@ -356,7 +357,7 @@ extension NodeCore {
 
 // MARK: - Conditions
 
-// The system's network comes and goes, the machine sleeps and wakes, the app goes out of sight.
+// Changes of the system's network, sleep of the machine, and the app's move to the background.
 extension NodeCore {
     /// Adapts to changed conditions.
     mutating func conditionsChanged(_ conditions: Conditions, _ now: NodeTime, _ effects: inout [Effect]) {

@@ -14,13 +14,13 @@ internal import Traversal
 /// runs over sockets and in simulations: it iterates only ordered collections, takes randomness as a seed and uses the
 /// monotonic time for timers and the wall clock for expiry alone.
 ///
-/// It is composed of values that own their state: ``Memberships``, ``Connections``, ``KnownPeers``, ``KeysUsedTwice``, ``Invitations``,
-/// ``PendingMessages``, ``ServiceOffers``, ``OwnTableRequests``, ``Timers`` and the ``HostedProtocols``. Extensions, one for each subsystem,
-/// say how an input of one moves the others.
+/// It is composed of values that own their state: ``Memberships``, ``Connections``, ``KnownPeers``, ``KeysUsedTwice``,
+/// ``Invitations``, ``PendingMessages``, ``ServiceOffers``, ``OwnTableRequests``, ``Timers`` and the ``HostedProtocols``.
+/// Extensions, one for each subsystem, pass an input of one to the others.
 ///
-/// **Admission** is a state per connection and network. TLS has proved the peer's key before a connection gets here.
-/// The dialler then shows the tokens of networks for which it has evidence that this peer is a member; the responder
-/// says nothing of itself until it has verified one, and answers with its own token, which the dialler verifies:
+/// **Admission** is a state per connection and network. TLS has proved the peer's key before a connection is reported here.
+/// The dialler then shows the tokens of networks for which it has evidence that this peer is a member; the responder reveals
+/// nothing until it has verified one, and answers with its own token, which the dialler verifies:
 ///
 /// ```
 /// dialler                                   responder
@@ -46,9 +46,10 @@ package struct NodeCore: Sendable {
         package var nonceKey: SecretBytes
         /// Whether this device requests a new token before its own ends.
         package var renewsTokens = true
-        /// Whether this node takes part in its networks' hash tables; one that does not finds nothing and holds nothing.
+        /// Whether this node is part of its networks' hash tables; without them it can neither look up records nor store
+        /// them.
         package var hasTables = true
-        /// Whether this node has others bring it together with peers that do not answer.
+        /// Whether other members coordinate connections to peers that do not answer a dial.
         package var traversesNATs = true
         package var limits: Limits
         package var tableLimits: Kademlia.Limits
@@ -138,13 +139,13 @@ package struct NodeCore: Sendable {
     var bans: Set<PeerId> = []
     /// The networks in which this node gives members new tokens.
     var renewingNetworks: Set<NetworkId> = []
-    /// The connections, with what was agreed on each.
+    /// The connections with their admissions.
     var connections = Connections()
     /// The messages that wait for an admission.
     var pendingMessages = PendingMessages()
     /// The invitations that this node shows or took.
     var invitations: Invitations
-    /// The times at which something is due.
+    /// The pending wakes.
     var timers: Timers
     /// Whether the application takes mail.
     var receivesMail = false
@@ -259,17 +260,17 @@ extension NodeCore {
 // MARK: - The wall clock
 
 extension NodeCore {
-    /// Sees to it that the end of a token is noticed.
+    /// Arms the timer for the expiry of a token.
     mutating func armExpiry(of token: AccessToken, _ now: NodeTime, _ effects: inout [Effect]) {
         self.timers.armClock(token.expirationSeconds.map(Self.firstSecondAfter), now, &effects)
     }
 
-    /// The first second at which what ends at `end` is over.
+    /// The first second after the grace period of an expiry at `end`.
     private static func firstSecondAfter(_ end: UInt64) -> UInt64 {
         end + UnixTime.graceSeconds + 1
     }
 
-    /// Does everything that the wall clock decides, and says when to look again.
+    /// Applies the wall clock to tokens and invitations, and arms the next check.
     mutating func lookAtClock(_ now: NodeTime, _ effects: inout [Effect]) {
         self.timers.clearClock()
         for network in self.memberships.networks {
@@ -288,7 +289,7 @@ extension NodeCore {
         }
     }
 
-    /// Ends what is over by the wall clock, and takes up again what a clock set right makes good.
+    /// Ends expired admissions and memberships, and resumes a membership whose token is valid again after the clock was set.
     mutating func expireTokens(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let membership = self.memberships[network] else { return }
         let seconds = self.memberships.expiryTime(in: membership, now)

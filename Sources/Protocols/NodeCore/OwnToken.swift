@@ -10,9 +10,9 @@ struct OwnToken: Sendable {
     private static let longestPause: UInt64 = 3600
 
     let token: AccessToken
-    /// The time at which this node got it, by the wall clock.
+    /// The time at which this node received it, by the wall clock.
     let obtainedSeconds: UInt64
-    /// Whether its end was reported; a clock set back makes it good again.
+    /// Whether its expiry was reported; if the clock is set back, it is valid again.
     var isExpired = false
     /// The time of the last round of requests for a new one, by the wall clock.
     private var requestedSeconds: UInt64?
@@ -24,7 +24,7 @@ struct OwnToken: Sendable {
         self.obtainedSeconds = obtainedSeconds
     }
 
-    /// The time at which two thirds of the token's life are over; nil for a token without end.
+    /// The time after two thirds of the token's lifetime; nil for a token without expiry.
     private var twoThirds: UInt64? {
         self.token.expirationSeconds.map { end in
             end > self.obtainedSeconds ? end - (end - self.obtainedSeconds) / 3 : end

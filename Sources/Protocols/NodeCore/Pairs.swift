@@ -1,7 +1,7 @@
-/// A value for each of a few keys, in the order in which the keys came.
+/// Values by key in insertion order, for a few keys.
 ///
-/// Found by walking, and one allocation: cheaper to keep and to copy than a hash table for what a connection has one or
-/// two of.
+/// It is a linear search in one allocation: for the one or two entries of a connection it takes less memory and is faster to
+/// copy than a hash table.
 struct Pairs<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     private var elements: [(key: Key, value: Value)] = []
 

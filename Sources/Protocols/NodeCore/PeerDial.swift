@@ -6,9 +6,9 @@ struct PeerDial: Sendable {
     enum State: Hashable, Sendable {
         /// Nothing under way. May become `dialling`, `queued` or `waiting`.
         case idle
-        /// The transport is at it. May become `idle` (connected, given up) or `waiting`.
+        /// The transport dials. May become `idle` (connected, or the attempt was abandoned) or `waiting`.
         case dialling
-        /// As many dials as may be are under way. Becomes `idle` when one of them has ended.
+        /// The limit of concurrent dials is reached. Becomes `idle` when one of them has ended.
         case queued
         /// Dials again at this time. May become `dialling`, `queued` or `idle`.
         case waiting(until: Duration)
@@ -83,10 +83,10 @@ struct PeerDial: Sendable {
     /// Whether the pause after such a report lasts.
     func isHeld(at now: Duration) -> Bool { self.heldUntil.map { $0 > now } ?? false }
 
-    /// Makes the next pause a short one.
+    /// Resets the next pause to the shortest one.
     mutating func forgetFailures() { self.failures = 0 }
 
-    /// Forgets all failures, since they say nothing about the present network.
+    /// Forgets all failures, since they do not apply to the present network.
     mutating func startAfresh() {
         self.failures = 0
         self.lastFailure = nil
@@ -103,7 +103,7 @@ struct PeerDial: Sendable {
 struct DialReasons: Sendable {
     /// Whether a lasting connection was requested.
     var isWanted = false
-    /// Whether a connection is to be had as long as there is room: the peer was heard nearby or is remembered.
+    /// Whether a connection is sought as long as there is room: the peer was announced nearby or is remembered.
     var isSought = false
     /// The time before which the peer is not sought: one of the two had no room for an idle connection.
     var notSoughtBefore = Duration.zero

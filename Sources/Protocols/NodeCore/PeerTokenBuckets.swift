@@ -17,13 +17,13 @@ struct PeerTokenBuckets: Sendable {
     }
 }
 
-/// The token buckets of members whose connection ended a moment ago: a new connection starts with what was left.
+/// The token buckets of members that disconnected recently: a new connection continues with the remainder.
 ///
 /// Only those of admitted members are kept, since other peers draw a new PeerId as easily as they connect anew.
 struct SpentTokenBuckets: Sendable {
     /// The time for which they are kept.
     static let time = Duration.seconds(60)
-    /// The members for which they are kept: more than come and go in that time.
+    /// The members for which they are kept: more than connect and disconnect in that time.
     private static let limit = 1024
 
     /// The one that ended first comes first.

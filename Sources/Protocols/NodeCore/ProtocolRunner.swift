@@ -29,7 +29,8 @@ protocol ProtocolRunner: Sendable {
     /// The value that an input is for, among those of the protocol.
     associatedtype Scope
 
-    /// Takes an input; returns a buffer for ``handleNext(_:into:)``, or nil if a caller further up the stack goes on.
+    /// Queues an input; returns a buffer for ``handleNext(_:into:)``, or nil if a caller further up the stack drains the
+    /// queue.
     mutating func begin(_ input: Value.Input, of scope: Scope) -> [Value.Effect]?
 
     /// Feeds the next input, puts the effects of its value into `effects` and returns the scope of that value.
@@ -40,7 +41,7 @@ protocol ProtocolRunner: Sendable {
 
 /// The one value of a protocol that serves all networks of the node.
 ///
-/// An input that comes up while the value's effects are being performed is handled at once, before the remaining ones.
+/// An input that is raised while the value's effects are being performed is handled at once, before the remaining ones.
 struct PerNode<Value: HostedProtocol>: ProtocolRunner {
     private(set) var value: Value
     /// The time at which the value wants to be woken.

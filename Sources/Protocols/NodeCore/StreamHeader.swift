@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// The first two bytes of every stream: what it carries and in which network.
+/// The first two bytes of every stream: its content and its network.
 package struct StreamHeader: Hashable, Sendable {
     /// The content of a stream.
     package enum Kind: UInt8, Sendable {
