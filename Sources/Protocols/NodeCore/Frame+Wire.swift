@@ -26,9 +26,9 @@ extension Frame {
         case mailbox = 36
     }
 
-    /// The version with which a hello, its reply and a join begin; this position and the types are the same in every version.
+    /// The version at the start of a hello, its reply and a join.
     ///
-    /// Version 1 had no `capabilities` in a hello, and no type 8.
+    /// Its position and the types are equal in every version. Version 1 had no `capabilities` in a hello, and no type 8.
     static let version: UInt8 = 2
 
     private var kind: Kind {

@@ -56,7 +56,7 @@ extension NodeCore {
         }
     }
 
-    /// Tells the mailboxes of all networks whether the application takes mail.
+    /// Notifies the mailboxes of every network whether the application accepts mail.
     mutating func setReceivesMail(_ isReceiving: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
         receivesMail = isReceiving
         for network in memberships.networks {

@@ -100,8 +100,8 @@ extension NodeCore {
 
     /// Dials a peer without waiting for the end of a dial under way.
     ///
-    /// The dial under way may lead to an address that the peer has left, and takes ten seconds to fail. Addresses that became
-    /// known since it began are dialled concurrently.
+    /// The pending dial may be to an outdated address, and takes ten seconds to fail. Addresses that became known since it
+    /// began are dialled concurrently.
     mutating func dialAnew(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard self.peers[peer]?.dial.state == .dialling else { return self.dial(peer, now, &effects) }
         guard let addresses = self.peers.beginFurtherDial(of: peer) else { return }
