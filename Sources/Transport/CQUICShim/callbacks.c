@@ -1,5 +1,5 @@
-// What ngtcp2 tells us while it works on a packet. Nothing here calls back into ngtcp2, except for extend_*, which it
-// allows: streams are put on the touched list, and the caller looks at it once the packet is done.
+// ngtcp2's callbacks while it processes a packet. None of them calls ngtcp2 except for extend_*, which it permits: streams
+// are added to the touched list, which the caller drains after the packet.
 #include <string.h>
 
 #include "internal.h"
@@ -7,8 +7,8 @@
 static void random_bytes(uint8_t *out, size_t length, const ngtcp2_rand_ctx *context) {
     (void)context;
     rq_random(out, length);
-    // By the lowest bit of a single byte ngtcp2 decides whether to clear the fixed bit towards peers that allow it; we
-    // keep it set, so that a device on the path can tell our packets from STUN. (BBR too asks for single bytes, and
+    // ngtcp2 takes the lowest bit of a single byte to decide whether to clear the fixed bit towards peers that allow it. It
+    // stays set, so that a device on the path can distinguish the packets from STUN. (BBR requests single bytes too, and
     // takes them as fractions.)
     if (length == 1) out[0] &= 0xfe;
 }
@@ -109,7 +109,7 @@ static int stream_close(ngtcp2_conn *engine, uint32_t flags, int64_t id, uint64_
         return 0;
     }
     stream->is_closed = true;
-    // The peer's STOP_SENDING has no callback of its own; the code of the end says it, if no write found it earlier.
+    // STOP_SENDING has no callback; its code is the error code of the closed stream, unless a write failed with it before.
     bool was_stopped = (flags & NGTCP2_STREAM_CLOSE_FLAG_APP_ERROR_CODE_SET) != 0;
     if (was_stopped) stream->code = code;
     rq_touch(stream, RQ_EVENT_CLOSED | (was_stopped ? RQ_EVENT_STOP : 0));

@@ -57,9 +57,9 @@ static void fill_params(ngtcp2_transport_params *params, const rq_options *optio
     params->active_connection_id_limit = 7;
 }
 
-// STUN shares the socket, and the fixed bit tells the two apart, so no peer may be allowed to clear it (RFC 9287).
-// ngtcp2 sets grease_quic_bit whatever the caller says; what it hands out as const are its own parameters, not yet
-// encoded.
+// The fixed bit distinguishes QUIC from STUN on the shared socket, so no peer may be allowed to clear it (RFC 9287). ngtcp2
+// sets grease_quic_bit regardless of the caller's parameters. The const pointer refers to ngtcp2's own parameters, which are
+// not encoded yet.
 static void never_grease(ngtcp2_conn *engine) {
     ngtcp2_transport_params *params =
         (ngtcp2_transport_params *)(uintptr_t)ngtcp2_conn_get_local_transport_params(engine);
@@ -157,9 +157,9 @@ void rq_conn_free(rq_conn *conn) {
     free(conn);
 }
 
-// The peer keeps to the number of connection IDs that it was told. ngtcp2 counts those that it holds, and while paths are
-// given up and taken again it counts some that the peer knows are retired: it would close the connection with
-// CONNECTION_ID_LIMIT. What the peer was told was encoded long ago, and ngtcp2 drops what its room of eight cannot take.
+// A peer respects the limit of connection IDs that it received. ngtcp2 compares that limit with the number of stored IDs,
+// and while paths are abandoned and used again it counts some that the peer has retired: it would close the connection with
+// CONNECTION_ID_LIMIT. The advertised limit has been encoded long before, and ngtcp2 drops IDs beyond its capacity of eight.
 static void allow_more_ids(ngtcp2_conn *engine) {
     ngtcp2_transport_params *params =
         (ngtcp2_transport_params *)(uintptr_t)ngtcp2_conn_get_local_transport_params(engine);
@@ -207,7 +207,7 @@ static _Thread_local bool is_inside;
 
 bool rq_is_inside(void) { return is_inside; }
 
-// ngtcp2 may not be called from its own callbacks, and would not say so.
+// ngtcp2 must not be called from its own callbacks, but does not detect it.
 static void enter(void) {
     if (is_inside) abort();
     is_inside = true;
@@ -325,7 +325,7 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
         sent += (size_t)written;
         rq_outgoing packet = {.ecn = (uint8_t)info.ecn, .bytes = out, .length = (size_t)written};
         packet.segment = packet.length;
-        // Where ngtcp2 says, which is not always where the connection is: challenges go elsewhere.
+        // ngtcp2 chooses the path of each packet: path challenges do not use the connection's path.
         rq_addr_from_system(&packet.local, storage.path.local.addr);
         rq_addr_from_system(&packet.remote, storage.path.remote.addr);
         if (rq_outgoing_takes(&batch, &packet)) {

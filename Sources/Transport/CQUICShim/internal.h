@@ -1,4 +1,4 @@
-// What the files of the shim share.
+// Declarations that the files of the shim share.
 #ifndef RQ_INTERNAL_H
 #define RQ_INTERNAL_H
 
@@ -62,9 +62,9 @@ struct rq_stream {
     rq_stream *previous_to_send, *next_to_send; // the send queue, or of those that wait for an id or for credit
     rq_stream *next_touched;
     rq_chunk *first, *last;             // not acknowledged
-    rq_chunk *unsent;                   // where sending goes on
+    rq_chunk *unsent;                   // the first chunk with bytes to send
     size_t unsent_offset;
-    uint64_t queued;                    // bytes in all chunks
+    uint64_t queued;                    // the bytes of every chunk
     uint64_t left;                      // bytes not sent yet
     size_t acked_in_first;              // bytes of `first` that are acknowledged
     uint64_t code;
@@ -90,19 +90,19 @@ struct rq_conn {
     rq_stream *send_first, *send_last;
     rq_stream *wait_first, *wait_last;
     rq_stream *blocked_first, *blocked_last;    // by the window of the stream
-    size_t blocked;                     // how many these are
-    size_t retries;                     // how many of them try again because something was heard
+    size_t blocked;                     // the length of this list
+    size_t retries;                     // the blocked streams that retry because a packet arrived
     rq_stream *touched_first, *touched_last;
     rq_flow_limits initial, full;
-    uint64_t streams_left;              // how many more it may open before it is told of further ones
-    uint64_t streams_due;               // further ones that it was not told of
+    uint64_t streams_left;              // the streams that the peer may still open
+    uint64_t streams_due;               // further streams that were not granted to it yet
     rq_ccerr error;
     uint8_t secret[RQ_SECRET_LENGTH];
     uint8_t exporter[RQ_MAX_EXPORTER_SECRET];
     uint8_t exporter_length;
     bool is_server, is_completed, is_confirmed, has_paced, has_error;
     bool is_extended;                   // the full limits hold
-    bool has_heard;                     // a packet came since the last pass
+    bool has_heard;                     // a packet arrived since the last pass
     uint32_t send_errors;
     uint32_t timeouts;                  // probe timeouts that passed, counted one by one
     uint64_t counted_at;                // when the last of them was

@@ -1,8 +1,8 @@
-// Connections that go on over another path.
+// Connection migration to another path.
 #include "internal.h"
 
-// ngtcp2 takes a path from the same local address for the same path, wherever it leads. Such a one gets another port for
-// ngtcp2's eyes, which is translated where packets come in and is no port of ours where they go out.
+// ngtcp2 identifies a path by its local address, regardless of the remote one. A second path from one local address gets an
+// alias port inside ngtcp2, which replaces the real port of arriving packets and is not used for sent ones.
 static void tell_apart(rq_conn *conn, rq_addr *local, const rq_addr *remote) {
     rq_addr current;
     rq_conn_local_address(conn, &current);

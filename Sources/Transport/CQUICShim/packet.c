@@ -100,7 +100,7 @@ size_t rq_write_version_negotiation(const uint8_t *bytes, size_t length, uint8_t
     int status = ngtcp2_pkt_decode_version_cid(&ids, bytes, length, RQ_CID_LENGTH);
     if (status != 0 && status != NGTCP2_ERR_VERSION_NEGOTIATION) return 0;
     rq_random(&unused, 1);
-    // The fixed bit stays set even where its value is free, for those who tell protocols apart by it (RFC 9443).
+    // The fixed bit is set although its value is free here, for devices that demultiplex by it (RFC 9443).
     ngtcp2_ssize written = ngtcp2_pkt_write_version_negotiation(out, size, unused | 0x40, ids.scid, ids.scidlen,
                                                                 ids.dcid, ids.dcidlen, versions, 1);
     return written > 0 ? (size_t)written : 0;
@@ -110,7 +110,7 @@ size_t rq_write_stateless_reset(const rq_cid *cid, const uint8_t secret[RQ_SECRE
                                 uint8_t *out, size_t size) {
     uint8_t token[NGTCP2_STATELESS_RESET_TOKENLEN], noise[32];
     ngtcp2_cid ours = from_cid(cid);
-    // Shorter than what came, or two resetters would answer each other endlessly (RFC 9000, section 10.3.3).
+    // Shorter than the received packet, or two endpoints would reset each other endlessly (RFC 9000, section 10.3.3).
     if (received < 22 + NGTCP2_STATELESS_RESET_TOKENLEN / 2) return 0;
     size_t length = received - 1 < 42 ? received - 1 : 42;
     if (length < NGTCP2_STATELESS_RESET_TOKENLEN + NGTCP2_MIN_STATELESS_RESET_RANDLEN) return 0;

@@ -105,7 +105,7 @@ void rq_stream_requeue(rq_stream *stream) {
     rq_stream_enqueue(stream);
 }
 
-// A stream gets its id only when it has something to say and the peer allows one more.
+// A stream gets its id only when it has data to send and the peer's limit permits it.
 void rq_conn_open_waiting(rq_conn *conn) {
     while (conn->wait_first != NULL) {
         rq_stream *stream = conn->wait_first;
@@ -158,7 +158,7 @@ static void append(rq_stream *stream, rq_chunk *chunk) {
 
 static rq_chunk *make_chunk(size_t inlined) {
     rq_chunk *chunk = malloc(sizeof(*chunk) + inlined);
-    // A stream with a hole would be worse than none, and there is no memory to say so.
+    // A stream with a gap would be corrupt, and without memory the failure cannot be reported.
     if (chunk == NULL) abort();
     chunk->next = NULL;
     return chunk;
@@ -295,7 +295,7 @@ void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length) {
     ngtcp2_conn_extend_max_offset(conn->engine, length);
 }
 
-// MAX_STREAMS costs a packet and its acknowledgement: while the peer may open many more streams it need not be told.
+// MAX_STREAMS costs a packet and its acknowledgement, so it is not sent while the peer may still open many streams.
 void rq_conn_grant_streams(rq_conn *conn) {
     if (!conn->is_extended || conn->streams_due == 0 || conn->streams_left > conn->full.max_streams / 2) return;
     ngtcp2_conn_extend_max_streams_bidi(conn->engine, conn->streams_due);
@@ -303,8 +303,8 @@ void rq_conn_grant_streams(rq_conn *conn) {
     conn->streams_due = 0;
 }
 
-// A stream of the peer begins with the window of the transport parameters, which stay what they were in the handshake.
-// It is widened with its first bytes, unless these are all that comes.
+// A stream of the peer begins with the window of the transport parameters, which cannot change after the handshake. The
+// window is widened with the first bytes, unless the stream ends with them.
 void rq_stream_widen(rq_stream *stream) {
     rq_conn *conn = stream->conn;
     if (!conn->is_extended || stream->is_wide || stream->is_read_closed || stream->is_closed) return;

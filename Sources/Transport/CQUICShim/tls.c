@@ -1,4 +1,4 @@
-// TLS 1.3 with GnuTLS: mutual, Ed25519 only, no resumption. The BoringSSL twin of this file belongs beside it.
+// TLS 1.3 with GnuTLS: mutual, Ed25519 only, no resumption. Another TLS library needs a file with the same functions.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +51,8 @@ static int verify(gnutls_session_t session) {
     return conn->hooks->verify(conn->user, key) ? 0 : -1;
 }
 
-// GnuTLS's own export function needs a live session and is not thread-safe beside it; the secret it would start from
-// comes by this way only, and lets us free the session early.
+// GnuTLS's export function needs a live session and is not thread-safe. The exporter secret is only available through this
+// callback; with it, the session can be freed early.
 static int keep_exporter_secret(gnutls_session_t session, const char *label, const gnutls_datum_t *secret) {
     rq_conn *conn = gnutls_session_get_ptr(session);
     if (strcmp(label, "EXPORTER_SECRET") == 0 && secret->size <= RQ_MAX_EXPORTER_SECRET) {
@@ -168,7 +168,7 @@ static int expand_label(gnutls_mac_algorithm_t mac, const uint8_t *secret, size_
 }
 
 int rq_export(const uint8_t *secret, size_t secret_length, rq_bytes label, uint8_t *out, size_t out_length) {
-    // The hash of the cipher suite, told by its length: SHA-256 or SHA-384.
+    // The hash of the cipher suite, identified by its length: SHA-256 or SHA-384.
     gnutls_mac_algorithm_t mac = secret_length == 48 ? GNUTLS_MAC_SHA384 : GNUTLS_MAC_SHA256;
     gnutls_digest_algorithm_t digest = secret_length == 48 ? GNUTLS_DIG_SHA384 : GNUTLS_DIG_SHA256;
     static const uint8_t exporter[] = "exporter";

@@ -83,7 +83,7 @@ int rq_udp_receive(rq_udp *udp, rq_batch *batch) {
         batch->messages[i].msg_hdr.msg_controllen = RQ_CONTROL_ROOM;
         batch->messages[i].msg_hdr.msg_flags = 0;
     }
-    // An error here belongs to some earlier datagram (ICMP) and says nothing about the socket.
+    // An error belongs to an earlier datagram (ICMP); the socket is usable.
     int count = recvmmsg(udp->descriptor, batch->messages, RQ_BATCH_LENGTH, MSG_DONTWAIT, NULL);
     for (int i = 0; i < count; i++) {
         batch->incoming[i] = (rq_incoming){.bytes = batch->vectors[i].iov_base, .length = batch->messages[i].msg_len};

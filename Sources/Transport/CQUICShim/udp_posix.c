@@ -83,7 +83,7 @@ int rq_udp_receive(rq_udp *udp, rq_batch *batch) {
         };
         ssize_t length = recvmsg(udp->descriptor, &message, 0);
         if (length < 0 && errno == EINTR) continue;
-        // Any other error means that nothing is there, or belongs to some earlier datagram (ICMP).
+        // Any other error means that no datagram is available, or belongs to an earlier datagram (ICMP).
         if (length < 0) break;
         batch->incoming[count] = (rq_incoming){.bytes = batch->room[count], .length = (size_t)length};
         rq_incoming_describe(&batch->incoming[count], udp, &message);

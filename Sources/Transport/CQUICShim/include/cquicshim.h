@@ -23,16 +23,16 @@ typedef struct rq_cid {
     uint8_t bytes[20];
 } rq_cid;
 
-// What a function of the engine found.
+// The result of a function of the engine.
 enum {
     RQ_OK = 0,
     // The connection must be closed with the error that the engine recorded: call rq_conn_close_packet.
     RQ_CLOSE = 1,
     // The peer closed the connection; nothing more may be sent.
     RQ_DRAINING = 2,
-    // Drop the connection without a word.
+    // Drop the connection without sending a packet.
     RQ_DROP = 3,
-    // Nothing was heard for the idle timeout.
+    // No packet arrived within the idle timeout.
     RQ_IDLE = 4,
     // The handshake took too long.
     RQ_HANDSHAKE_TIMEOUT = 5,
@@ -80,25 +80,25 @@ typedef int (*rq_fault)(void *context, const rq_addr *to, const uint8_t *bytes, 
 
 // Binds a socket; returns NULL with errno in `error`. `address` gets the port that the system chose.
 rq_udp *rq_udp_bind(rq_addr *address, int *error);
-// Whether `error` of rq_udp_bind says that the system lacks the family, not the address.
+// Whether `error` of rq_udp_bind means that the system lacks the address family.
 bool rq_is_family_missing(int error);
-// Whether `error` of rq_udp_bind says that the process lacks the right to this port or address.
+// Whether `error` of rq_udp_bind means that the process has no permission for this port or address.
 bool rq_is_denied(int error);
 // The system's words for an errno.
 const char *rq_error_text(int error);
 void rq_udp_free(rq_udp *udp);
 int rq_udp_descriptor(const rq_udp *udp);
 void rq_udp_set_fault(rq_udp *udp, rq_fault fault, void *context);
-// From now on each datagram of a batch is handed to the system by itself.
+// Sends the datagrams of each batch one by one from now on.
 void rq_udp_stop_segmentation(rq_udp *udp);
 // Whether a batch waits for room in the socket.
 bool rq_udp_is_blocked(const rq_udp *udp);
 void rq_udp_flush(rq_udp *udp);
-// The addresses 100::/64 stand for the far ends of channels through relays; no packet goes there as it is.
+// The addresses 100::/64 denote the far ends of channels through relays; no packet is sent to them directly.
 bool rq_addr_is_channel(const rq_addr *address);
-// What a datagram of a channel begins with: this byte, which neither QUIC nor STUN begins with, and 7 bytes of number.
+// The header of a datagram of a channel: this byte, which begins neither QUIC nor STUN, and the number of 7 bytes.
 enum { RQ_CHANNEL_BYTE = 0x30, RQ_CHANNEL_HEADER = 8 };
-// Sends each segment behind a header of RQ_CHANNEL_HEADER bytes, without its own first `skipped` bytes.
+// Sends each segment after a header of RQ_CHANNEL_HEADER bytes, without the first `skipped` bytes of the segment.
 int rq_udp_send_wrapped(rq_udp *udp, const rq_addr *from, const rq_addr *to, const uint8_t *header,
                         const uint8_t *bytes, size_t length, size_t segment, size_t skipped);
 // Sends one datagram (or a GSO batch of segments of `segment` bytes). Errors of the network count as loss.
@@ -119,11 +119,11 @@ typedef struct rq_incoming {
 typedef struct rq_batch rq_batch;
 rq_batch *rq_batch_new(void);
 void rq_batch_free(rq_batch *batch);
-// Receives what is there, up to the room; returns the number of batches, 0 when there is none.
+// Receives the available batches, up to the capacity; returns their number, 0 if there are none.
 int rq_udp_receive(rq_udp *udp, rq_batch *batch);
 const rq_incoming *rq_batch_incoming(const rq_batch *batch, int index);
 
-// What the kernel takes in one call.
+// The limits of one call to the kernel.
 enum { RQ_GSO_BYTES = 65000, RQ_GSO_SEGMENTS = 64 };
 
 // An outgoing GSO batch: datagrams of `segment` bytes one behind the other, of which only the last may be shorter.
@@ -159,11 +159,11 @@ void rq_random(uint8_t *out, size_t length);
 typedef struct rq_conn rq_conn;
 typedef struct rq_stream rq_stream;
 
-// Called from within rq_conn_read and friends; none of them may call back into the engine or let a user go on.
+// Called from within rq_conn_read and similar functions. A hook must neither call the engine nor resume a user.
 typedef struct rq_hooks {
     // The peer's Ed25519 key; true accepts it.
     bool (*verify)(void *connection, const uint8_t key[32]);
-    // A connection id of ours came into use or went out of it.
+    // A local connection id was added or removed.
     void (*cid_added)(void *connection, const rq_cid *cid);
     void (*cid_removed)(void *connection, const rq_cid *cid);
     // The peer opened a stream; returns the caller's object for it.
@@ -286,19 +286,19 @@ void rq_conn_close_info(const rq_conn *conn, rq_close_info *info);
 rq_stream *rq_stream_open(rq_conn *conn, void *user);
 // Queues bytes by copying them.
 void rq_stream_write_copy(rq_stream *stream, const uint8_t *bytes, size_t length);
-// Queues bytes in place; hooks.release(owner) is called once they are acknowledged or given up.
+// Queues bytes in place; hooks.release(owner) is called once they are acknowledged or discarded.
 void rq_stream_write(rq_stream *stream, const uint8_t *bytes, size_t length, void *owner);
 void rq_stream_finish(rq_stream *stream);
-// Gives up both directions.
+// Resets both directions with RESET_STREAM and STOP_SENDING.
 void rq_stream_reset(rq_stream *stream, uint64_t code);
-// Wants no more bytes, but goes on sending what is queued.
+// Ends reading: sends STOP_SENDING once the queued bytes are acknowledged.
 void rq_stream_stop_reading(rq_stream *stream);
-// Bytes were consumed: gives credit for them. `stream` may be NULL when it is gone.
+// Returns credit for consumed bytes. `stream` is NULL if it was freed.
 void rq_conn_consume(rq_conn *conn, rq_stream *stream, uint64_t length);
 // Raises the credit of the peer from the initial limits to the full ones; does nothing the second time.
 void rq_conn_extend_limits(rq_conn *conn);
-// Lets the peer open one more stream, in place of one that is closed and was accepted. While the initial limits hold,
-// the credit is only noted: the peer opens no more streams than they say, closed ones included.
+// Allows the peer one more stream, in place of an accepted stream that is closed. Under the initial limits the credit is
+// only recorded: they count closed streams too.
 void rq_conn_allow_stream(rq_conn *conn);
 
 enum {
