@@ -15,10 +15,10 @@ package struct QUICConfiguration: Sendable {
     package var timers = QUICTimers()
     /// The algorithm that decides how fast to send.
     package var congestionControl = CongestionControl.cubic
-    /// 32 bytes from which stateless resets and Retry tokens are made.
+    /// 32 bytes from which stateless resets and Retry tokens are derived.
     ///
-    /// Keep them over restarts, or peers of the process before cannot be told that it is gone; without them random
-    /// ones are made.
+    /// Keep them across restarts: without the previous ones, peers of the previous process receive no stateless reset. If
+    /// nil, they are drawn at random.
     package var resetSecret: SecretBytes?
     /// The parts that only tests replace.
     var seams = Seams()
@@ -75,7 +75,7 @@ package struct QUICLimits: Sendable, Hashable {
     package var unadmitted: UnadmittedLimits?
     /// Bytes of one stream that wait to be acknowledged before `write` suspends.
     package var sendHighWater = 2 << 20
-    /// Bytes below which `write` goes on.
+    /// The queued bytes below which `write` resumes.
     package var sendLowWater = 1 << 20
     /// Bytes of all streams of one connection that wait to be acknowledged before `write` suspends: as many as a peer with
     /// our windows lets be under way, since more would not be faster.
@@ -116,7 +116,7 @@ package struct UnadmittedLimits: Sendable, Hashable {
     package var streamWindow = 32 << 10
     /// Unread bytes of all streams of one connection.
     package var connectionWindow = 64 << 10
-    /// Streams that the peer may open in all, closed ones included: the control stream, and one that comes early.
+    /// Streams that the peer may open in total, closed ones included: the control stream, and one that arrives early.
     package var streams = 2
 
     /// The defaults.

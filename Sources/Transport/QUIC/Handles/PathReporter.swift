@@ -1,13 +1,13 @@
 internal import Identity
 internal import Transport
 
-/// The news of a connection's path, which the I/O thread reports to the users.
+/// The events of a connection's path, which the I/O thread reports to the users.
 struct PathReporter {
-    /// The events that wait for their reader; older ones are dropped, because the newest tell the state.
+    /// The most events that wait for their reader; older ones are dropped, because the newest determine the state.
     private static let eventLimit = 16
 
     private let queue: AsyncStream<PathEvent>.Continuation
-    /// Whether the users know that the peer is silent.
+    /// Whether the silence of the path was reported.
     private(set) var isSuspect = false
 
     private init(queue: AsyncStream<PathEvent>.Continuation) {

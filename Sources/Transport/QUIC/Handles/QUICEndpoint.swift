@@ -81,7 +81,7 @@ package final class QUICEndpoint: Endpoint {
         sendForeignDatagram(bytes, to: address, from: nil)
     }
 
-    /// Tells the endpoint that the system's addresses or routes changed: connections that we dialled move where needed.
+    /// Notifies the endpoint that the system's addresses or routes changed; dialled connections migrate if necessary.
     package func networkChanged() {
         loop.mailbox.post(.networkChanged)
     }

@@ -17,7 +17,7 @@ final class SendBudget: Sendable {
 
     /// Bytes of one stream that wait to be acknowledged before its writer waits.
     let highWater: Int
-    /// Bytes of one stream below which its writer goes on.
+    /// The bytes of one stream below which its writer resumes.
     let lowWater: Int
     private let limit: Int
     private let state = Locked(State())

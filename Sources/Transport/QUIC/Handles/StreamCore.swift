@@ -27,7 +27,7 @@ final class StreamCore: @unchecked Sendable {
         state.withLock { body(&$0) }
     }
 
-    /// Tells the I/O thread.
+    /// Notifies the I/O thread.
     private func notify(_ notice: StreamState.Notice) {
         let isHeard =
             switch notice {
@@ -171,7 +171,7 @@ final class StreamCore: @unchecked Sendable {
         if let stopped { stopped.handler(stopped.error) }
     }
 
-    /// Gives up both directions.
+    /// Resets both directions.
     func reset(code: UInt64) {
         let (waiters, stopped, released, notice) = withState { state in
             state.reset(code: code)

@@ -1,16 +1,16 @@
 internal import Concurrency
 internal import Transport
 
-/// One stream as both its user and the I/O thread see it.
+/// One stream, as its user and the I/O thread share it.
 ///
-/// A value: it changes under the lock of its ``StreamCore``, and what a change returns is applied after that.
+/// It is a value that changes under the lock of its ``StreamCore``; the result of a change is applied after unlocking.
 struct StreamState: Sendable {
     /// The signal to the I/O thread after a change.
     enum Notice: Sendable, Equatable {
         case none
-        /// There is credit to give, which may wait for the next occasion.
+        /// Credit was returned, which may be sent at the next opportunity.
         case quiet(Int)
-        /// The thread must wake up. A listed stream is in the mailbox already.
+        /// The thread must wake up. A listed stream is already in the mailbox.
         case urgent(isListed: Bool)
     }
 
@@ -77,7 +77,7 @@ struct StreamState: Sendable {
 
     // MARK: The I/O thread
 
-    /// Returns the waiting reader and writer that can go on.
+    /// Returns the waiting reader and writer that can resume.
     mutating func takeReadyWaiters() -> [Promise<Void>] {
         [receiving.takeReadyReader(), sending.takeReadyWriter()].compactMap { $0 }
     }

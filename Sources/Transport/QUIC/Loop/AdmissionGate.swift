@@ -99,7 +99,7 @@ struct AdmissionGate {
 
     /// Evaluates the Initial of a client that was sent to `destination`.
     ///
-    /// Every `accept` must be followed by one call of ``ended(_:hasCompleted:)``, except for what is evicted.
+    /// Every accepted handshake must be ended by one call of ``ended(_:hasCompleted:)``, unless it is evicted.
     mutating func evaluate(
         _ address: IPAddress,
         to destination: IPAddress? = nil,
@@ -130,9 +130,9 @@ struct AdmissionGate {
         return .accept(handshake, evicting: evicted)
     }
 
-    /// Ends a handshake; does nothing when it is over already.
+    /// Ends a handshake; does nothing if it has ended already.
     ///
-    /// One that completes costs its source nothing where there is no admission; elsewhere see ``admitted(_:)``.
+    /// Without admission, a completed handshake is refunded to its source; with it, see ``admitted(_:)``.
     mutating func ended(_ handshake: Handshake, hasCompleted: Bool) {
         guard remove(handshake), hasCompleted else { return }
         if limits.unadmitted == nil { return giveBack(handshake) }

@@ -7,16 +7,16 @@ struct Handshakes {
         gate = AdmissionGate(limits: limits)
     }
 
-    /// Returns the connection that a handshake is for; nil when the handshake is over.
+    /// Returns the connection of a handshake; nil when the handshake has ended.
     func connection(of handshake: AdmissionGate.Handshake) -> ConnectionCore? { cores[handshake] }
 
-    /// Begins the handshake of a connection for which the gate gave a place.
+    /// Begins the handshake of a connection that the gate accepted.
     mutating func begin(_ handshake: AdmissionGate.Handshake, of core: ConnectionCore) {
         core.handshake = handshake
         cores[handshake] = core
     }
 
-    /// Gives back the place of a handshake that is over.
+    /// Ends the handshake of a connection, and frees its place.
     mutating func end(of core: ConnectionCore, hasCompleted: Bool) {
         guard let handshake = core.handshake, cores.removeValue(forKey: handshake) != nil else { return }
         gate.ended(handshake, hasCompleted: hasCompleted)

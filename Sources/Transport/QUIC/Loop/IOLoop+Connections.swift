@@ -6,13 +6,13 @@ internal import Transport
 extension IOLoop {
     /// The way in which a connection ends.
     enum Ending {
-        /// Our application closed it.
+        /// The local application closed it.
         case locally(code: UInt64, reason: String)
         /// The engine found an error and recorded it.
         case byEngine
         /// The peer closed it.
         case byPeer
-        /// Nothing is said about it.
+        /// No CONNECTION_CLOSE is sent.
         case silently(TransportError)
     }
 
@@ -185,7 +185,7 @@ extension IOLoop {
         if isFirst, datagram.count <= Self.smallDatagram, case .open = core.phase { core.sendState = .deferrable }
     }
 
-    /// Acts on what the engine said.
+    /// Handles a status of the engine.
     func settle(_ core: ConnectionCore, _ status: Int32) {
         switch Int(status) {
         case RQ_OK:
@@ -206,7 +206,7 @@ extension IOLoop {
         }
     }
 
-    /// Sees whether the handshake is through: for the server when it completed, for the client when it is confirmed.
+    /// Opens the connection once its handshake is confirmed, which for a server is when it completes.
     private func advance(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw, unsafe rq_conn_is_confirmed(raw) else { return }
         core.phase = .open
@@ -233,7 +233,7 @@ extension IOLoop {
         guard let raw = unsafe core.raw else { return }
         let status = unsafe rq_conn_send(raw, sockets.socket(family: 4), sockets.socket(family: 6), clock.now)
         guard Int(status) == RQ_OK else { return settle(core, status) }
-        // That a peer stopped a stream shows only when something is sent on it.
+        // The STOP_SENDING of a peer is only detected when data is sent on the stream.
         if unsafe rq_conn_has_events(raw) { drainEvents(of: core) }
         unsafe connections.timers.set(core, deadline: rq_conn_expiry(raw))
         unsafe noteRemoteAddress(of: core, raw)
@@ -242,7 +242,7 @@ extension IOLoop {
         followRoute(core)
     }
 
-    /// Tells the users of a connection where its packets go now, and how long they and their answers take.
+    /// Updates the remote address and the round-trip time of a connection, and reports a new address to its users.
     private func noteRemoteAddress(of core: ConnectionCore, _ raw: OpaquePointer) {
         var remote = rq_addr()
         unsafe rq_conn_remote_address(raw, &remote)

@@ -155,16 +155,16 @@ extension IOLoop {
         }
     }
 
-    /// Sends a ping unless something is sent anyway.
+    /// Sends a PING unless other packets are due.
     func probe(_ core: ConnectionCore) {
         guard case .open = core.phase, let raw = unsafe core.raw else { return }
         unsafe rq_conn_keep_alive_now(raw, true)
         send(core)
-        // What was sent may have ended the connection.
+        // Sending may have ended the connection.
         if let raw = unsafe core.raw { unsafe rq_conn_keep_alive_now(raw, false) }
     }
 
-    /// Tells the users of a connection that its path is in doubt, or that another one did not work.
+    /// Reports to the users of a connection that its path is suspect, or that a migration failed.
     func notice(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return }
         if !core.path.isSuspect, unsafe rq_conn_is_silent(raw) { core.path.suspect() }

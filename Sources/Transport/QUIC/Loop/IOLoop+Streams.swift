@@ -70,9 +70,9 @@ extension IOLoop {
         }
     }
 
-    /// Tells the streams of a connection what happened to them in this pass, and its user of new ones.
+    /// Delivers the events of this pass to a connection's streams, and new streams to its user.
     ///
-    /// Returns whether bytes or the end of some came.
+    /// Returns whether bytes or the end of a stream arrived.
     @discardableResult func drainEvents(of core: ConnectionCore) -> Bool {
         guard let raw = unsafe core.raw else { return false }
         var wasHeard = false

@@ -159,7 +159,7 @@ final class IOLoop: @unchecked Sendable {
         }
     }
 
-    /// Ends a connection from this side; what was written before goes first, as far as the peer takes it now.
+    /// Closes a connection from this side, after sending as much of the written data as the peer accepts now.
     private func close(_ core: ConnectionCore, code: UInt64, reason: String) {
         if case .open = core.phase { send(core) }
         end(core, .locally(code: code, reason: reason))

@@ -114,7 +114,7 @@ final class Mailbox: Sendable {
         contents.withLock { $0.isAsleep = false }
     }
 
-    /// Refuses what is posted from now on, as the thread is gone, and returns what was not carried out.
+    /// Refuses further posts because the thread has exited, and returns the requests that were not processed.
     func close() -> Mail {
         contents.withLock { contents in
             contents.isClosed = true

@@ -1,7 +1,7 @@
 internal import CQUICShim
 internal import Identity
 
-/// One direction of what this endpoint forwards; the I/O thread's.
+/// One direction of a relay; used only by the I/O thread.
 struct RelayLeg: Sendable {
     let from: ConnectionCore
     /// The channel on which the datagrams arrive.

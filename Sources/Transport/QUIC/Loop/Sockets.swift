@@ -13,7 +13,7 @@ final class Sockets: @unchecked Sendable {
     private var raw: [OpaquePointer?]
     private let families: [UInt8]
     private var furtherPorts: [UInt16] = []
-    /// Further ports that are to be closed once no connection uses them.
+    /// Further ports to close once no connection uses them.
     private var abandonedPorts: [UInt16] = []
     /// Whether an abandoned port may have lost its last connection since ``takePortsToReview()``.
     private var mustReview = false

@@ -1,14 +1,14 @@
-/// The I/O thread's time: it never goes backwards, and it goes on when the system's clock jumps back.
+/// The I/O thread's time, which advances monotonically even if the system's clock jumps back.
 ///
-/// ngtcp2 1.x ends the process when time goes backwards. Standing still until the clock has caught up would be no better:
-/// no timer would fire until then, and everything that waits for its turn to be sent would wait with it.
+/// ngtcp2 1.x ends the process if time goes backwards. Clamping the time until the clock has caught up would be no better:
+/// no timer would fire until then, and all data that waits for a timer would be delayed.
 struct SteadyClock {
     private let read: @Sendable () -> UInt64
     private var lastReading: UInt64
     /// The time of the last reading, in nanoseconds.
     private(set) var now: UInt64
 
-    /// Begins with what `read` says, in nanoseconds.
+    /// Starts with the result of `read`, in nanoseconds.
     init(reading read: @escaping @Sendable () -> UInt64) {
         self.read = read
         lastReading = read()

@@ -4,7 +4,7 @@ internal import Certificates
 internal import Identity
 internal import Transport
 
-/// Our certificate and what we accept, shared by all connections of an endpoint.
+/// The local certificate and the verification of peers, shared by all connections of an endpoint.
 ///
 /// Immutable once made, hence `@unchecked Sendable`.
 @safe
