@@ -1,22 +1,22 @@
 public import Identity
 
-// Where packets go, for transports over UDP: through a relay, from further ports, by another way. A transport without paths
-// keeps the defaults below, which do nothing.
+// The paths of packets, for transports over UDP: relays, further ports and migration. A transport without paths keeps the
+// defaults below, which do nothing.
 
 /// An event on the path of a connection's packets.
 public enum PathEvent: Sendable, Hashable {
-    /// Packets go to this address now, and the peer answers from there.
+    /// The connection migrated to this address, from which the peer answers.
     case moved(SocketAddress)
     /// The sent packets stay unanswered over several probe timeouts.
     case suspect
-    /// The peer is heard again after that.
+    /// The peer answered after a suspicion.
     case answered
-    /// A path that was to replace the present one does not work.
+    /// The migration to this address failed.
     case refused(SocketAddress)
 }
 
 extension Connection {
-    /// No way ever changes.
+    /// An empty stream: the path never changes.
     public var pathEvents: AsyncStream<PathEvent> { AsyncStream { $0.finish() } }
 
     /// Does nothing.
@@ -27,7 +27,7 @@ extension Connection {
 }
 
 extension Endpoint {
-    /// Dials from the one port that there is.
+    /// Dials from the endpoint's own port.
     public func connect(
         to address: SocketAddress,
         expecting peer: PeerId,
@@ -60,11 +60,11 @@ extension Endpoint {
     }
 }
 
-/// One side of what a relay forwards: the channel, and the connection over which its peer was told of it.
+/// One side of a relay: the channel, and the connection to the peer for which it was opened.
 public struct RelayEnd: Sendable {
-    /// The number that its datagrams come with.
+    /// The number in the header of its datagrams.
     public let channel: ChannelId
-    /// The way to its peer.
+    /// The connection to its peer.
     public let connection: any Connection
 
     /// Puts a channel and its connection together.

@@ -33,12 +33,14 @@ public protocol Endpoint: AnyObject, Sendable {
     /// Sends one from a port of ``openPorts(count:)``, or from the endpoint's own when it is nil.
     func sendForeignDatagram(_ bytes: [UInt8], to address: SocketAddress, from port: UInt16?)
 
-    /// Lets in clients from these addresses, at which members were before, however many other clients dial; the latest
-    /// ones first, of which a transport takes as many as it has room for.
+    /// Accepts clients at these addresses, previously used by members, however many other clients dial.
+    ///
+    /// The latest addresses come first; a transport takes as many as it has room for.
     func expectMembers(at addresses: [IPAddress])
 
-    /// Opens further IPv4 ports beside the endpoint's own, fewer where the system has no more; what is not QUIC and comes
-    /// to one is among ``foreignDatagrams``.
+    /// Opens further IPv4 ports in addition to the endpoint's own; fewer if the system has no more.
+    ///
+    /// Their datagrams that are not QUIC are among ``foreignDatagrams``.
     func openPorts(count: Int) async -> [UInt16]
 
     /// Closes ports of ``openPorts(count:)``; those that a connection uses stay until it ends.
@@ -50,14 +52,14 @@ public protocol Endpoint: AnyObject, Sendable {
     /// Removes the route of the channel's address.
     func closeChannel(_ channel: ChannelId)
 
-    /// Forwards what comes on either channel from its connection's address to the other connection's, at most
+    /// Forwards datagrams of either channel from its own connection's address to the other connection's, at most
     /// `bytesPerSecond` in both directions together, until one of the connections ends.
     func relay(_ first: RelayEnd, _ second: RelayEnd, bytesPerSecond: Int)
 
     /// Stops forwarding from this channel and to it.
     func stopRelaying(_ channel: ChannelId)
 
-    /// Tells that this machine's addresses changed, so that connections find out at once whether their paths still work.
+    /// Notifies the endpoint of changed addresses of this machine, so that connections validate their paths at once.
     func networkChanged()
 
     /// Closes every connection with `code`, lets them drain, and frees the port.
@@ -73,9 +75,9 @@ extension Endpoint {
 public struct ForeignDatagram: Sendable, Hashable {
     /// The payload.
     public let bytes: [UInt8]
-    /// The address that it came from (spoofable).
+    /// The source address (spoofable).
     public let source: SocketAddress
-    /// The port of ``Endpoint/openPorts(count:)`` that it came to; nil for the endpoint's own.
+    /// The port of ``Endpoint/openPorts(count:)`` at which it arrived; nil for the endpoint's own.
     public let port: UInt16?
 
     /// Creates one.
@@ -88,12 +90,12 @@ public struct ForeignDatagram: Sendable, Hashable {
 
 /// A mutually authenticated connection that carries ordered byte streams.
 ///
-/// It closes with code 0 when neither itself nor any of its streams is referred to any longer.
+/// It closes with code 0 when the last reference to it and to its streams is dropped.
 public protocol Connection: AnyObject, Sendable {
     /// The peer on the other side, proved by TLS.
     var remotePeerId: PeerId { get }
 
-    /// The address to which packets go at the moment; changes when the peer moves.
+    /// The address to which packets are sent now; changes when the peer migrates.
     var remoteAddress: SocketAddress { get }
 
     /// The smoothed round-trip time; nil before it was measured.
@@ -105,7 +107,7 @@ public protocol Connection: AnyObject, Sendable {
     /// The events on the path of the packets, for one reader.
     var pathEvents: AsyncStream<PathEvent> { get }
 
-    /// Sends something that the peer acknowledges, so that ``pathEvents`` soon tell if it is gone.
+    /// Sends a packet that the peer acknowledges, so that ``pathEvents`` soon report an unresponsive peer.
     func probe()
 
     /// Sends to another address of the peer from now on, once it has answered from there (RFC 9000, section 9); only for
@@ -134,7 +136,7 @@ public protocol Connection: AnyObject, Sendable {
     /// Closes the connection with an application error code and a reason of at most 256 bytes of UTF-8.
     func close(code: UInt64, reason: String)
 
-    /// Suspends until the connection is gone and says why.
+    /// Suspends until the connection has ended, and returns the reason.
     ///
     /// A task that is cancelled while it waits gets ``TransportError/misuse(_:)`` at once, and the connection lives on.
     func closed() async -> TransportError
@@ -148,39 +150,40 @@ extension Connection {
 /// Ordered bytes in both directions with back-pressure both ways.
 ///
 /// One reader and one writer at a time; a second one is refused with ``TransportError/misuse(_:)``. Dropping the last
-/// reference gives up whatever is not complete, as ``reset(code:)`` with 0 does, and so returns the credit that unread
-/// bytes hold; what was finished before is still delivered.
+/// reference resets the directions that are not complete, as ``reset(code:)`` with 0 does, and so returns the credit of
+/// unread bytes; a finished direction is still delivered.
 public protocol Stream: AnyObject, Sendable {
     /// Returns the next bytes, at most `maximum` of them, waiting for at least one unless the stream ends.
     ///
-    /// Bytes that arrived before the connection went are still returned. `isFinal` says that nothing follows, so the end
+    /// Bytes that arrived before the connection ended are still returned. `isFinal` is set with the last bytes, so the end
     /// needs no second call; after it every call returns `([], true)`.
     ///
-    /// - Throws: ``TransportError/reset(code:)`` when the peer gave up, `closed` when the connection went,
-    ///   `CancellationError` when cancelled (no byte is lost: the next call gets it).
+    /// - Throws: ``TransportError/reset(code:)`` if the peer reset the stream, `closed` if the connection ended,
+    ///   `CancellationError` if cancelled (no byte is lost: the next call returns it).
     func read(atMost maximum: Int) async throws -> (bytes: [UInt8], isFinal: Bool)
 
     /// Queues `bytes`, suspending while more than the high-water mark is queued; `finish` ends this direction.
     ///
-    /// - Throws: ``TransportError/stopped(code:)`` when the peer wants no more, `closed` when the connection went,
-    ///   `CancellationError` when cancelled before `bytes` were queued (then none of them is).
+    /// - Throws: ``TransportError/stopped(code:)`` if the peer stopped reading, `closed` if the connection ended,
+    ///   `CancellationError` if cancelled before `bytes` were queued (then none of them is).
     func write(_ bytes: [UInt8], finish: Bool) async throws
 
-    /// Returns when the peer has all bytes that were written to a stream that it accepted, or will have them before it
-    /// learns of the connection's end: closing the connection then loses none of them. The end of the stream is not
-    /// waited for. Over QUIC this counts as a writer.
+    /// Returns when closing the connection would lose none of the bytes written to a stream that the peer accepted.
+    ///
+    /// The peer has them then, or receives them before the connection's end. The end of the stream is not awaited. Over
+    /// QUIC this counts as a writer.
     ///
     /// - Throws: as ``write(_:finish:)``, over QUIC; in memory nothing.
     func delivered() async throws
 
-    /// Calls `handler` once, at once if it is so already, when nothing that is written from now on would arrive: the peer
-    /// wants no more, the connection went, or this side gave the stream up. Nil takes an earlier handler back.
+    /// Calls `handler` once when further writes cannot arrive: the peer stopped reading, the connection ended, or this side
+    /// reset the stream.
     ///
-    /// A task that works for the peer without reading or writing learns in this way that it may stop. Once this
-    /// direction is finished the call may not come. The handler runs on whatever thread finds out; it must neither
-    /// block nor use the stream.
+    /// It is called immediately if this is the case already; nil removes an earlier handler. A task that works for the
+    /// peer without reading or writing can stop then. Once this direction is finished the handler may not be called. It
+    /// runs on the thread that detects the end, and must neither block nor use the stream.
     func whenStopped(_ handler: (@Sendable (TransportError) -> Void)?)
 
-    /// Gives up both directions at once: RESET_STREAM and STOP_SENDING with `code` (RFC 9000, section 19.4 and 19.5).
+    /// Resets both directions at once: RESET_STREAM and STOP_SENDING with `code` (RFC 9000, sections 19.4 and 19.5).
     func reset(code: UInt64)
 }

@@ -36,7 +36,7 @@ package struct ByteQueue: Sendable {
         return taken
     }
 
-    /// Forgets everything and says how many bytes that were.
+    /// Removes all bytes and returns their number.
     package mutating func removeAll() -> Int {
         defer {
             pieces = []

@@ -1,7 +1,7 @@
 internal import Concurrency
 internal import Identity
 
-/// One attempt to connect: two round trips, of which the first shows who is there.
+/// One attempt to connect: two round trips, of which the first identifies the acceptor.
 final class Dial: Sendable {
     private struct State {
         /// The connection, which the acceptor has before the dialler.
@@ -47,7 +47,7 @@ final class Dial: Sendable {
         outcome.fulfil(.failure(error))
     }
 
-    /// Ends the attempt for a dialler who has gone, and closes what the acceptor has of it.
+    /// Ends a cancelled attempt, and closes the acceptor's connection.
     private func abandon() {
         outcome.fulfil(.failure(.connectionFailed("the dial was cancelled")))
         state.withLock { $0.wire }?.close(.closed(code: 0, reason: "the dial was cancelled"), at: .dialler)
@@ -69,7 +69,7 @@ final class Dial: Sendable {
         }
         network.travel(from: dialler.address, to: address) { [self] in
             let wire = network.makeWire(from: dialler, to: acceptor)
-            // In this order: a dialler that gives up sets the outcome first, and then looks for the wire.
+            // In this order: an abandoned dial sets the outcome before it reads the wire.
             state.withLock { $0.wire = wire }
             guard outcome.value == nil else { return network.forget(wire) }
             let isAdmitted = acceptor.admit(wire)

@@ -4,14 +4,14 @@ enum Frame: Sendable {
     case open(stream: Int)
     /// The sender's next bytes on a stream, and whether they are its last.
     case bytes(stream: Int, [UInt8], isFinal: Bool)
-    /// The sender gave up sending.
+    /// The sender reset its sending direction.
     case reset(stream: Int, code: UInt64)
-    /// The sender wants no more of what the receiver sends.
+    /// The sender reads no more of the receiver's bytes.
     case stop(stream: Int, code: UInt64)
     /// The sender consumed that many of the receiver's bytes.
     case credit(stream: Int, byteCount: Int)
-    /// The sender is done with a stream that the receiver opened.
+    /// The sender has completed a stream that the receiver opened.
     case done(stream: Int)
-    /// The connection is over.
+    /// The connection has ended.
     case close(TransportError)
 }

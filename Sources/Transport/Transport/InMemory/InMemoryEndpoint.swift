@@ -89,9 +89,9 @@ public final class InMemoryEndpoint: Endpoint {
         foreign.finish()
     }
 
-    // MARK: What the network tells
+    // MARK: Events of the network
 
-    /// Takes a datagram from the network; one more than the reader can keep is dropped.
+    /// Receives a datagram from the network; it is dropped if the reader's buffer is full.
     func receive(_ datagram: ForeignDatagram) {
         foreign.yield(datagram)
     }
@@ -109,7 +109,7 @@ public final class InMemoryEndpoint: Endpoint {
         return false
     }
 
-    /// Drops a connection that is over.
+    /// Removes a connection that has ended.
     func forget(_ wire: Wire) {
         state.withLock { $0.wires[ObjectIdentifier(wire)] = nil }
     }

@@ -2,11 +2,11 @@ internal import Bytes
 internal import Concurrency
 public import Identity
 
-/// A network inside the process: endpoints with the promises of the QUIC transport, and links that misbehave on request.
+/// A network inside the process: endpoints with the guarantees of the QUIC transport, and links with configurable faults.
 ///
-/// Everything arrives at once unless a ``LinkModel`` says otherwise, and then by the clock that the network was given, so
-/// that a test with a clock of its own never sleeps. Chance comes from the seed, for each direction between two
-/// addresses separately: what happens on one link does not depend on what is sent over others.
+/// Frames arrive without delay unless a ``LinkModel`` adds one, measured by the network's clock, so that a test with a clock
+/// of its own never sleeps. Random numbers are derived from the seed for each direction between two addresses separately:
+/// traffic on one link does not change the faults of another.
 ///
 /// Not modelled: bandwidth and congestion, the size of datagrams, the port numbers and mappings of NATs. Bytes of one
 /// connection share one order, so a loss delays all its streams and not only one.
@@ -127,7 +127,7 @@ public final class InMemoryNetwork: Sendable {
         return wire
     }
 
-    /// Drops a connection that is over at both ends.
+    /// Removes a connection that has ended at both ends.
     func forget(_ wire: Wire) {
         let endpoints = state.withLock { state in
             state.wires[ObjectIdentifier(wire)] = nil
@@ -143,16 +143,16 @@ public final class InMemoryNetwork: Sendable {
         return wires.filter { $0.addresses == [first, second] || $0.addresses == [second, first] }
     }
 
-    // MARK: What is sent
+    // MARK: Transmission
 
-    /// Draws how long the next frame of a connection is under way, or nil while the link is cut.
+    /// Draws the delay of the next frame of a connection; nil while the link is cut.
     func connectionDelay(from source: SocketAddress, to target: SocketAddress) -> Duration? {
         withLink(from: source, to: target) { link, model in
             link.isCut ? nil : model.connectionDelay(using: &link.connectionChance)
         }
     }
 
-    /// Carries out `action` once a packet of a handshake has arrived, or never when the link is cut.
+    /// Performs `action` when a packet of a handshake arrives, or never if the link is cut.
     func travel(
         from source: SocketAddress,
         to target: SocketAddress,

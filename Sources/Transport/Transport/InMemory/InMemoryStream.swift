@@ -1,6 +1,6 @@
 /// One end of a stream of an in-memory connection.
 ///
-/// Dropping the last reference gives up what is not complete.
+/// Dropping the last reference resets the directions that are not complete.
 final class InMemoryStream: Stream {
     /// Keeps the connection open as long as one of its streams is in use.
     private let connection: InMemoryConnection

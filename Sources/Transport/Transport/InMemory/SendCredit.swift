@@ -6,7 +6,7 @@ struct SendCredit {
     private var openCount = 0
     /// The bytes that this end sent and the other end has not consumed.
     private var unconsumed = 0
-    /// Broadcast when a write that waits may go on or must fail.
+    /// Notified when a waiting write may resume or must fail.
     let writing = ConditionVariable()
 
     /// Whether another stream may be opened.

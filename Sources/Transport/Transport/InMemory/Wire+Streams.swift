@@ -131,7 +131,7 @@ extension Wire {
         }
     }
 
-    /// Gives up both directions of a stream, as far as they are not complete; see ``Stream/reset(code:)``.
+    /// Resets the directions of a stream that are not complete; see ``Stream/reset(code:)``.
     func reset(_ id: Int, code: UInt64, at side: WireSide) {
         state.withLock { reset(id, code: code, at: side, in: &$0) }
     }

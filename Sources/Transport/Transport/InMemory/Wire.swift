@@ -4,7 +4,7 @@ internal import Identity
 
 /// One in-memory connection: both ends under one lock, and the frames between them.
 final class Wire: Sendable {
-    /// Both ends; what an end does to the other one travels as a ``Frame``.
+    /// The state of both ends; one end affects the other only through a ``Frame``.
     struct State {
         var ends: [WireEnd]
         /// Whether the link between them has been cut for a while.
@@ -50,7 +50,7 @@ final class Wire: Sendable {
 
     // MARK: The end of the connection
 
-    /// Ends the connection at `side` and tells the other end.
+    /// Ends the connection at `side` and notifies the other end.
     func close(_ error: TransportError, at side: WireSide) {
         state.withLock { state in
             guard state[side].ending == nil else { return }
@@ -89,7 +89,7 @@ final class Wire: Sendable {
         if state[side.other].ending != nil { network.forget(self) }
     }
 
-    /// Tells both ends whether anything passes between them.
+    /// Notifies both ends whether the link is cut.
     func setSuspect(_ isSuspect: Bool) {
         state.withLock { state in
             guard state.isSuspect != isSuspect else { return }
@@ -198,7 +198,7 @@ final class Wire: Sendable {
         handler(error)
     }
 
-    /// Tells the end that opened the stream when nothing more can happen on it here.
+    /// Notifies the opener of a stream once the stream is complete at this end.
     func reportDone(_ id: Int, at side: WireSide, in state: inout State) {
         guard let stream = state[side].streams[id], !stream.isOurs, stream.isDone, !stream.isReportedDone else {
             return

@@ -14,7 +14,7 @@ enum WireSide: Int, Sendable {
 struct WireEnd {
     let peerId: PeerId
     let address: SocketAddress
-    /// Why the connection is gone for this end; nil while it lives.
+    /// The reason for which the connection ended here; nil while it is open.
     var ending: TransportError?
     var streams: [Int: WireStream] = [:]
     var nextStream: Int
@@ -43,9 +43,9 @@ struct WireStream {
         case open
         /// The last byte is queued.
         case finished
-        /// This end gave up with this code.
+        /// This end reset the stream with this code.
         case reset(UInt64)
-        /// The other end wants no more and said this code.
+        /// The other end stopped reading with this code.
         case stopped(UInt64)
     }
 
@@ -57,14 +57,14 @@ struct WireStream {
         case complete
         /// The reader has seen the end.
         case ended
-        /// The other end gave up with this code.
+        /// The other end reset the stream with this code.
         case reset(UInt64)
-        /// This end wants no more and said this code.
+        /// This end stopped reading with this code.
         case stopped(UInt64)
     }
 
     let isOurs: Bool
-    /// Whether the other end has been told of the stream.
+    /// Whether the other end was notified of the stream.
     var isAnnounced: Bool
     var sending = Sending.open
     var receiving = Receiving.open
@@ -74,7 +74,7 @@ struct WireStream {
     var isReading = false
     var isWriting = false
     var isReportedDone = false
-    /// The handler to call once writing becomes useless.
+    /// The handler to call once further writes cannot arrive.
     var stopHandler: (@Sendable (TransportError) -> Void)?
     let reading = ConditionVariable()
 

@@ -94,7 +94,7 @@ final class Agenda: Sendable {
         _ = action
     }
 
-    /// Says what the task number `runnerNumber` does next.
+    /// Returns the next step of the task number `runnerNumber`.
     private func step(as runnerNumber: UInt64) -> Step {
         let now = timebase.now
         return state.withLock { state in
