@@ -4,10 +4,10 @@ internal import Foundation
 internal import LocalAuthentication
 internal import Security
 
-/// Keys in the Keychain of Apple's systems, each one a generic password of its own.
+/// Keys in the Keychain of Apple's systems, each one a generic password.
 ///
-/// On macOS this is the data protection Keychain, which needs a signed app with a Keychain access group; a program
-/// without one gets an error that says so and can use a vault file instead.
+/// On macOS this is the data protection Keychain, which requires a signed app with a Keychain access group. A program
+/// without one gets an error with this reason; it can use a vault file instead.
 public final class KeychainStorage: KeyStorage {
     private let service: String
     private let accessGroup: String?
@@ -17,9 +17,9 @@ public final class KeychainStorage: KeyStorage {
     /// Uses the items of `service`, such as the app's bundle identifier.
     ///
     /// - Parameters:
-    ///   - service: What keeps these keys apart from other items.
-    ///   - accessGroup: Where keys whose guard names no group are looked for and stored; nil for the app's own.
-    ///   - prompt: What the person reads when a key asks for a finger or a face.
+    ///   - service: The service name, which separates these keys from other items.
+    ///   - accessGroup: The group of keys whose guard names no group; nil for the app's own.
+    ///   - prompt: The text of the system's dialog for biometric authentication.
     public init(service: String, accessGroup: String? = nil, prompt: String = "Use your keys") {
         self.service = service
         self.accessGroup = accessGroup
@@ -27,9 +27,7 @@ public final class KeychainStorage: KeyStorage {
         self.answer = SharedAnswer(prompt: prompt)
     }
 
-    /// Whether there is a sensor that knows a finger or a face.
-    ///
-    /// Then the system itself refuses to give a guarded key away.
+    /// Whether a biometric sensor is available and enrolled; the system then enforces the guard.
     public var enforcesBiometrics: Bool {
         var error: NSError?
         if unsafe LAContext().canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &error) { return true }
@@ -41,7 +39,7 @@ public final class KeychainStorage: KeyStorage {
     public func store(_ key: SecretBytes, id: String, accessControl: AccessControl) throws(KeychainError) {
         try KeyLimits.check(id: id)
         try KeyLimits.check(key, accessControl: accessControl)
-        // An item belongs to its group for good; a second one elsewhere would make it a matter of luck which is found.
+        // An item cannot change its group, and of two items in different groups the system would return either one.
         if let earlier = try self.accessControl(id: id), earlier.accessGroup != accessControl.accessGroup {
             throw .unsupported("moving a key to another access group: delete it first")
         }
@@ -54,7 +52,7 @@ public final class KeychainStorage: KeyStorage {
 
         var item = query(id: id)
         item[kSecAttrAccessGroup] = accessControl.accessGroup ?? accessGroup
-        // One step either way, so that a failure leaves the key that was there.
+        // A single call updates or adds the item, so that a failure leaves the previous key intact.
         var status = SecItemUpdate(item as CFDictionary, values as CFDictionary)
         if status == errSecItemNotFound {
             status = SecItemAdd(item.merging(values) { _, new in new } as CFDictionary, nil)
@@ -62,9 +60,9 @@ public final class KeychainStorage: KeyStorage {
         guard status == errSecSuccess else { throw .unableToStore(Self.text(of: status)) }
     }
 
-    /// The key under `id`; see ``KeyStorage/retrieve(id:)``.
+    /// Returns the key under `id`; see ``KeyStorage/retrieve(id:)``.
     ///
-    /// One that should be guarded and was stored where there was no sensor is guarded first, as soon as one is there.
+    /// A key that requires biometrics and was stored without a sensor is first guarded, once a sensor is available.
     public func retrieve(id: String) throws(KeychainError) -> SecretBytes? {
         let context = LAContext()
         context.localizedReason = prompt
@@ -130,7 +128,7 @@ public final class KeychainStorage: KeyStorage {
         return Set(found).sorted(by: KeyLimits.areInOrder)
     }
 
-    /// Whether `id` is there; see ``KeyStorage/exists(id:)``.
+    /// Returns whether a key is stored under `id`; see ``KeyStorage/exists(id:)``.
     public func exists(id: String) throws(KeychainError) -> Bool {
         try KeyLimits.check(id: id)
         return try !attributes(of: query(id: id)).isEmpty
@@ -200,7 +198,7 @@ public final class KeychainStorage: KeyStorage {
         }
     }
 
-    /// The guard as the item carries it beside the key, since the system does not give it back in full.
+    /// Encodes the guard as an attribute of the item, since the system does not return it in full.
     private static func encoded(_ accessControl: AccessControl, _ check: PersonCheck) -> Data {
         let when = AccessibleWhen.allCases.firstIndex(of: accessControl.accessibleWhen) ?? 0
         let hasGroup: UInt8 = accessControl.accessGroup == nil ? 0 : 1

@@ -1,7 +1,7 @@
 /// Replaces whole files so that a reader, also after a crash or a loss of power, finds the old bytes or the new ones.
 ///
-/// The bytes go to a temporary file beside the real one, which is synchronized and renamed; then the directory is
-/// synchronized. Temporary files that a dead process left have names of their own kind and are removed with
+/// The bytes are written to a temporary file in the same directory, which is synchronized and renamed; then the directory is
+/// synchronized. Temporary files of a terminated process are recognised by their names and removed with
 /// ``removeLeftovers(of:fileSystem:)``.
 package enum AtomicFile {
     /// Writes `bytes` to `path` and returns once they are durable.
@@ -46,9 +46,9 @@ package enum AtomicFile {
         }
     }
 
-    /// Removes what a writer that died left beside `path`.
+    /// Removes the temporary files for `path` of terminated writers.
     ///
-    /// Call it only while no other process can be writing.
+    /// Call it only while no other process can write.
     ///
     /// - Throws: ``FileError`` if the directory cannot be listed or a leftover cannot be removed.
     package static func removeLeftovers(
@@ -66,7 +66,7 @@ package enum AtomicFile {
         ".\(FilePath.name(of: path)).writing-"
     }
 
-    /// A new path for a temporary file beside `path`.
+    /// Returns a new path for a temporary file in the directory of `path`.
     package static func temporaryPath(for path: String) -> String {
         let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
         return FilePath.joining(FilePath.directory(of: path), temporaryPrefix(for: path) + suffix)

@@ -2,7 +2,7 @@
 ///
 /// It belongs to the user alone (0700, its files 0600), which is checked whenever it is opened.
 package struct DataDirectory: Sendable, Hashable {
-    /// The environment variable that says where it is.
+    /// The environment variable with the path of the directory.
     package static let variable = "RUNAR_HOME"
 
     /// The path of the directory, without a slash at the end.
@@ -98,7 +98,7 @@ package struct DataDirectory: Sendable, Hashable {
             do {
                 try fileSystem.makeDirectory(directory, mode: 0o700)
             } catch let error where error.code == SystemErrors.exists {
-                // Another process was faster; what it made is checked like everything else.
+                // Another process created it first; its directory is checked like any other.
             }
             try fileSystem.synchronizeDirectory(FilePath.directory(of: directory))
         }

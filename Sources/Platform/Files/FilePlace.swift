@@ -1,8 +1,7 @@
-/// A name directly in a directory that is open: whatever happens to the path of the directory, what is done here is
-/// done in that directory and nowhere else.
+/// A name in an open directory, which stays valid if the path of the directory changes.
 ///
-/// The name is one component, and a symbolic link in its place is not followed, so nothing is left for a path to lead
-/// elsewhere; `RESOLVE_BENEATH` of Linux would have nothing to refuse.
+/// The name is one component, and a symbolic link under that name is not followed, so it cannot lead out of the directory;
+/// `RESOLVE_BENEATH` of Linux would have no effect.
 package struct FilePlace: Hashable, Sendable {
     /// The descriptor of the directory; it stays open as long as this is used.
     package let directory: Int32

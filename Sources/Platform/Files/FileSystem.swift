@@ -16,7 +16,7 @@ package protocol FileSystem: Sendable {
     /// Writes a beginning of `bytes` where the descriptor stands and returns how many were taken.
     func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, path: String) throws(FileError) -> Int
 
-    /// Sets the mode of an open file, whatever the process's mask says.
+    /// Sets the mode of an open file, regardless of the process's umask.
     func setMode(_ mode: UInt32, of descriptor: Int32, path: String) throws(FileError)
 
     /// Returns once the file's bytes are on the disk itself, not merely in the system's memory.

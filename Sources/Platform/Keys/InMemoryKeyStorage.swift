@@ -46,7 +46,7 @@ public final class InMemoryKeyStorage: KeyStorage {
         entries.withLock { $0.keys.sorted(by: KeyLimits.areInOrder) }
     }
 
-    /// Whether `id` is there; see ``KeyStorage/exists(id:)``.
+    /// Returns whether a key is stored under `id`; see ``KeyStorage/exists(id:)``.
     public func exists(id: String) throws(KeychainError) -> Bool {
         try KeyLimits.check(id: id)
         return entries.withLock { $0[id] != nil }

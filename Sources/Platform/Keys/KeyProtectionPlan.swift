@@ -6,10 +6,10 @@ package enum KeyProtectionPlan: Hashable, Sendable {
     case plain
     /// Keys are wrapped by the enclave's key that is stored already.
     case wrapped
-    /// An enclave's key is made and stored first; keys that are there already are wrapped when they are stored again.
+    /// A key of the enclave is created and stored first; existing keys are wrapped when they are stored again.
     case makeWrappingKey
-    /// Nothing may be read or stored: there are wrapped keys, and no enclave that opens them. Going on would make a new
-    /// identity in silence.
+    /// Reading and storing are refused: the keys are wrapped, and the enclave that unwraps them is missing. Otherwise a new
+    /// identity would be created silently.
     case refused
 
     /// - Parameters:

@@ -6,8 +6,10 @@ public import Bytes
 /// the disk or for a person (biometrics), so do not make them where waiting is forbidden. Implementations are safe to
 /// use from many threads, and what `store` and `delete` have done when they return survives a loss of power.
 public protocol KeyStorage: Sendable {
-    /// Whether ``AccessControl/requireBiometric`` is enforced here. If not, the requirement is stored and returned by
-    /// ``accessControl(id:)``, and a caller that needs the guarantee must refuse to go on.
+    /// Whether ``AccessControl/requireBiometric`` is enforced here.
+    ///
+    /// If not, the requirement is stored and returned by ``accessControl(id:)``, and a caller that needs the guarantee must
+    /// refuse to continue.
     var enforcesBiometrics: Bool { get }
 
     /// Stores `key` under `id` in place of whatever was stored there.

@@ -1,15 +1,15 @@
-/// The check of a person that the Keychain makes before it returns a key, from the requested guard and the presence of
-/// a sensor.
+/// The authentication of the user that the Keychain requires before it returns a key, from the requested guard and the
+/// presence of a sensor.
 ///
-/// A value, so that every case can be tried on a machine that has no Keychain. Its number is stored beside the key.
+/// It is a value, so that every case can be tested without a Keychain. Its number is stored with the key.
 enum PersonCheck: UInt8, CaseIterable, Sendable {
-    /// Nothing.
+    /// No authentication.
     case none = 0
-    /// A finger or a face.
+    /// Biometrics.
     case biometrics = 1
-    /// A finger or a face, or the password in their place.
+    /// Biometrics, or the password instead.
     case biometricsOrPassword = 2
-    /// Nothing, although a finger or a face was requested: no sensor was there. Becomes `biometrics` where one is.
+    /// No authentication although biometrics were requested, because no sensor was available. Becomes `biometrics` with one.
     case missing = 3
 
     init(_ accessControl: AccessControl, hasSensor: Bool) {

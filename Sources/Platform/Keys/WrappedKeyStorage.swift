@@ -11,13 +11,13 @@ internal import Essentials
 ///
 /// A key that was stored before the wrapping began is read as it is, and wrapped when it is stored again.
 package final class WrappedKeyStorage<WrappingKey: HPKEDiffieHellmanPrivateKey & Sendable>: KeyStorage {
-    /// The largest key that fits, wrapped, what the storage takes.
+    /// The most bytes of a key whose wrapped form fits the inner storage.
     package static var keyByteLimit: Int { KeyLimits.keyBytes - WrappedKey.overheadByteCount }
 
     private let inner: any KeyStorage
     private let key: WrappingKey
 
-    /// Wraps what is stored in `inner`.
+    /// Wraps the keys that are stored in `inner`.
     package init(_ inner: any KeyStorage, key: WrappingKey) {
         self.inner = inner
         self.key = key
@@ -85,7 +85,7 @@ package final class WrappedKeyStorage<WrappingKey: HPKEDiffieHellmanPrivateKey &
     /// All ids; see ``KeyStorage/list()``.
     package func list() throws(KeychainError) -> [String] { try inner.list() }
 
-    /// Whether `id` is there; see ``KeyStorage/exists(id:)``.
+    /// Returns whether a key is stored under `id`; see ``KeyStorage/exists(id:)``.
     package func exists(id: String) throws(KeychainError) -> Bool { try inner.exists(id: id) }
 }
 

@@ -1,10 +1,10 @@
 internal import Identity
 internal import Libc
 
-/// A socket that hears one group on one interface and sends to it there.
+/// A socket that joins one group on one interface and sends to it there.
 ///
-/// One for each, because a socket for all would reach Linux's bound on memberships (20), could not tell where a
-/// datagram came in without control messages, and would carry the trouble of one interface to the others.
+/// One socket for all interfaces would reach Linux's limit of memberships (20), could not determine the interface of a
+/// datagram without control messages, and would share the errors of one interface with the others.
 final class InterfaceSocket {
     let descriptor: Int32
     private let group: SystemAddress

@@ -28,13 +28,13 @@ public struct MulticastGroups: Hashable, Sendable {
 
     /// 239.255.255.250, the group of the mobile specification, and the IPv6 group of ``standard``, port 4445.
     ///
-    /// The IPv4 group is also SSDP's, so every UPnP device on the link is woken by what is sent there.
+    /// The IPv4 group is that of SSDP, so each datagram wakes every UPnP device on the link.
     public static let mobileSpecification = MulticastGroups(port: 4445, ipv4: 0xEFFF_FFFA)
 
-    /// No group: a socket of none hears nothing and still tells of this machine's addresses.
+    /// No group: a socket without groups receives nothing but still reports this machine's addresses.
     package static let none = MulticastGroups(checkedIPv4: nil, checkedIPv6: nil)
 
-    /// The groups of ``standard`` with another port, for networks that shall not hear each other.
+    /// The groups of ``standard`` with another port, for networks that must not receive each other's datagrams.
     public static func standard(port: UInt16) -> MulticastGroups? {
         port == 0 ? nil : MulticastGroups(port: port, ipv4: 0xEFFF_2A62)
     }

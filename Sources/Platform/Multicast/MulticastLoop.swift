@@ -46,7 +46,7 @@ final class MulticastLoop: @unchecked Sendable {
     private var memberships = GroupMemberships()
     private var schedule = ListingSchedule()
     private var addresses: AddressReports
-    /// One byte more than a datagram may have, to tell one that is too long.
+    /// A buffer of one byte more than a datagram may have, to detect a longer one.
     private var buffer = [UInt8](repeating: 0, count: MulticastDatagram.byteLimit + 1)
 
     init(
@@ -150,7 +150,7 @@ final class MulticastLoop: @unchecked Sendable {
 
     // MARK: Interfaces
 
-    /// Joins where something is new, leaves where something went, and says which addresses we have now.
+    /// Joins the groups on new interfaces, leaves them on removed ones, and reports this machine's addresses.
     private func list(at now: ContinuousClock.Instant) {
         schedule.begin(at: now, systemReportsChanges: events.hasNews)
         guard let interfaces = configuration.interfaces() else { return schedule.retry(failedAt: now) }
@@ -160,10 +160,9 @@ final class MulticastLoop: @unchecked Sendable {
         addresses.report(OwnAddresses.dialable(bound: configuration.bound, interfaces: interfaces))
     }
 
-    /// The sockets that there should be, IPv6 before IPv4.
+    /// The keys of the required sockets, IPv6 before IPv4.
     ///
-    /// In this order, because only a datagram that comes over IPv6 tells its hearer on which interface a link-local
-    /// address in it is good.
+    /// Only a datagram over IPv6 shows its receiver the interface on which its link-local addresses are valid.
     private func keys(for interfaces: [NetworkInterface]) -> [Key] {
         let (useful, leftOut) = OwnAddresses.announcing(
             bound: configuration.bound,

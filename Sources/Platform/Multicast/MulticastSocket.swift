@@ -71,13 +71,13 @@ package final class MulticastSocket: Sendable {
 
     /// Sends one datagram of 1 to ``MulticastDatagram/byteLimit`` bytes on every interface, without waiting.
     ///
-    /// Whatever hinders it is dropped like loss.
+    /// Errors are ignored like packet loss.
     package func send(_ bytes: [UInt8]) {
         guard (1...MulticastDatagram.byteLimit).contains(bytes.count) else { return }
         loop.post(.send(bytes))
     }
 
-    /// Ends both streams and gives the port back; what was given to ``send(_:)`` before is still sent.
+    /// Ends both streams and frees the port; datagrams passed to ``send(_:)`` before are still sent.
     package func close() async {
         loop.post(.close)
         await loop.ended()

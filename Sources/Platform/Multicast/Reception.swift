@@ -3,9 +3,9 @@ internal import Identity
 /// The result of one read from a socket.
 enum Reception {
     case datagram(MulticastDatagram)
-    /// Something came that is too short or too long to be delivered.
+    /// A datagram arrived that is too short or too long to be delivered.
     case ignored
-    /// Nothing is there.
+    /// No datagram is available.
     case empty
     /// The socket can no longer be used.
     case failed

@@ -5,7 +5,7 @@ internal import Libc
 enum DatagramReception {
     /// The number of bytes, and the claimed sender.
     case datagram(count: Int, source: SocketAddress)
-    /// Nothing is there.
+    /// No datagram is available.
     case empty
     /// The socket can no longer be used.
     case failed

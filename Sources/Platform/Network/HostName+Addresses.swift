@@ -2,7 +2,7 @@ package import Identity
 internal import Libc
 
 extension HostName {
-    /// Asks the system's resolver, which may take its time; the addresses come in the order in which to try them.
+    /// Resolves a name with the system's resolver, which may block; the addresses are in the order in which to try them.
     package static func addresses(of name: String) throws(HostNameError) -> [IPAddress] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_DGRAM)

@@ -6,6 +6,6 @@ package enum InterfaceKind: Hashable, Sendable {
     case wiFi
     /// A mobile network.
     case cellular
-    /// A cable, a tunnel, or something that the system does not tell.
+    /// A cable, a tunnel, or a kind that the system does not report.
     case other
 }

@@ -28,7 +28,7 @@ final class NetworkEvents: @unchecked Sendable {
         for descriptor in [wakeReceiver, wakeSender, news] where descriptor >= 0 { _ = close(descriptor) }
     }
 
-    /// Whether the system tells of interfaces that come, go and change; else they have to be listed now and then.
+    /// Whether the system reports changes of interfaces; otherwise they must be listed periodically.
     var hasNews: Bool { news >= 0 }
 
     /// Ends a wait, the next one if there is none.
@@ -37,9 +37,9 @@ final class NetworkEvents: @unchecked Sendable {
         _ = unsafe write(wakeSender, &byte, 1)  // a full pipe wakes as well
     }
 
-    /// Waits until a datagram comes, another thread wakes it, the interfaces change or the time is over.
+    /// Waits until a datagram arrives, another thread calls ``wake()``, the interfaces change or the timeout expires.
     ///
-    /// - Returns: which of `descriptors` have something, and whether the interfaces may have changed.
+    /// - Returns: which of `descriptors` are readable, and whether the interfaces may have changed.
     func wait(for descriptors: [Int32], milliseconds: Int32) -> (ready: [Bool], hasChanged: Bool) {
         waiting.removeAll(keepingCapacity: true)
         for descriptor in [wakeReceiver, news] + descriptors {
@@ -54,7 +54,7 @@ final class NetworkEvents: @unchecked Sendable {
         return (waiting.dropFirst(2).map { $0.revents != 0 }, hasChanged)
     }
 
-    /// Discards what has come: that something came is all that matters, also when it was too much (ENOBUFS on Linux).
+    /// Discards the readable bytes: only their arrival matters, also after an overflow (ENOBUFS on Linux).
     private func drain(_ descriptor: Int32) {
         var scrap = [UInt8](repeating: 0, count: 8192)
         for _ in 0..<64 {

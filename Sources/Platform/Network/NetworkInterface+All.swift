@@ -2,7 +2,7 @@ internal import Identity
 internal import Libc
 
 extension NetworkInterface {
-    /// The interfaces of this machine, by number; nil when the system does not say.
+    /// Returns the interfaces of this machine by number; nil if the system call fails.
     package static func all() -> [NetworkInterface]? {
         var head: UnsafeMutablePointer<ifaddrs>?
         guard unsafe getifaddrs(&head) == 0 else { return nil }

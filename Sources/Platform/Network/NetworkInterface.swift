@@ -6,13 +6,13 @@ package struct NetworkInterface: Hashable, Sendable {
     package var name: String
     /// The system's number for it, which a later interface of the same name need not have.
     package var index: UInt32
-    /// Whether it is switched on and has a link to something.
+    /// Whether it is enabled and has a link.
     package var isUp: Bool
-    /// Whether it leads back to this machine.
+    /// Whether it is a loopback interface.
     package var isLoopback: Bool
-    /// Whether it says that it carries multicast; loopback ones do not say so and do.
+    /// Whether it has the multicast flag; loopback interfaces carry multicast without it.
     package var isMulticast: Bool
-    /// Whether it leads to one other machine only, as a tunnel does.
+    /// Whether it connects to a single other machine, as a tunnel does.
     package var isPointToPoint: Bool
     /// Its addresses in the system's order; IPv6 link-local ones carry the interface's number as their scope.
     package var addresses: [IPAddress]
@@ -43,7 +43,7 @@ extension NetworkInterface {
     /// The address from which datagrams of a family are sent here, if there is one.
     func sourceAddress(isIPv6: Bool) -> IPAddress? {
         let candidates = addresses.filter { $0.isIPv6 == isIPv6 && $0.isUnicast }
-        // Link-local first for IPv6: what is sent to a link-local group comes from there on every system.
+        // Link-local first for IPv6: it is the source of datagrams to a link-local group on every system.
         return isIPv6 ? candidates.first { $0.isLinkLocal } ?? candidates.first : candidates.first
     }
 }

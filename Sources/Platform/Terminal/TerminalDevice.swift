@@ -142,6 +142,6 @@ extension SystemProcess {
     /// Delivers a signal now.
     static func raise(_ number: Int32) { _ = kill(getpid(), number) }
 
-    /// Whether the process goes on after this signal, once the person wants it to.
+    /// Whether the process can be continued after this signal.
     static func isStopSignal(_ number: Int32) -> Bool { number == SIGTSTP }
 }

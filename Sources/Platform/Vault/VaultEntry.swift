@@ -1,16 +1,16 @@
 internal import Bytes
 
-/// One key in a vault, with what it carries.
+/// A key in a vault with its attributes.
 struct VaultEntry: Sendable {
     /// A property of a key.
     ///
-    /// Types from 128 on are critical: a reader that does not know one must not go on; the
-    /// others it skips, and writes back as they were.
+    /// Types from 128 on are critical: a reader that does not know one must refuse the entry. Unknown other attributes are
+    /// skipped, and written back unchanged.
     struct Attribute: Sendable, Hashable {
         var type: UInt8
         var value: [UInt8]
 
-        /// Not critical: who does not know it asks for more, a finger or a face.
+        /// Not critical: a reader that does not know it requires biometrics, which is stricter.
         static let acceptsPassword: UInt8 = 0x7F
         static let accessibleWhen: UInt8 = 0x81
         static let requireBiometric: UInt8 = 0x82
@@ -19,7 +19,7 @@ struct VaultEntry: Sendable {
         var isCritical: Bool { type >= 0x80 }
     }
 
-    /// Room for what later versions may add.
+    /// The most attributes, with room for those of later versions.
     static let attributeLimit = 16
     static let attributeBytes = 1024
 

@@ -26,7 +26,7 @@ extension VaultFile {
         secret: VaultSecret,
         fileSystem: some FileSystem
     ) throws(KeychainError) -> VaultFile {
-        // Before the lock, which would leave a file beside a vault that is not there.
+        // Checked before the lock, which would create a lock file for a missing vault.
         try checkPrivate(path, fileSystem: fileSystem)
         let lock = try lock(path, fileSystem: fileSystem)
         try removeLeftovers(of: path, fileSystem: fileSystem)

@@ -3,9 +3,9 @@ internal import Concurrency
 
 /// Keys in one encrypted file, for systems without a Keychain.
 ///
-/// The file is sealed with AES-256-GCM under a key that scrypt makes of a passphrase, or HKDF of a key file; its format
-/// is described in `docs/spec/vault.md`. One process at a time has a vault open. Every change writes the whole file
-/// anew beside the old one and puts it in its place, so a loss of power leaves the old vault or the new one.
+/// The file is sealed with AES-256-GCM under a key that scrypt derives from a passphrase, or HKDF from a key file; its
+/// format is described in `docs/spec/vault.md`. Only one process can have a vault open. Every change writes the whole file
+/// to a temporary one and renames it, so a loss of power leaves the old vault or the new one.
 public final class VaultFile: KeyStorage {
     /// The path of the vault.
     public let path: String
@@ -30,7 +30,7 @@ public final class VaultFile: KeyStorage {
         try create(at: path, secret: secret, derivation: nil, fileSystem: SystemFileSystem())
     }
 
-    /// Opens the vault at `path`, and removes what a writer that died left beside it.
+    /// Opens the vault at `path`, and removes the temporary files of terminated writers.
     ///
     /// With a passphrase this takes 128 MiB of memory and some tenths of a second.
     ///
@@ -118,7 +118,7 @@ public final class VaultFile: KeyStorage {
         try entries().keys.sorted(by: KeyLimits.areInOrder)
     }
 
-    /// Whether `id` is there; see ``KeyStorage/exists(id:)``.
+    /// Returns whether a key is stored under `id`; see ``KeyStorage/exists(id:)``.
     public func exists(id: String) throws(KeychainError) -> Bool {
         try KeyLimits.check(id: id)
         return try entries()[id] != nil

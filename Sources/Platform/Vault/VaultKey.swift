@@ -10,7 +10,7 @@ struct VaultKey: Sendable {
     let salt: [UInt8]
     /// Seals the body.
     let body: SymmetricKey
-    /// Tells a wrong secret from a damaged body.
+    /// Distinguishes a wrong secret from a damaged body.
     let check: [UInt8]
 
     /// Derives the keys from `secret`.
