@@ -1,4 +1,4 @@
-/// Base32 with a checksum, for what people read out, write down and type.
+/// Base32 with a checksum, for texts that people read out, write down and type.
 ///
 /// The six characters at the end are the checksum of Bech32m (BIP 350) over the alphabet of RFC 4648 and without a
 /// human-readable part. Up to four wrong characters in a text of at most 89 are detected with certainty, anything

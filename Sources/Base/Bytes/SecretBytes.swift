@@ -1,8 +1,8 @@
 /// Bytes to be kept secret: keys, seeds, passwords.
 ///
-/// They live in one allocation that is overwritten when the last reference goes away, print as
-/// `SecretBytes(redacted)` wherever Swift prints values, compare in constant time, and are neither Codable nor
-/// Hashable. Swapping and core dumps are outside its reach.
+/// They are in one allocation that is overwritten when the last reference is released, print as `SecretBytes(redacted)`
+/// wherever Swift prints values, compare in constant time, and are neither Codable nor Hashable. Swapping and core dumps are
+/// not prevented.
 @safe
 public final class SecretBytes: Sendable {
     /// Written only inside the initialisers and wiped in `deinit`; immutable in between, hence Sendable.

@@ -32,7 +32,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }
 
-    /// Decides something that comes true with the probability `share`.
+    /// Returns true with the probability `share`.
     package mutating func decide(_ share: Double) -> Bool {
         share > 0 && Double(next() >> 11) < share * 0x1p53
     }

@@ -32,8 +32,8 @@ public enum Bincode {
 
     /// Encodes a value.
     ///
-    /// - Throws: `EncodingError` if the type cannot be expressed, ``BytesError/tooDeep(limit:)`` if it is nested too
-    ///   deeply, or what its own `encode(to:)` throws.
+    /// - Throws: `EncodingError` if the type cannot be expressed, ``BytesError/tooDeep(limit:)`` if it is nested too deeply,
+    ///   or an error of its own `encode(to:)`.
     public static func serialize<Value: Encodable>(_ value: Value) throws -> [UInt8] {
         let output = BincodeOutput()
         try output.encode(value)

@@ -1,4 +1,4 @@
-/// Codable's view of a ``BincodeInput``: whatever is asked for is read next, keys are ignored.
+/// Codable's view of a ``BincodeInput``: fields are read in the order of the requests, and keys are ignored.
 internal struct BincodeDecoder: Decoder {
     let input: BincodeInput
     /// The cases of the enum that is being decoded, if it is one.

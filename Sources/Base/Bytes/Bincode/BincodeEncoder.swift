@@ -1,4 +1,4 @@
-/// Codable's view of a ``BincodeOutput``: whatever comes is appended, keys are ignored.
+/// Codable's view of a ``BincodeOutput``: values are appended in order, and keys are ignored.
 internal struct BincodeEncoder: Encoder {
     let output: BincodeOutput
     /// The cases of the enum that is being encoded, if it is one.
@@ -49,7 +49,7 @@ internal struct BincodeFieldEncoder<Key: CodingKey>: KeyedEncodingContainerProto
         keyedBy keyType: Nested.Type,
         forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        // This is how synthesized enums write their cases. Without the order of the cases there is no tag.
+        // Synthesized enums encode their cases through this method. Without the order of the cases there is no tag.
         output.fail(BincodeOutput.unsupported(key.stringValue, "an enum without raw values needs BincodeEnum"))
         return KeyedEncodingContainer(BincodeFieldEncoder<Nested>(output: output))
     }

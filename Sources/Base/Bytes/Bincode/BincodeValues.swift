@@ -103,7 +103,7 @@ extension String: BincodeEncodable, BincodeDecodable {
     static func readBincode(from input: BincodeInput) throws -> String {
         let bytes = try input.reader.readSlice(count: input.readCount())
         let text = String(decoding: bytes, as: UTF8.self)
-        // Decoding repairs what is wrong, and then the bytes differ.
+        // Decoding replaces invalid sequences, so the bytes differ.
         guard text.utf8.elementsEqual(bytes) else {
             throw BytesError.invalidUTF8
         }

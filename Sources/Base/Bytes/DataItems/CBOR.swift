@@ -19,8 +19,8 @@
 /// array of integers for bytes, integral floating-point numbers for integers, integers for keys, and tags, which are
 /// passed over. Duplicate keys are refused.
 ///
-/// Input is not trusted: it is at most `limit` bytes, all of it is walked through before any of it is believed, arrays
-/// and maps nest at most ``maximumDepth`` deep, and bytes after the value are refused.
+/// Input is not trusted: it is at most `limit` bytes, all of it is validated before it is decoded, arrays and maps nest at
+/// most ``maximumDepth`` deep, and bytes after the value are refused.
 public enum CBOR {
     /// The deepest nesting of arrays and maps.
     public static let maximumDepth = 64
@@ -29,8 +29,8 @@ public enum CBOR {
 
     /// Encodes a value.
     ///
-    /// - Throws: `EncodingError` if the type cannot be expressed, ``BytesError/tooDeep(limit:)`` if it is nested too
-    ///   deeply, or what its own `encode(to:)` throws.
+    /// - Throws: `EncodingError` if the type cannot be expressed, ``BytesError/tooDeep(limit:)`` if it is nested too deeply,
+    ///   or an error of its own `encode(to:)`.
     public static func serialize<Value: Encodable>(_ value: Value) throws -> [UInt8] {
         let output = DataItemOutput()
         let item = try output.item(for: value, path: [])

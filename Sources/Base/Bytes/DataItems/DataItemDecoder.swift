@@ -118,7 +118,7 @@ extension DataItemDecoder {
         default: throw mismatch(String.self, head.name)
         }
         let text = String(decoding: bytes, as: UTF8.self)
-        // Decoding repairs what is wrong, and then the bytes differ.
+        // Decoding replaces invalid sequences, so the bytes differ.
         guard text.utf8.elementsEqual(bytes) else {
             throw BytesError.invalidUTF8
         }
@@ -162,9 +162,9 @@ extension DataItemDecoder {
 }
 
 extension ByteReader {
-    /// Walks over an item and everything in it.
+    /// Skips an item with everything in it.
     ///
-    /// No count is believed: an item takes at least one byte.
+    /// Counts are not trusted: an item takes at least one byte.
     mutating func skipItem(depth: Int = 0) throws(BytesError) {
         var head = try DataItemHead.read(from: &self)
         while head == .tag {
@@ -200,7 +200,7 @@ extension ByteReader {
         }
     }
 
-    /// Consumes the end of what has no count, if it comes next.
+    /// Consumes the end of an item without a count, if it is next.
     mutating func skipEnd() throws(BytesError) -> Bool {
         var reader = self
         guard try DataItemHead.read(from: &reader) == .end else {
