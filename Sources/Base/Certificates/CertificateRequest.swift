@@ -8,7 +8,7 @@ internal import X509
 /// The signature proves that the requester holds the key, and the name in it is bound to the key, so a device can ask
 /// neither for a certificate of another's key nor for another's name. Every value of this type has passed both checks.
 package struct CertificateRequest: Hashable, Sendable {
-    /// The most bytes that are looked at; ours have about 290, and it must fit a link.
+    /// The most bytes of a request; ours have about 290, and it must fit a link.
     package static let maximumByteCount = 350
 
     /// The request in DER.
@@ -42,7 +42,7 @@ package struct CertificateRequest: Hashable, Sendable {
 
     /// Reads and checks exactly one request in DER.
     ///
-    /// Other requested extensions and attributes are not granted and therefore not looked at.
+    /// Other requested extensions and attributes are not granted, and therefore ignored.
     package init(der bytes: some Collection<UInt8>) throws(NodeCertificateError) {
         let bytes = try ParsedCertificate.bounded(bytes, limit: Self.maximumByteCount)
         let request: CertificateSigningRequest

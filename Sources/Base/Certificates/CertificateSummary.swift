@@ -5,9 +5,9 @@ internal import X509
 
 /// The content of a certificate, for people; nothing in it is checked but the signature of a self-signed one.
 ///
-/// Names come from the maker of the certificate and may contain anything: escape them before they reach a terminal.
+/// The creator of the certificate chooses the names, which may contain anything: escape them before they reach a terminal.
 package struct CertificateSummary: Sendable, Equatable {
-    /// The most bytes of a certificate that are looked at; other people's certificates are larger than ours.
+    /// The most bytes of a certificate; those of other programs are larger than ours.
     package static let maximumByteCount = 65_536
 
     /// The subject, in the notation of RFC 4514.

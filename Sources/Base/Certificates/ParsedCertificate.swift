@@ -43,7 +43,7 @@ internal struct ParsedCertificate {
         }
     }
 
-    /// Refuses what is too long before anything is parsed.
+    /// Refuses bytes beyond `limit` before anything is parsed.
     static func bounded(_ bytes: some Collection<UInt8>, limit: Int) throws(NodeCertificateError) -> [UInt8] {
         guard bytes.count <= limit else {
             throw .tooLong(limit: limit, found: bytes.count)

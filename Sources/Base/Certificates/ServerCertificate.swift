@@ -5,13 +5,12 @@ package import Identity
 internal import SwiftASN1
 internal import X509
 
-/// The certificate with which a node's web server shows itself to browsers, and its key.
+/// The certificate that a node's web server presents to browsers, and its key.
 ///
-/// Browsers take no Ed25519, so the key is one of the curve P-256 that is for nothing else. The certificate is signed
-/// by its own key alone: people compare its fingerprint, which is why it is kept and not made anew for every start or
-/// address.
+/// Browsers do not support Ed25519, so the key is a P-256 key with no other use. The certificate is self-signed: people
+/// compare its fingerprint, so it is kept instead of being created at every start or for every address.
 package struct ServerCertificate: Sendable {
-    /// The most bytes of a text that are looked at; ours have about 1200.
+    /// The most bytes of a text that is parsed; ours have about 1200.
     package static let maximumTextByteCount = 16_384
     /// The longest life that browsers of all makers accept.
     package static let lifeSeconds: UInt64 = 825 * 86_400
