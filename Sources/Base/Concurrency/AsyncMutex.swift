@@ -23,7 +23,7 @@ package final class AsyncMutex: Sendable {
     package func withLock<Success>(_ body: () async throws -> Success) async throws -> Success {
         try await acquire()
         defer { release() }
-        // The turn may have come after the cancellation.
+        // The lock may have been acquired after the cancellation.
         try Task.checkCancellation()
         return try await body()
     }

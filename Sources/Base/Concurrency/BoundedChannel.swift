@@ -78,12 +78,12 @@ public final class BoundedChannel<Element: Sendable>: Sendable {
             state.withLock { $0.readers.removeAll { $0 === promise } }
         }
         if let received { return received }
-        // A cancelled reader must not take an end that came at the same time for a regular one.
+        // A cancelled reader must not mistake a concurrent end for a regular one.
         if Task.isCancelled { throw CancellationError() }
         return nil
     }
 
-    /// Takes no more elements; those that wait can still be read, unless they are discarded.
+    /// Accepts no more elements; waiting ones can still be read, unless they are discarded.
     ///
     /// - Returns: the discarded elements.
     @discardableResult

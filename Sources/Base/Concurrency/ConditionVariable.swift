@@ -1,7 +1,7 @@
 /// Wakes the tasks that wait for a change of some state, whichever lock guards that state.
 ///
-/// Nothing is handed over with a wake-up: a task that wakes examines the state again and takes what it finds under the
-/// state's own lock. So a cancelled wait loses nothing, and a spurious wake-up does no harm.
+/// A wake-up passes no value: a task that wakes examines the state again under the state's own lock. So a cancelled wait
+/// loses nothing, and a spurious wake-up does no harm.
 ///
 /// Change the state first, then call ``broadcast()``.
 public final class ConditionVariable: Sendable {

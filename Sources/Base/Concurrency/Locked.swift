@@ -15,7 +15,7 @@ public final class Locked<Value>: @unchecked Sendable {
         self.value = value
     }
 
-    /// Runs `body` with exclusive access to the value and returns what it returns.
+    /// Runs `body` with exclusive access to the value and returns its result.
     @inlinable
     public func withLock<R, E: Error>(_ body: (inout sending Value) throws(E) -> sending R) throws(E) -> sending R {
         lock.acquire()
