@@ -27,7 +27,7 @@ struct BitPacker {
         }
     }
 
-    /// Overwrites what was packed.
+    /// Overwrites the packed bits.
     mutating func wipe() {
         bytes.wipe()
         bitCount = 0

@@ -2,12 +2,12 @@
 ///
 /// Budgets of peers that disconnected are kept, within a limit: a new connection starts with the rest.
 package struct BudgetTable<Budget: Sendable>: Sendable {
-    /// The budgets of disconnected peers that are kept: more than come and go while one is refilled.
+    /// The most budgets of disconnected peers that are kept: more than connect and disconnect during one refill.
     package static var departedLimit: Int { 1024 }
 
     private let full: Budget
     private var budgets: [PeerId: Budget] = [:]
-    /// The disconnected peers that have a budget; the one that disconnected first comes first.
+    /// The disconnected peers that have a budget, in the order of their disconnects.
     private var departed: [PeerId] = []
 
     /// Creates a table in which every peer has a full budget.
@@ -34,7 +34,7 @@ package struct BudgetTable<Budget: Sendable>: Sendable {
         if departed.count > Self.departedLimit { budgets[departed.removeFirst()] = nil }
     }
 
-    /// Forgets a peer that will not come back.
+    /// Forgets a peer that will not reconnect.
     package mutating func remove(_ peer: PeerId) {
         budgets[peer] = nil
         departed.removeAll { $0 == peer }

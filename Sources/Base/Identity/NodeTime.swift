@@ -1,6 +1,6 @@
 /// The two times of one moment: timers use only the monotonic one, expiry only the wall clock.
 package struct NodeTime: Hashable, Sendable {
-    /// Time since an arbitrary start that never goes backwards.
+    /// The time since an arbitrary start, which never goes backwards.
     package var monotonic: Duration
     /// Seconds since 1970-01-01 00:00 UTC, which people and networks may set to anything.
     package var wallSeconds: UInt64

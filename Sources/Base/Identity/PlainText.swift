@@ -7,7 +7,7 @@ internal import Algorithms
 package enum PlainText {
     private static let excerptCount = 64
 
-    /// Characters that do not show, steer a terminal, or reorder what stands around them.
+    /// Characters that are invisible, control a terminal, or reorder the surrounding text.
     private static let refused: [ClosedRange<UInt32>] = [
         0x0000...0x001F,  // C0 controls
         0x007F...0x009F,  // delete and C1 controls
@@ -38,7 +38,7 @@ package enum PlainText {
         String(String.UnicodeScalarView(text.unicodeScalars.filter(isPlain)))
     }
 
-    /// `text` on one line: what breaks or aligns lines becomes a blank, and what does not show as itself is left out.
+    /// `text` on one line: characters that break or align lines become a blank, and invisible ones are left out.
     package static func line(of text: String) -> String {
         var line = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

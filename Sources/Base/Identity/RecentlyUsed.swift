@@ -1,4 +1,4 @@
-/// A dictionary that forgets what was not written lately, in two generations of `limit` entries: no entry costs a scan.
+/// A dictionary of recently written entries, in two generations of `limit` entries each: eviction requires no scan.
 package struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let limit: Int
     private var young: [Key: Value] = [:]

@@ -1,9 +1,9 @@
-/// The records that this node writes to a hash table under names of its own, each with the state of its write.
+/// The records that this node writes to a hash table under its own names, each with the state of its write.
 ///
-/// A record is republished before it expires (Maymounkov and Mazières, 2002, section 2.5). A write that failed is tried
-/// again, and a change that comes while a write is under way follows it.
+/// A record is republished before it expires (Maymounkov and Mazières, 2002, section 2.5). A failed write is retried, and a
+/// change during a write is written after it.
 package struct RecordRepublisher<Name: Hashable & Comparable & Sendable>: Sendable {
-    /// A write to perform; its outcome goes to ``noteOutcome(of:isWritten:at:)``.
+    /// A write to perform; its outcome is reported with ``noteOutcome(of:isWritten:at:)``.
     package struct Write: Hashable, Sendable {
         package let name: Name
         /// Whether to write the record; false deletes it.
@@ -76,7 +76,7 @@ package struct RecordRepublisher<Name: Hashable & Comparable & Sendable>: Sendab
         return nil
     }
 
-    /// Returns the writes whose time has come.
+    /// Returns the writes that are due.
     package mutating func takeDue(at now: Duration) -> [Write] {
         let due = records.filter { $0.value.dueAt.map { $0 <= now } ?? false }
         return due.keys.sorted().compactMap { begin($0) }

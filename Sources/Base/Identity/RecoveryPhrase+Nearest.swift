@@ -1,5 +1,5 @@
 extension RecoveryPhrase {
-    /// A word this long is not a slip of one on the list, whose longest have eight letters.
+    /// The longest typed word that is compared; the longest words of the list have eight letters.
     private static let maximumTypedCount = 16
     /// More slips than this and a suggestion would be a guess.
     private static let maximumDistance = 3

@@ -4,8 +4,8 @@ internal import Crypto
 
 /// The root key as 24 words to write down: BIP-39's English words over the root's 32 bytes as entropy.
 ///
-/// The words are the bytes and a checksum of eight bits. BIP-39's stretching into a seed of 64 bytes is not used: the
-/// phrase brings back exactly the root key it was made of. A reader of the words owns the root key.
+/// The words are the bytes and a checksum of eight bits. BIP-39's stretching into a seed of 64 bytes is not used: the phrase
+/// restores exactly the root key that it encodes. A reader of the words owns the root key.
 public struct RecoveryPhrase: Sendable {
     /// The number of words in a phrase.
     public static let wordCount = 24

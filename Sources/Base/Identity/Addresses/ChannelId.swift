@@ -19,7 +19,7 @@ public struct ChannelId: Hashable, Sendable {
         self.number = number & (1 << 56 - 1)
     }
 
-    /// The channel whose far end an address stands for; nil for every other address.
+    /// The channel whose far end the address denotes; nil for every other address.
     public init?(address: SocketAddress) {
         guard case .v6(Self.prefix, let low, 0) = address.ip, address.port == Self.port, low >> 56 == 0 else {
             return nil

@@ -72,7 +72,7 @@ public struct SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress: LosslessStringConvertible {
-    /// Reads what ``init(parsing:)`` reads, or returns nil.
+    /// Parses a text like ``init(parsing:)``; nil if that throws.
     public init?(_ description: String) {
         guard let address = try? SocketAddress(parsing: description) else { return nil }  // a failable form
         self = address

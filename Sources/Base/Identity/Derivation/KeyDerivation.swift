@@ -1,11 +1,11 @@
 package import Bytes
 internal import Crypto
 
-/// Every key that comes out of a person's root key, each by a way of its own.
+/// The derivation of every key from a person's root key.
 ///
-/// Network keys follow SLIP-0010 at `m/44'/0'/index'` with the root's 32 bytes as the seed. All others are the output
-/// of HKDF-SHA256 over the same bytes with a label per purpose, so that no two purposes ever share a key, and two keys
-/// cannot be linked without the root. The same way leads from a device's key to its wrapping key.
+/// Network keys follow SLIP-0010 at `m/44'/0'/index'` with the root's 32 bytes as the seed. All others are the output of
+/// HKDF-SHA256 over the same bytes with a label per purpose, so that no two purposes share a key, and two keys cannot be
+/// linked without the root. A device's wrapping key is derived from its key in the same way.
 public enum KeyDerivation {
     /// The largest index that a network can have.
     public static let maximumNetworkIndex = DerivationPath.maximumIndex

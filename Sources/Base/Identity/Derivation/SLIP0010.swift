@@ -9,7 +9,7 @@ public enum SLIP0010 {
     /// The accepted sizes of a seed in bytes.
     public static let seedByteCounts = 16...64
 
-    /// A node of the tree: a private key and what its children are derived with.
+    /// A node of the tree: a private key, and the chain code from which its children are derived.
     public struct ExtendedKey: Sendable {
         /// The 32 bytes of the Ed25519 private key.
         public let privateKey: SecretBytes

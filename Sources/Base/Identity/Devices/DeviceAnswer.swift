@@ -12,7 +12,7 @@ public struct DeviceAnswer: Hashable, Sendable {
         package let token: AccessToken
         /// The network's metadata.
         package let metadata: NetworkMetadata
-        /// The network's key, for a device that shall sign for it.
+        /// The network's key, for a device that will sign for it.
         package let networkKey: NetworkKeyMessage?
 
         package init(token: AccessToken, metadata: NetworkMetadata, networkKey: NetworkKeyMessage?) {
@@ -37,7 +37,7 @@ public struct DeviceAnswer: Hashable, Sendable {
     public let authority: Ed25519PublicKey
     /// The addresses at which the answering device can be dialled.
     public let addresses: [SocketAddress]
-    /// The certificate and its authority's; not looked at here.
+    /// The certificate and its authority's, not parsed here.
     package let certificateMessage: [UInt8]
     /// The memberships of the new device.
     package let memberships: [Membership]

@@ -2,7 +2,7 @@ internal import Algorithms
 internal import Bytes
 internal import Crypto
 
-/// The code on two screens by which a person sees that a request or an answer was not swapped on its way.
+/// The code on two screens by which a person verifies that a request or an answer was not replaced in transit.
 ///
 /// It has a hundred bits, because an attacker has unlimited time to find another text with the same code.
 enum DeviceCode {

@@ -3,8 +3,8 @@ internal import Bytes
 /// A new device's request to another device of its person: its key, the key to which secrets for it are sealed, and a
 /// request for a certificate, all signed with its key.
 ///
-/// Not a secret; the person compares the ``code`` on both screens. The certificate request is not looked at here: it
-/// must be for the same key. Layout: `docs/spec/devices.md`, section 1.
+/// It is not secret; the person compares the ``code`` on both screens. The certificate request is not parsed here; it must
+/// be for the same key. Layout: `docs/spec/devices.md`, section 1.
 public struct DeviceRequest: Hashable, Sendable {
     /// The largest certificate request, so that a request fits a link.
     package static let maximumCertificateRequestByteCount = 350

@@ -1,9 +1,9 @@
 internal import Bytes
 
-/// A network's private key, sealed to the one device that shall sign for the network, too.
+/// A network's private key, sealed to the one device that will also sign for the network.
 ///
-/// The root key never leaves a device this way: who has a network's key can sign for that network and nothing else.
-/// Layout: `docs/spec/devices.md`, section 2.
+/// The root key never leaves a device in this way: a network's key can sign for that network and nothing else. Layout:
+/// `docs/spec/devices.md`, section 2.
 package struct NetworkKeyMessage: Hashable, Sendable {
     /// The size of a message in bytes.
     package static let byteCount = 1 + NetworkId.byteCount + PeerId.byteCount + sealedByteCount

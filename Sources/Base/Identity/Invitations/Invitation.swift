@@ -78,7 +78,7 @@ public struct Invitation: Sendable {
 }
 
 extension Invitation {
-    /// The label under which both sides export from TLS what proof and digits are bound to (RFC 8446, section 7.5).
+    /// The label under which both sides export the TLS keying material that binds proof and digits (RFC 8446, section 7.5).
     package static let exporterLabel = "EXPORTER-runar-join"
     /// The number of exported bytes.
     package static let exporterByteCount = 32
@@ -98,12 +98,12 @@ extension Invitation {
         }
     }
 
-    /// Whether `proof` is what a joiner sends who has the secret, on this connection; compared in constant time.
+    /// Whether `proof` is that of a joiner with the secret on this connection; compared in constant time.
     package func isValidProof(_ proof: [UInt8], exporter: [UInt8], joiner: PeerId) -> Bool {
         ConstantTime.areEqual(proof, self.proof(exporter: exporter, joiner: joiner))
     }
 
-    /// The six digits that both screens show, so that the inviter's person sees who is joining.
+    /// The six digits that both screens show, by which the inviter's user identifies the joiner.
     package static func digits(
         exporter: [UInt8],
         networkId: NetworkId,

@@ -4,8 +4,8 @@ public import Essentials
 
 /// The private half of an Ed25519 key (RFC 8032's 32-byte seed).
 ///
-/// It prints as `Ed25519PrivateKey(redacted)` wherever Swift prints values, is not Codable, and its memory is wiped
-/// when the last copy goes away. ``rawRepresentation`` is the one way out.
+/// It prints as `Ed25519PrivateKey(redacted)` wherever Swift prints values, is not Codable, and its memory is wiped when the
+/// last copy is released. Only ``rawRepresentation`` returns its bytes.
 public struct Ed25519PrivateKey: Sendable {
     /// The size of a private key in bytes.
     public static let byteCount = 32

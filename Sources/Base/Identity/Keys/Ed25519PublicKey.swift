@@ -9,8 +9,9 @@ public struct Ed25519PublicKey: Sendable {
     public static let byteCount = 32
 
     package let words: Bytes32
-    /// Nil when the system's cryptography refuses the bytes, as it may for those that are no point of the curve; then no
-    /// signature verifies, which is what other systems find out in verifying.
+    /// The verifying key; nil if the system's cryptography refuses the bytes, as it may for those not on the curve.
+    ///
+    /// No signature verifies then, as on systems that detect this during verification.
     private let verifier: Curve25519.Signing.PublicKey?
 
     /// Reads the 32 bytes of a public key.

@@ -20,8 +20,9 @@ package struct SealingKey: Hashable, Sendable {
         self.words = words
     }
 
-    /// Reads the 32 bytes of a key, which is `subject` in the words of an error; points of small order are refused, to
-    /// which everybody could open.
+    /// Reads the 32 bytes of a key, named `subject` in errors.
+    ///
+    /// Points of small order are refused, because anyone could open content that is sealed to them.
     package init(rawRepresentation: some Collection<UInt8>, of subject: String) throws(IdentityError) {
         guard let words = Bytes32(rawRepresentation) else {
             throw .wrongLength(of: subject, expected: Self.byteCount, found: rawRepresentation.count)
@@ -81,7 +82,7 @@ package struct SealingKeyPair: Sendable {
         publicKey = SealingKey(words: words)
     }
 
-    /// Opens what was sealed to the public half under the same `info`; nil if it was not.
+    /// Opens content sealed to the public half under the same `info`; nil if it was not.
     package func open(_ sealed: some Collection<UInt8>, info: [UInt8]) -> [UInt8]? {
         guard sealed.count >= SealingKey.overheadByteCount else { return nil }
         do {

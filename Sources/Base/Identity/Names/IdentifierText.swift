@@ -4,7 +4,7 @@ internal import Bytes
 enum IdentifierText {
     /// The number of characters of base64, with padding, for 32 bytes.
     private static let base64Count = 44
-    /// Longer texts are not even looked at; generous with spaces and dashes between groups.
+    /// The longest text that is parsed, with room for spaces and dashes between groups.
     private static let maximumCount = 256
     /// The number of characters of the short form.
     private static let shortCount = 8

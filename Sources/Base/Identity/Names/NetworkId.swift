@@ -43,7 +43,7 @@ public struct NetworkId: Hashable, Sendable {
     /// The 32 bytes.
     package var bytes: [UInt8] { words.bytes }
 
-    /// The network's public key, which is what the id is.
+    /// The network's public key, whose bytes are the id.
     public var publicKey: Ed25519PublicKey { Ed25519PublicKey(checked: words) }
 
     /// Whether `signature` is the network key's over exactly `message`.

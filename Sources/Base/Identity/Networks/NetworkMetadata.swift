@@ -92,13 +92,13 @@ public struct NetworkMetadata: Sendable {
         return networkId.isValidSignature(signatureValue.bytes, for: signedBytes)
     }
 
-    /// Refuses what must not be signed and is not read.
+    /// Refuses values that must not be signed and are not accepted when read.
     func check() throws(IdentityError) {
         try NameRule.check(name)
         guard version >= 1 else { throw .malformed(of: "network metadata", reason: "versions count from 1") }
     }
 
-    /// Exactly what the signature covers.
+    /// The bytes that the signature covers.
     package var signedBytes: [UInt8] { Self.label.prefix + fields }
 
     /// Network, version, administrator, length of the name, name.
@@ -119,7 +119,7 @@ extension NetworkMetadata: Hashable {
         left.fields == right.fields && left.signatureValue == right.signatureValue
     }
 
-    /// Feeds what is compared.
+    /// Hashes the fields that are compared.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(fields)
         hasher.combine(signatureValue)

@@ -1,7 +1,7 @@
 internal import Bytes
 public import Essentials
 
-/// A network's signed word that a peer is out, for good.
+/// A network's signed statement that a peer is permanently excluded.
 ///
 /// Layout and signed bytes: `docs/spec/identity.md`, section 7.
 public struct Revocation: Hashable, Sendable {
@@ -69,7 +69,7 @@ public struct Revocation: Hashable, Sendable {
         networkId.isValidSignature(signatureValue.bytes, for: signedBytes)
     }
 
-    /// Exactly what the signature covers.
+    /// The bytes that the signature covers.
     package var signedBytes: [UInt8] {
         Self.signedBytes(networkId: networkId, peerId: peerId, seconds: seconds)
     }

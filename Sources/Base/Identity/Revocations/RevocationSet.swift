@@ -2,12 +2,12 @@ internal import Algorithms
 internal import Bytes
 internal import Crypto
 
-/// Everybody whom a network has revoked, as far as is known here.
+/// The known revocations of a network.
 ///
 /// Sets only grow. Two of them merge by union, in any order and any number of times with the same outcome; two that
 /// are equal have equal counts and digests. At most one entry for each peer is kept: of several, the smallest.
 public struct RevocationSet: Hashable, Sendable {
-    /// The most entries; a network that needs more has to begin anew with another index.
+    /// The most entries; a network that needs more must be replaced by one with another index.
     public static let maximumCount = 65_536
     private static let digestLabel = DomainLabel("runar/revocation-set/v1")
 
@@ -56,13 +56,13 @@ public struct RevocationSet: Hashable, Sendable {
 
     /// Adds one entry and returns whether that changed the set.
     ///
-    /// Refuses an entry of another network, one whose signature is not the network's, and one too many.
+    /// Refuses an entry of another network, one whose signature does not verify, and one beyond ``maximumCount``.
     @discardableResult
     public mutating func insert(_ revocation: Revocation) throws(IdentityError) -> Bool {
         try merge([revocation], verifySignature: { $0.verify() }) == 1
     }
 
-    /// Adds the entries of another set of the same network, which were verified when they came into that set.
+    /// Adds the entries of another set of the same network, which were verified when they were added to that set.
     ///
     /// - Returns: How many entries are new or replace a greater one.
     @discardableResult
@@ -111,7 +111,7 @@ public struct RevocationSet: Hashable, Sendable {
         return result
     }
 
-    /// The place of the first entry that does not come before `peer`.
+    /// The position of the first entry whose peer is not below `peer`.
     private func position(of peer: PeerId) -> Int {
         revocations.partitioningIndex { $0.peerId >= peer }
     }

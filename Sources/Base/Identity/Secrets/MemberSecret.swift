@@ -3,8 +3,8 @@ internal import Crypto
 
 /// 32 bytes that only the members of a network know, signed by the network's key.
 ///
-/// They key what only members may recognise, such as beacons, and grant no admission. The owner's node makes new ones
-/// at each revocation; ``MemberSecrets`` decides which of several counts. Layout: `docs/spec/identity.md`, section 9.
+/// They key formats that only members may recognise, such as beacons, and grant no admission. The owner's node creates a new
+/// one at each revocation; ``MemberSecrets`` decides which of several is in use. Layout: `docs/spec/identity.md`, section 9.
 package struct MemberSecret: Sendable {
     /// The size of the binary form in bytes.
     package static let byteCount = 137

@@ -3,8 +3,8 @@ package import Bytes
 /// The member secrets of one network that this node knows: the newest one is in use, older ones are still recognised.
 ///
 /// A secret is replaced when a peer is revoked. A member that was offline then returns with an older one, and must be
-/// found to get the new one; therefore an older one counts for 24 hours after the one that replaced it was made, for
-/// discovery and never for admission.
+/// discovered to receive the new one. Therefore an older one is recognised for 24 hours after the creation of its
+/// replacement, for discovery and never for admission.
 package struct MemberSecrets: Hashable, Sendable {
     /// The time for which a replaced secret is recognised.
     package static let recognitionSeconds: UInt64 = 24 * 60 * 60
@@ -14,7 +14,7 @@ package struct MemberSecrets: Hashable, Sendable {
     /// The secrets, the newest first; never empty.
     package private(set) var all: [MemberSecret]
 
-    /// Begins with one secret, whose signature was verified.
+    /// Creates the secrets from a first one, whose signature was verified.
     package init(_ secret: MemberSecret) {
         all = [secret]
     }
@@ -57,7 +57,7 @@ package struct MemberSecrets: Hashable, Sendable {
 }
 
 extension MemberSecrets {
-    /// Reads what ``binary`` wrote; signatures are not verified.
+    /// Reads the form of ``binary``; signatures are not verified.
     package init(binary: some Collection<UInt8>) throws(IdentityError) {
         let bytes = Array(binary)
         let count = bytes.count / MemberSecret.byteCount

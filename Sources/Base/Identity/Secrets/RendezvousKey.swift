@@ -18,7 +18,7 @@ public struct RendezvousKey: Hashable, Sendable {
         self.key = key
     }
 
-    /// Reads the 32 bytes of a key; points of small order are refused, to which everybody could open.
+    /// Reads the 32 bytes of a key; points of small order are refused, because anyone could open content sealed to them.
     package init(rawRepresentation: some Collection<UInt8>) throws(IdentityError) {
         self.init(try SealingKey(rawRepresentation: rawRepresentation, of: Self.subject))
     }
@@ -55,7 +55,7 @@ package struct RendezvousKeyPair: Sendable {
     /// The half that stands in texts.
     package var publicKey: RendezvousKey { RendezvousKey(pair.publicKey) }
 
-    /// Opens what was sealed to the public half under the same `info`; nil if it was not.
+    /// Opens content sealed to the public half under the same `info`; nil if it was not.
     package func open(_ sealed: some Collection<UInt8>, info: [UInt8]) -> [UInt8]? { pair.open(sealed, info: info) }
 }
 

@@ -1,8 +1,8 @@
 /// The fields of one JSON object, read strictly and within bounds.
 ///
-/// Only what our texts are made of has a value: strings, whole numbers and null. Anything else, nested or not, is
-/// checked to be JSON and remembered as `other`, so that fields of a later version can be skipped but never taken for
-/// something. Two fields of one name are refused, wherever they stand: two readers could each believe another one.
+/// Only the types that our texts use have a value: strings, whole numbers and null. Anything else, nested or not, is checked
+/// to be JSON and stored as `other`, so that fields of a later version are skipped but never misinterpreted. Two fields of
+/// one name are refused: two readers could each use another one.
 struct FlatJSON {
     /// The longest text that is read.
     static let maximumByteCount = 16 * 1024

@@ -14,8 +14,8 @@ package enum PassedLink {
 
     /// Returns the link in `text` alone, with a blank for each white space in it; nil if the text is none.
     ///
-    /// A link begins where no letter or digit precedes its scheme, and ends before the first character that is none of a
-    /// letter, a digit, a blank and `-_/`. A JSON text is no link, whatever its members contain.
+    /// A link begins where no letter or digit precedes its scheme, and ends before the first character that is not a letter,
+    /// a digit, a blank or one of `-_/`. A JSON text is not a link, whatever its members contain.
     package static func link(in text: String) -> String? {
         guard isLink(text) else { return nil }
         let scalars = visible(text.unicodeScalars)
@@ -25,7 +25,7 @@ package enum PassedLink {
         return String(content[..<end].trimming { $0 == " " })
     }
 
-    /// Whether `text` is a link; a long text is looked at only as far as one can begin.
+    /// Whether `text` is a link; of a long text only the part in which a link can begin is examined.
     package static func isLink(_ text: String) -> Bool {
         let content = text.unicodeScalars.drop(while: \.properties.isWhitespace)
         let head = visible(content.prefix(2 * maximumOpeningCount))

@@ -21,7 +21,7 @@ struct RunarLink: Hashable, Sendable {
         case device
     }
 
-    /// Twice the longest text, for spaces and dashes; nothing longer is looked at.
+    /// Twice the length of the longest link, for spaces and dashes; longer texts are not parsed.
     private static let maximumTextByteCount = 2048
     private static let subject = "a runar link"
 
@@ -33,7 +33,7 @@ struct RunarLink: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether a text is a link, of whatever kind, as mail and chat programs pass it on.
+    /// Whether a text is a link of any kind, as mail and chat programs forward it.
     static func isLink(_ text: String) -> Bool { PassedLink.isLink(text) }
 
     /// The beginning of all links of a kind.
@@ -79,7 +79,7 @@ struct RunarLink: Hashable, Sendable {
     var text: String { Self.beginning(of: kind) + CheckedBase32.encode(bytes) }
 }
 
-// MARK: - What can be a link
+// MARK: - Artefacts with a link
 
 extension PeerId {
     /// The id as a link.
@@ -131,7 +131,7 @@ extension PeerConnectionData {
 }
 
 extension RendezvousKey {
-    /// Reads what stands behind the binary form of something: a key, or nothing.
+    /// Reads the optional key after the binary form of an artefact; nil if there are no bytes.
     fileprivate init?(linked bytes: ArraySlice<UInt8>) throws(IdentityError) {
         guard !bytes.isEmpty else { return nil }
         try self.init(rawRepresentation: bytes)

@@ -1,10 +1,10 @@
 internal import Bytes
 public import Essentials
 
-/// A network's signed word that a peer is a member, for good or until a second.
+/// A network's signed statement that a peer is a member, permanently or until a second.
 ///
-/// A token is no secret and proves nothing about the peer that shows it: honour one only after a proof of the peer's
-/// key. Layout and signed bytes: `docs/spec/identity.md`, section 5.
+/// A token is not secret and proves nothing about the peer that shows it: accept one only after a proof of the peer's key.
+/// Layout and signed bytes: `docs/spec/identity.md`, section 5.
 public struct AccessToken: Sendable {
     /// The size of the binary form in bytes.
     public static let byteCount = 137
@@ -86,7 +86,7 @@ public struct AccessToken: Sendable {
         !isExpired(at: UnixTime.clampedSeconds(of: now)) && verifySignature()
     }
 
-    /// Whether the signature is the network's, whatever the time.
+    /// Whether the signature is the network's, regardless of the time.
     public func verifySignature() -> Bool {
         networkId.isValidSignature(signatureValue.bytes, for: signedBytes)
     }
@@ -103,7 +103,7 @@ public struct AccessToken: Sendable {
         return copy
     }
 
-    /// Exactly what the signature covers.
+    /// The bytes that the signature covers.
     package var signedBytes: [UInt8] {
         Self.signedBytes(peerId: peerId, networkId: networkId, expirationSeconds: expirationSeconds)
     }
@@ -125,7 +125,7 @@ extension AccessToken: Hashable {
             && left.expirationSeconds == right.expirationSeconds && left.signatureValue == right.signatureValue
     }
 
-    /// Feeds what is compared.
+    /// Hashes the fields that are compared.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(peerId)
         hasher.combine(networkId)

@@ -38,7 +38,7 @@ package struct MembershipProof: Hashable, Sendable {
         writer.write(signature.bytes)
     }
 
-    /// Reads what ``write(to:)`` wrote.
+    /// Reads the form that ``write(to:)`` writes.
     package init(reading reader: inout ByteReader) throws {
         let end = try reader.readUInt64()
         guard end == Self.never || end <= UnixTime.maximum else { throw IdentityError.expirationOutOfRange }

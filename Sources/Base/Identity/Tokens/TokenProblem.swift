@@ -8,16 +8,16 @@ public enum TokenProblem: Error, Hashable, Sendable {
     case expired(at: UInt64)
     /// The network's owner has revoked the peer.
     case revoked
-    /// The token names another peer than the one that showed it.
+    /// The token names another peer than its presenter.
     case wrongPeer
-    /// The token is for another network than the one that was asked for.
+    /// The token is for another network than the requested one.
     case wrongNetwork
     /// The signature is not the network's.
     case badSignature
 }
 
 extension TokenProblem: CustomStringConvertible {
-    /// The problem in words, with what to do.
+    /// The problem in words, with the next step.
     public var description: String {
         switch self {
         case .malformed: "this is not an access token; ask the network's owner to show it again"
