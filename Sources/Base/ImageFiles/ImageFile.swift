@@ -1,12 +1,12 @@
 public import QRCode
 
-/// Turns the bytes of an image file into greys.
+/// Decodes image files to grey levels.
 ///
-/// PNG and PGM are read here, everywhere alike; the platform decodes JPEG, and on Apple systems what else it knows.
-/// An image with longer sides than a `GreyImage` is made smaller while it is read. A file is untrusted: memory is allocated
-/// for the result and for one row, and nothing traps.
+/// PNG and PGM are decoded here on every platform; the platform decodes JPEG, and on Apple systems further formats. An image
+/// with longer sides than a `GreyImage` is scaled down while it is decoded. A file is untrusted: memory is allocated for the
+/// result and for one row, and nothing traps.
 public enum ImageFile {
-    /// The largest file that is worth opening.
+    /// The largest file that is opened, in bytes.
     public static let longestFile = 64 << 20
     /// The longest side of an image in a file: that of a JPEG.
     static let longestSide = 65_535
@@ -54,7 +54,7 @@ public enum ImageFileError: Error, Equatable, Sendable, CustomStringConvertible 
     /// Its pixels make no image.
     case image(GreyImageError)
 
-    /// The failure in words, with what to do.
+    /// The failure in words, with the next step.
     public var description: String {
         switch self {
         case .unknownKind(let readable): "this is no picture that can be read here: give a \(readable) file"

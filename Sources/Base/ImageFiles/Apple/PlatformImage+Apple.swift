@@ -4,7 +4,7 @@ internal import CoreGraphics
 internal import ImageIO
 internal import QRCode
 
-/// Images that only the platform can read: JPEG, HEIC and whatever else ImageIO knows.
+/// Images that only the platform can decode: JPEG, HEIC and the other formats of ImageIO.
 enum PlatformImage {
     static func greyImage(from bytes: [UInt8]) throws(ImageFileError) -> GreyImage {
         let unknown = ImageFileError.unknownKind(readable: "PNG, PGM, JPEG or HEIC")

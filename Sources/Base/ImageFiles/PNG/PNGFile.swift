@@ -14,12 +14,12 @@ struct PNGFile {
         try file.readChunks(bytes)
         guard let header = file.header else { throw .damaged("it has no header") }
         guard header.color != .palette || !file.palette.isEmpty else { throw .damaged("it has no palette") }
-        // Before anything is decompressed: the stream is too short for the pixels whatever it contains.
+        // Checked before decompression: a stream of this length cannot contain the pixels.
         guard header.rawCount <= file.packed.count * Zlib.largestRatio else { throw .damaged("pixels are missing") }
         return try file.image(header)
     }
 
-    /// Takes what matters out of the chunks; each has a length, a name, its data and a sum.
+    /// Reads the relevant chunks; each has a length, a name, its data and a checksum.
     private mutating func readChunks(_ bytes: [UInt8]) throws(ImageFileError) {
         var position = Self.signature.count
         while position + 12 <= bytes.count {
@@ -93,7 +93,7 @@ struct PNGFile {
         UInt8((level * alpha + 255 * (255 - alpha)) / 255)
     }
 
-    /// Adds to each byte what the filter took off: its neighbour to the left, above, or a guess from three.
+    /// Adds to each byte the prediction that the filter subtracted: its neighbour to the left, above, or a guess from three.
     private static func undo(
         _ filter: UInt8,
         _ line: inout [UInt8],
