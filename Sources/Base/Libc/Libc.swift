@@ -112,7 +112,7 @@ package func disableMemoryDumps() {
     _ = unsafe setrlimit(RLIMIT_CORE, &none)
 }
 
-/// The flags of `posix_spawn` for a program in a session of its own, which inherits no descriptor by default.
+/// The flags of `posix_spawn` for a program in a new session, which inherits no descriptor by default.
 package let newSessionFlags = posixSpawnSetSession | Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
 
 /// POSIX_SPAWN_SETSID.
@@ -264,7 +264,7 @@ package func createThread(
 }
 
 package func releaseFreePages() {
-    // Its header is not one of those that Swift sees, and another C library may not have it.
+    // Its header is not imported into Swift, and another C library may lack it.
     guard let symbol = unsafe dlsym(nil, "malloc_trim") else { return }
     let trim = unsafe unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)
     _ = trim(0)
