@@ -2,8 +2,8 @@ internal import Bytes
 
 /// A sealed file in the binary format of NanoTDF, version 12 ("L1L").
 ///
-/// A value of this type has been read, and nothing in it has been verified: `NanoTDFOpener` does that. What
-/// the format leaves open is decided in `docs/spec/nanotdf.md`.
+/// A value of this type has been parsed, but nothing in it has been verified: `NanoTDFOpener` does that. Choices that the
+/// format leaves open are made in `docs/spec/nanotdf.md`.
 public struct NanoTDF: Hashable, Sendable {
     /// The encrypted payload (section 3.3.2).
     public struct Payload: Hashable, Sendable {

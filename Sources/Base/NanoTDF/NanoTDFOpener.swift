@@ -10,7 +10,7 @@ public struct OpenedNanoTDF: Sendable {
     public let binding: PolicyBinding
     /// The key whose signature over header and payload was verified; nil for a file without a signature.
     ///
-    /// Any key can sign. Compare it with the key of the person whom you expect.
+    /// Any key can sign: compare it with the key that you expect.
     public let creator: NanoTDFPublicKey?
     /// The dialect of the payload's nonce.
     public let dialect: NonceDialect

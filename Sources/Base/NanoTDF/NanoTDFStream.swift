@@ -67,8 +67,8 @@ public struct NanoTDFStreamOpener: Sendable {
 
     /// Opens the next part.
     ///
-    /// - Throws: ``NanoTDFError/brokenStream(part:reason:)`` for a part that does not continue the file, and what
-    ///   ``NanoTDFOpener`` throws.
+    /// - Throws: ``NanoTDFError/brokenStream(part:reason:)`` for a part that does not continue the file, and the errors of
+    ///   ``NanoTDFOpener``.
     public mutating func open(_ part: NanoTDF) throws(NanoTDFError) -> OpenedNanoTDF {
         let number = count + 1
         guard !isEnded else { throw .brokenStream(part: number, reason: "the part before was the last") }

@@ -5,8 +5,8 @@ internal import Essentials
 
 /// AES-256 in Galois/Counter Mode (NIST SP 800-38D) with the nonces and tags that NanoTDF has.
 ///
-/// The system's cryptography does the work where it can: nonces of 12 bytes, whole tags. A shortened tag is compared
-/// with a tag made anew. A nonce of 3 bytes needs a hash of our own.
+/// The system's cryptography is used where possible: nonces of 12 bytes, whole tags. A shortened tag is compared with a
+/// recomputed one. A nonce of 3 bytes needs a GHASH of our own.
 enum GCM {
     /// A ciphertext and its tag.
     struct Box {
@@ -108,7 +108,7 @@ enum GCM {
         after counter: [UInt8]
     ) throws(NanoTDFError) -> [UInt8] {
         let first = counter[12...].reduce(0) { $0 << 8 | UInt32($1) } &+ 1
-        // The library counts on in the other 12 bytes, which GCM leaves as they are: begin anew there.
+        // The library carries into the other 12 bytes, which GCM leaves unchanged: restart the counter there.
         let whole = (UInt64(1) << 32 - UInt64(first)) * UInt64(GHASH.blockByteCount)
         let split = Int(min(UInt64(bytes.count), whole))
         do {

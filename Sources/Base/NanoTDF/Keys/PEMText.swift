@@ -30,7 +30,7 @@ enum PEMText {
         }
 
         var namesSecp256k1: Bool {
-            var der = (try? Base64.decode(lines.joined())) ?? []  // the next reader refuses what is no base64
+            var der = (try? Base64.decode(lines.joined())) ?? []  // the next reader refuses invalid base64
             defer { der.wipe() }
             return der.indices.contains { der[$0...].starts(with: secp256k1) }
         }
@@ -52,7 +52,7 @@ enum PEMText {
         throw .invalidKey(reason: "it is no \(kind) key on secp256r1, secp384r1 or secp521r1")
     }
 
-    /// Returns the block of a private or a public key, without what surrounds it.
+    /// Returns the block of a private or a public key, without the surrounding text.
     ///
     /// - Throws: ``NanoTDFError/invalidKey(reason:)`` if there is no such block or more than one, or if it is encrypted;
     ///   ``NanoTDFError/unsupportedCurve(_:)`` for a key on secp256k1.
