@@ -127,7 +127,7 @@ extension KeyExchange {
         _ now: Duration,
         _ effects: inout [Effect]
     ) {
-        guard case .ackSent(_, _, let handshake) = phase else { return }  // it came twice
+        guard case .ackSent(_, _, let handshake) = phase else { return }  // a duplicate
         guard handshake.peerKey.isValidSignature(signature.bytes, for: handshake.transcript.signedBytes(.commit)) else {
             return refuse(message.exchange, .invalid, .invalidProof, &effects)
         }
@@ -233,7 +233,7 @@ extension KeyExchange {
 
     private static var acceptedRequestLimit: Int { 16 }
 
-    /// Ends what is under way, and remembers the completed session that there is.
+    /// Ends the pending handshake, and remembers a completed session.
     private mutating func beginHandshake() {
         if case .sharing(let session) = phase, session.isCompleted { previous = session }
         lastFailure = nil

@@ -74,7 +74,7 @@ extension KeyExchange {
         case .commit(let signature): receive(commit: signature, message, now, &effects)
         case .refusal(let reason): fail(Self.failure(for: reason), &effects)
         case .keyShare, .pull, .part, .received, .refillRequest:
-            guard case .sharing(let session) = phase else { return }  // it overtook the commit; it comes again
+            guard case .sharing(let session) = phase else { return }  // it overtook the commit; it is retransmitted
             receive(message.body, session, now, &effects)
         }
     }
@@ -101,7 +101,7 @@ extension KeyExchange {
             guard own.confirm(digest) else { return }
             complete(hasKeys: session.hasKeys, now, &effects)
         case .refillRequest(let generation):
-            // A pool that was not confirmed may never have come.
+            // An unconfirmed pool may have been lost.
             guard session.isCompleted, own.isAtRest, own.confirmedGeneration...own.generation ~= generation,
                 takePool(now)
             else { return }

@@ -5,9 +5,9 @@ package import Identity
 /// and each sends the other one a pool of public keys.
 ///
 /// The messages are request, offer, acknowledgement, commit, and a key share in each direction; signatures over the
-/// transcript of all of them prove both identities, with a random number of each side. `docs/spec/one-time-keys.md` has
-/// the layout. What was not answered is sent again, also after a disconnect, and every message may come twice. A
-/// completed exchange is renewed by another one, or its pools are refilled.
+/// transcript of all of them prove both identities, with a random number of each side. `docs/spec/one-time-keys.md` has the
+/// layout. Unanswered messages are retransmitted, also after a disconnect, and every message may arrive twice. A completed
+/// exchange is renewed by another one, or its pools are refilled.
 package struct KeyExchange: Sendable {
     package enum Input: Sendable {
         /// The application wants new pools in both directions.
@@ -59,7 +59,7 @@ package struct KeyExchange: Sendable {
     var previous: Session?
     /// The failure of the last exchange or refill, until another one begins or completes.
     var lastFailure: KeyExchangeFailure?
-    /// The newest requests of the peer that were accepted; a copy that comes late begins nothing.
+    /// The newest accepted requests of the peer; a late copy of one is ignored.
     var acceptedRequests: [ExchangeID] = []
     /// Our pool on its way.
     var own: ShareSender
@@ -75,7 +75,7 @@ package struct KeyExchange: Sendable {
     ///
     /// - Parameters:
     ///   - signer: This device's key.
-    ///   - peer: The one peer with whom keys are exchanged.
+    ///   - peer: The peer with which keys are exchanged.
     ///   - suites: The kinds of keys that this device supports, the preferred one first.
     ///   - ownGeneration: The generation of the newest pool that this device ever made for the peer; 0 if there is none.
     ///   - peerKeys: The peer's pool that is stored.
@@ -137,7 +137,7 @@ package struct KeyExchange: Sendable {
         (outstanding.map { retries.next($0.slot) } + [deadline]).compactMap(\.self).min()
     }
 
-    /// The time at which the exchange fails, or a refill is no longer waited for.
+    /// The time at which the exchange fails, or the wait for a refill ends.
     private var deadline: Duration? {
         switch phase {
         case .idle, .failed: nil
@@ -173,7 +173,7 @@ package struct KeyExchange: Sendable {
     /// Whether the peer may send another pool that was not asked for.
     mutating func takeUnaskedPool(_ now: Duration) -> Bool { unsolicitedBucket.take(under: limits.pools, at: now) }
 
-    /// Ends what is under way; a session that was completed before stays, unless the peer does not know it.
+    /// Ends the pending exchange; a completed session stays, unless the peer has forgotten it.
     mutating func fail(_ failure: KeyExchangeFailure, _ effects: inout [Effect]) {
         if !isCompleted || failure == .forgotten { phase = previous.map(Phase.sharing) ?? .failed(failure) }
         previous = nil

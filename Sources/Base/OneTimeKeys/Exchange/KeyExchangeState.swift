@@ -1,4 +1,4 @@
-/// The state of an exchange of one-time keys, in the words of the app that the protocol comes from.
+/// The state of an exchange of one-time keys, in the terms of the app that defined the protocol.
 public enum KeyExchangeState: Hashable, Sendable {
     /// Nothing was begun.
     case idle
@@ -38,24 +38,24 @@ extension KeyExchangeState: CustomStringConvertible {
 public enum KeyExchangeFailure: Error, Hashable, Sendable {
     /// The peer was silent for five minutes.
     case timedOut
-    /// The peer proved another identity than the one that was asked for, or its proof is not valid.
+    /// The peer proved another identity than the requested one, or its proof is not valid.
     case invalidProof
-    /// The pool that the peer sent is not the one that it announced.
+    /// The peer's pool differs from its announcement.
     case invalidShare
     /// Both devices support no common kind of keys.
     case noCommonSuite
-    /// The peer does not know the exchange: it was started anew.
+    /// The peer has forgotten the exchange, so it was started again.
     case forgotten
     /// Too many exchanges were begun in a short time.
     case tooMany
-    /// The peer refused what this device sent.
+    /// The peer refused a message of this device.
     case refused
     /// This device could not sign, or could not make or store its keys.
     case localFailure
 }
 
 extension KeyExchangeFailure: CustomStringConvertible {
-    /// The failure in words, with what to do.
+    /// The failure in words, with the next step.
     public var description: String {
         switch self {
         case .timedOut: "the peer was silent for five minutes; connect with it, and exchange keys again"

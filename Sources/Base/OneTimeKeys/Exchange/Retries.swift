@@ -1,6 +1,6 @@
 /// The times at which unanswered messages are sent again.
 struct Retries: Sendable {
-    /// The kinds of messages that wait for an answer; each has a clock of its own.
+    /// The kinds of messages that await an answer; each has its own timer.
     enum Slot: Int, CaseIterable, Hashable, Sendable {
         case handshake, ownShare, peerShare, refill
     }

@@ -26,7 +26,7 @@ struct ShareReceiver: Sendable {
     private(set) var generation: UInt32
     /// The digest of that pool.
     private var storedDigest: Bytes32?
-    /// Whether the next pool is the first of a handshake: the peer may have begun to count anew.
+    /// Whether the next pool is the first of a handshake: the peer may have restarted its generations.
     private var isFirst = false
     private var stage = Stage.atRest
 
@@ -35,7 +35,7 @@ struct ShareReceiver: Sendable {
         storedDigest = digest
     }
 
-    /// Accepts a pool of any generation next, because both identities were proved anew.
+    /// Accepts a pool of any generation next, because both identities were proved again.
     mutating func beginSession() {
         stage = .atRest
         isFirst = true
@@ -58,7 +58,7 @@ struct ShareReceiver: Sendable {
     /// Whether a handshake was completed after which no pool was announced yet.
     var awaitsFirst: Bool { isFirst && isAtRest }
 
-    /// Whether a share announces another pool than the one that is stored or under way, and not an older one.
+    /// Whether a share announces a pool that is neither stored nor pending, and not an older one.
     func isNew(_ share: KeyExchangeMessage.KeyShare) -> Bool {
         if hasStored(share.digest) { return false }
         switch stage {
@@ -67,14 +67,14 @@ struct ShareReceiver: Sendable {
         }
     }
 
-    /// Takes an announcement whose signature was verified.
+    /// Handles an announcement whose signature was verified.
     mutating func announced(_ share: KeyExchangeMessage.KeyShare) -> Step {
         if hasStored(share.digest) { return .confirm(share.digest) }
         switch stage {
         case .pulling(share, let bytes): return .pull(bytes.count)
         case .saving(share): return .ignore
         case .atRest, .pulling, .saving:
-            // An older one comes late.
+            // An announcement of an older pool is late.
             guard isFirst || share.generation > generation else { return .ignore }
             stage = .pulling(share, bytes: [])
             return .pull(0)

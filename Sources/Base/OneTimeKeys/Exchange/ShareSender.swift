@@ -40,7 +40,7 @@ struct ShareSender: Sendable {
         stage = .generating
     }
 
-    /// Announces the pool, after its private half was stored; nil if it is not the one that was begun, or cannot be signed.
+    /// Announces the pool once its private half is stored; nil if it is not the expected one, or cannot be signed.
     mutating func announce(
         _ pool: PublicKeyStore,
         in binding: ExchangeBinding,
@@ -74,7 +74,7 @@ struct ShareSender: Sendable {
         return Array(bytes[offset...].prefix(KeyExchangeMessage.partByteLimit))
     }
 
-    /// Whether the peer confirmed what was announced.
+    /// Returns whether the digest confirms the announced pool.
     mutating func confirm(_ digest: Bytes32) -> Bool {
         guard announcement?.digest == digest else { return false }
         stage = .atRest

@@ -20,9 +20,9 @@ public struct SealedMessage: Sendable {
     public static let plaintextByteLimit = 1 << 20 - 4_096
     static let byteLimit = 1 << 20
 
-    /// For whom the message is.
+    /// The recipient of the message.
     public let recipient: PeerId
-    /// Which key opens it.
+    /// The name of the key that opens it.
     public let keyName: OneTimeKeyName
     let form: Form
 

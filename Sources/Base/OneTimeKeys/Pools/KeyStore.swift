@@ -4,9 +4,9 @@ internal import Crypto
 
 /// A pool of one-time keys, of which a peer has the public halves.
 ///
-/// The private halves are never stored: they come from a tree of secrets, out of which a key is cut when it has opened
-/// its message. Names are public and stay as they are; ``encodedNames`` and ``encodedSecrets`` are apart, so that the
-/// use of a key rewrites some hundred bytes instead of all.
+/// The private halves are never stored: they are derived from a tree of secrets, from which the secret of a key is erased
+/// after it has opened its message. Names are public and do not change; ``encodedNames`` and ``encodedSecrets`` are
+/// separate, so that the use of a key rewrites some hundred bytes instead of all.
 public struct KeyStore: Sendable {
     /// The algorithm of the keys.
     public let suite: OneTimeKeySuite
@@ -31,7 +31,7 @@ public struct KeyStore: Sendable {
         return try generate(suite, generation: generation, capacity: capacity, seed: seed)
     }
 
-    /// Generates the pool that comes from `seed`.
+    /// Generates the pool that is derived from `seed`.
     static func generate(
         _ suite: OneTimeKeySuite,
         generation: UInt32,

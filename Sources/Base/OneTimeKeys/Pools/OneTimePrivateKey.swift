@@ -14,7 +14,7 @@ enum OneTimePrivateKey {
     init(_ suite: OneTimeKeySuite, leaf: SecretBytes) throws(OneTimeKeyError) {
         switch suite {
         case .p256:
-            // About one of 2^32 outputs is no scalar of the group; the next one is taken then.
+            // About one of 2^32 outputs is not a scalar of the group; then the next one is used.
             for attempt in UInt8.min ... .max {
                 let scalar = Self.expand(leaf, suite, attempt)
                 if let key = try? NanoTDFPrivateKey(rawRepresentation: scalar, on: .secp256r1) {  // see above

@@ -47,7 +47,7 @@ public struct PublicKeyStore: Hashable, Sendable {
 }
 
 // The encoding: `RPK`, version, suite, generation, index of the first key, number of keys, keys, and the SHA-256 of all
-// that. What was taken is kept apart from it.
+// that. The state of taken keys is stored separately.
 extension PublicKeyStore {
     private static let subject = "a pool of public keys"
     private static let magic: [UInt8] = [UInt8]("RPK".utf8) + [1]
