@@ -50,7 +50,7 @@ struct FinderPattern {
     private static let fewestBorders = 48
 }
 
-/// The rays by which a pattern is looked at: from a centre to the borders of dark and light.
+/// The rays that measure a pattern, from its centre to the borders of dark and light.
 struct Ray {
     /// 32 directions whose longer coordinate is one pixel.
     static let directions: [ImagePoint] = (0..<32).map { index in

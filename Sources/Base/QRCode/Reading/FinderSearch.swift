@@ -39,7 +39,7 @@ struct FinderSearch {
         }
     }
 
-    /// Looks at a place from all sides; what holds is kept, or counted if it is known.
+    /// Measures a candidate in every direction; a pattern is added, or counted if it is known.
     private mutating func consider(
         _ place: ImagePoint,
         module: Double,

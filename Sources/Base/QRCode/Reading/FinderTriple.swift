@@ -3,9 +3,9 @@ struct FinderTriple {
     let corner: FinderPattern
     let right: FinderPattern
     let below: FinderPattern
-    /// Triples looked at, of those that the patterns allow.
+    /// The most triples that are examined.
     private static let most = 256
-    /// Patterns that are combined: those that most rows led to.
+    /// The most patterns that are combined: those found in the most rows.
     private static let mostPatterns = 192
     /// Patterns with which one is combined: those next to it.
     private static let mostPartners = 24

@@ -62,7 +62,7 @@ struct Perspective {
         return Perspective(cells: adjoint.map { $0 / determinant })
     }
 
-    /// This map after a shift and a stretch of what goes in: `x` becomes `(x - shift) * stretch`.
+    /// This map after a shift and a stretch of its input: `x` becomes `(x - shift) * stretch`.
     func afterShift(_ shift: ImagePoint, stretch: Double) -> Perspective {
         var result = cells
         for row in 0..<3 {

@@ -27,7 +27,8 @@ public struct GreyImage: Sendable, Equatable {
         self.pixels = pixels
     }
 
-    /// Every pixel set off from the mean of the 5x5 around it, which undoes a part of what blur did.
+    /// The image with each pixel's difference from the mean of its 5x5 neighbourhood increased, which undoes some of the
+    /// blur.
     func sharpened() -> GreyImage {
         let (reach, side) = (2, 5)
         guard width > side, height > side else { return self }

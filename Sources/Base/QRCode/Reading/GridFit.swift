@@ -1,4 +1,4 @@
-/// Finds the map from modules to pixels that explains the borders of three finder patterns and what else is known.
+/// Fits the map from modules to pixels to the borders of three finder patterns and to further known points.
 ///
 /// Each border point lies on a straight line of the symbol, and each centre of an alignment pattern on a point. In the
 /// map from image to symbol these are linear equations; they are solved by least squares, and again with the weights
@@ -12,7 +12,7 @@ struct GridFit {
     /// The number of modules to a side, estimated from the legs and the modules along them.
     private(set) var estimatedSize = 0.0
 
-    /// Measures the legs by the patterns' own size; nil if that is no size of a symbol.
+    /// Measures the legs by the patterns' own size; nil if the result is not a size of a symbol.
     init?(_ triple: FinderTriple) {
         self.triple = triple
         patterns = [triple.corner, triple.right, triple.below]
@@ -62,7 +62,7 @@ struct GridFit {
         return result.cells.allSatisfy(\.isFinite) ? result : nil
     }
 
-    /// One round of least squares from the map `inward`, which goes from the image to the symbol.
+    /// One round of least squares from `inward`, the map from the image to the symbol.
     private func solve(size: Int, from inward: Perspective) -> Perspective? {
         let far = Double(size) - 3.5
         let centres = [ImagePoint(x: 3.5, y: 3.5), ImagePoint(x: far, y: 3.5), ImagePoint(x: 3.5, y: far)]

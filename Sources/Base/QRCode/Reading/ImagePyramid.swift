@@ -1,8 +1,8 @@
 /// An image at full, half, quarter and so on size, each with its thresholds.
 ///
-/// Large modules are looked at in a smaller image, where noise has been averaged away and there is less to read.
+/// Large modules are read in a smaller image, in which noise is averaged out and fewer pixels are read.
 struct ImagePyramid {
-    /// Halvings at most: modules of 4096-pixel images are then a few pixels wide.
+    /// The most halvings: modules of 4096-pixel images are then a few pixels wide.
     static let deepest = 4
     /// An image with shorter sides is not halved further: a symbol has 21 modules.
     private static let shortestSide = 40
@@ -57,7 +57,7 @@ struct ImageLayer {
         return grey - Double(threshold.levels[block])
     }
 
-    /// Between pixels in this layer's own coordinates; the comparison also refuses what is no number.
+    /// Interpolates between pixels in this layer's own coordinates; the comparison also refuses NaN.
     @inline(__always)
     private func sample(_ column: Double, _ row: Double) -> Double? {
         guard column >= 0, row >= 0, column < Double(image.width - 1), row < Double(image.height - 1) else {

@@ -1,9 +1,9 @@
-/// The grey level between dark and light, for each block of 8x8 pixels, from what lies around the block.
+/// The grey level between dark and light for each block of 8x8 pixels, from its surroundings.
 ///
-/// Around a block the pixels are taken as a mixture of two levels. Mean, variance and third moment give both levels
-/// (Tsai's moment-preserving threshold), so the level between them is right even where dark or light prevails, and
-/// symmetric noise does not shift it. The window grows until its two levels differ by more than noise does: within a
-/// large module, or on blank paper, the threshold comes from farther away.
+/// The pixels around a block are treated as a mixture of two levels. Mean, variance and third moment determine both levels
+/// (Tsai's moment-preserving threshold), so the level between them is right even where dark or light prevails, and symmetric
+/// noise does not shift it. The window grows until its two levels differ by more than the noise: within a large module, or
+/// on blank paper, the threshold is determined by a larger area.
 struct LocalThreshold {
     static let blockSide = 8
     /// Windows reach this many blocks to each side, the smallest that shows a contrast counts.

@@ -23,12 +23,12 @@ public struct QRReading: Sendable, Equatable {
 
 /// Reads the QR codes in an image (ISO/IEC 18004).
 ///
-/// In the order of the work: thresholds from what lies around each place; finder patterns by their 1:1:3:1:1, in the
-/// image and in smaller ones of it; three of them that stand at right angles; the perspective that explains their
-/// borders; alignment patterns, which sharpen it; the modules' tones; codewords, corrected; segments. A text is given
-/// out only if every block of it was corrected within what its level can.
+/// The steps in order: thresholds from the surroundings of each place; finder patterns by their 1:1:3:1:1, in the image and
+/// in smaller ones of it; three of them at right angles; the perspective that fits their borders; alignment patterns, which
+/// refine it; the modules' tones; codewords, corrected; segments. A text is returned only if every block of it was corrected
+/// within the capacity of its level.
 public struct QRReader: Sendable {
-    /// Enough for every symbol of a camera's frame, and an end for an image of noise.
+    /// The default number of steps: enough for every symbol of a camera's frame, and a limit for an image of noise.
     public static let defaultSteps = 3_000_000
 
     /// The deviation of pixels in calm places above which sharpening shows nothing but noise.
@@ -36,7 +36,7 @@ public struct QRReader: Sendable {
 
     private let steps: Int
 
-    /// A reader that takes at most about `steps` looks at an image's pixels, beyond going through all of them.
+    /// Creates a reader that samples at most about `steps` pixels, beyond one pass through all of them.
     public init(steps: Int = Self.defaultSteps) { self.steps = steps }
 
     /// Every QR code that can be read in `image`, each once.

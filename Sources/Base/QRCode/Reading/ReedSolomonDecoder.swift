@@ -2,7 +2,7 @@
 enum ReedSolomonDecoder {
     /// Corrects `block`, whose last `correctionCount` codewords protect the others; returns how many were wrong.
     ///
-    /// Nil if more than `mostErrors` are wrong, as far as that can be known; `block` is then left as it was.
+    /// Nil if more than `mostErrors` are detected; `block` is then unchanged.
     static func correct(_ block: inout [UInt8], correctionCount: Int, mostErrors: Int) -> Int? {
         let syndromes = syndromes(of: block, count: correctionCount)
         guard syndromes.contains(where: { $0 != 0 }) else { return 0 }

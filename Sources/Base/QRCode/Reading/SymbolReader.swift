@@ -1,6 +1,6 @@
 /// Reads the symbol that three finder patterns may belong to.
 struct SymbolReader {
-    /// The alternation of the timing patterns above which the rest is looked at.
+    /// The least alternation of the timing patterns with which the rest is read.
     private static let goodTiming = 0.45
     /// Parts of the four neighbours' tones that are taken off a module's, one after the other.
     private static let sharpnesses: [Float] = [0, 0.12, 0.2]

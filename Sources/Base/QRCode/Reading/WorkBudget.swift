@@ -1,7 +1,7 @@
-/// The work that an image may cause: a count of steps and no clock, so that an image is read alike everywhere.
+/// The work that an image may cause: a count of steps instead of a clock, so that the result is reproducible.
 ///
-/// One step is about one look at a pixel. What goes through every pixel once is not counted: it is bounded by the
-/// image's size.
+/// One step is about one sample of a pixel. A single pass through every pixel is not counted: it is bounded by the image's
+/// size.
 struct WorkBudget {
     private(set) var stepsLeft: Int
 

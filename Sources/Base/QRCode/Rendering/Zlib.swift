@@ -1,6 +1,6 @@
 internal import CZlib
 
-/// The system's zlib, as far as PNG files need it.
+/// The functions of the system's zlib that PNG files need.
 package enum Zlib {
     /// Returns the stream (RFC 1950) that decompresses to `content`.
     static func compress(_ content: [UInt8]) -> [UInt8] {
