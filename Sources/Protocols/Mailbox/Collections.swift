@@ -19,7 +19,7 @@ struct Collections: Sendable {
 
     /// Begins with all mail of an owner, also with mail that was sent to it before.
     mutating func start(_ owner: PeerId) {
-        // A page that is being read is sent, and its mails once more; the owner ignores what it has.
+        // A page that is being read is sent, and its mails once more; the owner ignores duplicates.
         collections[owner] = Collection(isReading: collections[owner]?.isReading ?? false)
     }
 

@@ -43,7 +43,7 @@ struct Holdings: Sendable {
 
     let limits: Mailbox.Limits
     private var mails: [MailID: HeldMail] = [:]
-    /// The mails of each mailbox, in the order in which they came.
+    /// The mails of each mailbox, in the order of their arrival.
     private var mailboxes: OrderedDictionary<MailboxID, OrderedSet<MailID>> = [:]
     // Mails count as soon as they are being stored.
     private(set) var mailboxAmounts: [MailboxID: Amount] = [:]
@@ -100,7 +100,7 @@ struct Holdings: Sendable {
         shares[mail.depositor]?.mailboxes[mail.mailbox, default: Amount()].add(mail.byteCount)
     }
 
-    /// Gives back the room of a mail that was not stored, or is held no longer.
+    /// Releases the room of a mail that was not stored, or is no longer held.
     mutating func release(_ mail: HeldMail) {
         total.remove(mail.byteCount)
         mailboxAmounts[mail.mailbox]?.remove(mail.byteCount)

@@ -13,7 +13,7 @@ package struct Mail: Hashable, Sendable {
     package let expirationSeconds: UInt64
     package let body: [UInt8]
 
-    /// Makes a mail, whose id follows from all that it contains.
+    /// Creates a mail, whose id is derived from its content.
     package init(to mailbox: MailboxID, expirationSeconds: UInt64, body: [UInt8]) {
         self.mailbox = mailbox
         self.expirationSeconds = expirationSeconds

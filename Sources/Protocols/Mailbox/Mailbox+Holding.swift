@@ -56,7 +56,7 @@ extension Mailbox {
         do throws(BytesError) {
             deposit = try Deposit(bytes)
         } catch {
-            // A relay cannot see what it passes on, so it is not to blame.
+            // A relay cannot read the deposits that it forwards, so it is not at fault.
             return answer(source, .unreadable, &effects)
         }
         store(deposit, source, now, &effects)

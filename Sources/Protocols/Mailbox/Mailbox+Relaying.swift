@@ -49,7 +49,7 @@ extension Mailbox {
         return true
     }
 
-    /// Answers the senders whose holder does not respond or is gone.
+    /// Answers the senders whose holder does not respond or has disconnected.
     mutating func failRelays(_ now: NodeTime, gone: PeerId? = nil, _ effects: inout [Effect]) {
         for relay in relays.takeFailed(at: now.monotonic, gone: gone) {
             answer(DepositSource(peer: relay.sender, request: relay.request), .unanswered, &effects)

@@ -60,11 +60,11 @@ extension Mailbox {
         return nil
     }
 
-    /// The members that may hold a mail next, in the order in which they are asked.
+    /// The members that may hold a mail next, in the order of the attempts.
     ///
-    /// The members nearest to the mailbox are those that the recipient searches first. Among them the holders are drawn, for
-    /// each mailbox once in a process: a relay that learns a holder learns little about the mailbox, and no more from each
-    /// further mail.
+    /// The members nearest to the mailbox are those that the recipient searches first. The holders are drawn among them once
+    /// per mailbox and process: a relay that learns a holder learns little about the mailbox, and no more from each further
+    /// mail.
     private func candidates(for entry: Outbox.Entry) -> [PeerId] {
         let homes = entry.mail.homes
         let peers = homes.isEmpty ? members.holders : homes.filter(members.isHolder)
@@ -88,8 +88,8 @@ extension Mailbox {
 
     /// Chooses a member that relays a deposit, preferably one that neither holds the mail nor will.
     ///
-    /// The holder learns the sender of a deposit that is not relayed, so failed relays are no reason to do without: a holder
-    /// could cause their failures.
+    /// The holder learns the sender of a deposit that is not relayed. Failed relays are therefore no reason to omit the
+    /// relay: a holder could cause their failures.
     private mutating func way(
         of entry: Outbox.Entry,
         to holder: PeerId,
@@ -102,7 +102,7 @@ extension Mailbox {
         return (uninvolved.isEmpty ? usable : uninvolved).randomElement(using: &random).map(Way.over) ?? .blocked
     }
 
-    /// Sends a mail whose body was read.
+    /// Sends a mail after its body was read.
     mutating func send(_ id: MailID, _ mail: Mail?, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let entry = outbox[id], case .reading(let step)? = entry.attempt else { return }
         guard let mail, mail.id == id else { return outbox.noteUnreadable(id) }
@@ -169,11 +169,11 @@ extension Mailbox {
         guard let id = outbox.mail(of: request),
             case .depositing(let holder, let relay, request, let expected, _)? = outbox[id]?.attempt,
             peer == relay ?? holder
-        else { return }  // it came too late
+        else { return }  // a late answer
         switch status {
         case .stored:
             guard ConstantTime.areEqual(receipt, expected) else {
-                // The relay or the holder claims what is not true.
+                // The relay or the holder reports a false result.
                 if let relay { outbox.noteFailure(of: id, atRelay: relay) }
                 return outbox.noteFailure(of: id, at: holder)
             }

@@ -69,7 +69,7 @@ package struct Mailbox: Sendable {
         case messageReceived(from: PeerId, ArraySlice<UInt8>)
         /// The members that a `search` effect found; nil if it failed.
         case membersFound([PeerId]?)
-        /// The time of the last `wake` effect came.
+        /// The time of the last `wake` effect was reached.
         case timeReached
         /// An event at the driver of the node.
         case host(HostInput)
@@ -83,7 +83,7 @@ package struct Mailbox: Sendable {
         case withdrawn([MailID])
         /// The application has the recipient's receipt for a mail.
         case receiptReceived(MailID)
-        /// The body of an outgoing mail, or nil if it is gone.
+        /// The body of an outgoing mail, or nil if it no longer exists.
         case outgoingRead(MailID, Mail?)
 
         /// The mails that an earlier run holds.
@@ -103,7 +103,7 @@ package struct Mailbox: Sendable {
     package enum Effect: Hashable, Sendable {
         /// Send a message on an admitted connection to the peer.
         case send(PeerId, [UInt8])
-        /// Connect to a member that may hold mail, or shall.
+        /// Connect to a member that may hold mail, or will.
         case connect(PeerId)
         /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
         case wake(at: Duration)

@@ -7,7 +7,7 @@ internal import OrderedCollections
 /// Each mail is in one of three conditions: queued for its next step, under way to one member, or idle until the
 /// members change or ``Mailbox/Limits/retryInterval`` passes.
 struct Outbox: Sendable {
-    /// The member to which a mail goes next.
+    /// The next receiver of a mail.
     enum Step: Hashable, Sendable {
         case deliver
         case deposit(holder: PeerId, relay: PeerId?)
@@ -60,7 +60,7 @@ struct Outbox: Sendable {
         /// The members that were requested to relay the mail.
         var relays: OrderedSet<PeerId>
 
-        /// Whether a relay may reach a holder, as far as this node knows.
+        /// Whether the relay has not failed, and is not known to lack a connection to the holder.
         func mayReach(_ holder: PeerId, over relay: PeerId) -> Bool {
             !failedRelays.contains(relay) && unconnectedRelays[holder]?.contains(relay) != true
         }
@@ -95,7 +95,7 @@ struct Outbox: Sendable {
         enqueue(mail.id)
     }
 
-    /// Removes a mail, in whatever condition it is.
+    /// Removes a mail in any state.
     @discardableResult
     mutating func remove(_ id: MailID) -> Entry? {
         guard let entry = entries[id] else { return nil }
@@ -125,7 +125,7 @@ struct Outbox: Sendable {
         for entry in unheld { enqueue(entry.mail.id) }
     }
 
-    /// Queues every idle mail anew, and gives each member another chance.
+    /// Queues every idle mail again, and retries each member.
     mutating func retryAll() {
         for position in entries.values.indices {
             entries.values[position].failed = []
@@ -136,7 +136,7 @@ struct Outbox: Sendable {
         for id in entries.keys { enqueue(id) }
     }
 
-    /// Queues the mail of a recipient that was admitted anew.
+    /// Queues the mail of a recipient that was admitted again.
     mutating func recipientUp(_ peer: PeerId) {
         for id in mails(to: peer) {
             entries[id]?.wasOffered = false
@@ -219,7 +219,7 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Ends the attempts that depend on a connection that is gone.
+    /// Ends the attempts that depend on a closed connection.
     mutating func memberDown(_ peer: PeerId) {
         for id in Array(underWay) {
             guard let entry = entries[id], let attempt = entry.attempt else { continue }

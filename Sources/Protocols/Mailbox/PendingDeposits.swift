@@ -29,7 +29,7 @@ struct PendingDeposits: Sendable {
         pending[mail.id] = Pending(mail: mail, sources: [source: receipt])
     }
 
-    /// Takes out a deposit whose result is known.
+    /// Removes and returns a deposit whose result is known.
     mutating func take(_ id: MailID) -> (mail: HeldMail, sources: OrderedDictionary<DepositSource, [UInt8]>)? {
         pending.removeValue(forKey: id).map { ($0.mail, $0.sources) }
     }

@@ -1,7 +1,7 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The mail that came for this node and that the application has not stored yet.
+/// The mail that this node received and that the application has not stored yet.
 struct Receptions: Sendable {
     private struct Reception: Sendable {
         let byteCount: Int
