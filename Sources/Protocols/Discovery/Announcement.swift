@@ -90,7 +90,7 @@ struct Announcement: Equatable, Sendable {
         )
     }
 
-    /// Reads what the members of `network` wrote; its signatures are not verified.
+    /// Reads an announcement to the members of `network`; its signatures are not verified.
     init(_ bytes: [UInt8], of network: NetworkId) throws(Problem) {
         guard bytes.count == Self.byteCount else { throw .malformed }
         guard bytes[0] == Self.version else { throw .unknownVersion(bytes[0]) }
@@ -143,7 +143,7 @@ struct Announcement: Equatable, Sendable {
         return bytes
     }
 
-    /// Exactly what the signature covers.
+    /// The bytes that the signature covers.
     func signedBytes(for carrier: Carrier) -> [UInt8] {
         Self.signedBytes(body: body, network: token.networkId, carrier: carrier)
     }

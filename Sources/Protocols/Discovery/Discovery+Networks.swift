@@ -78,7 +78,7 @@ extension Discovery {
 }
 
 extension NetworkState {
-    /// Holds everybody for gone.
+    /// Marks every peer as lost.
     mutating func endAll() {
         for index in peers.values.indices { peers.values[index].endAll() }
         liveCount = 0

@@ -100,5 +100,5 @@ extension Discovery {
     }
 }
 
-/// The size of a time, whatever its direction.
+/// The absolute value of a duration.
 private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }

@@ -3,7 +3,7 @@ internal import OrderedCollections
 
 // Datagrams from the link: any content from any sender. The checks are ordered by their cost.
 extension Discovery {
-    /// An announcement that was opened, and how it came.
+    /// An opened announcement with its carrier and source.
     struct Heard {
         let announcement: Announcement
         let carrier: Announcement.Carrier
@@ -11,7 +11,7 @@ extension Discovery {
         let source: SocketAddress
     }
 
-    /// The time for which an announcement without news is accepted without verifying its signature again.
+    /// The time for which an unchanged announcement is accepted without verifying its signature again.
     private static let believedFor = Duration.seconds(2)
 
     mutating func receive(
@@ -79,7 +79,7 @@ extension Discovery {
         return (bytes, .rendezvousProbe)
     }
 
-    /// Decides whether an announcement is news, and genuine.
+    /// Decides whether an announcement is new and genuine.
     private mutating func evaluate(_ heard: Heard, _ now: NodeTime, _ effects: inout [Effect]) throws(Reason) {
         let announcement = heard.announcement
         let times = [announcement.wallSeconds, now.wallSeconds].sorted()
@@ -127,7 +127,7 @@ extension Discovery {
         self.budget.vouch(for: heard.source, at: now.monotonic)
     }
 
-    /// Adds the addresses that the last announcement means when it comes from another source.
+    /// Adds the addresses to which a copy of the last announcement from another source resolves.
     private mutating func takeCopy(
         _ heard: Heard,
         of boot: HeardBoot,

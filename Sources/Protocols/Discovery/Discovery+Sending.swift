@@ -13,7 +13,7 @@ extension Discovery {
         )
     }
 
-    /// Begins the rhythm of a network anew, with a burst.
+    /// Restarts the schedule of a network with a burst.
     mutating func beginAnnouncing(in network: NetworkId, _ now: NodeTime) {
         let schedule = self.newSchedule(now)
         self.networks[network]?.schedule = schedule
@@ -34,7 +34,7 @@ extension Discovery {
         for network in Array(self.networks.keys) { self.announceSoon(in: network, now) }
     }
 
-    /// Sends what is due.
+    /// Sends the announcements that are due.
     mutating func sendDue(_ now: NodeTime, _ effects: inout [Effect]) {
         guard self.isRunning else { return }
         for (network, state) in self.networks where state.schedule.next <= now.monotonic {

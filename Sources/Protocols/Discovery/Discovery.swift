@@ -12,7 +12,7 @@ internal import OrderedCollections
 /// ```
 /// started ──▶ a burst, then every 10 s ± 2 s             multicast ──▶  all on the link
 /// datagramReceived ──▶ key, shape, clock, revocation, counter, token, signature ──▶ peerHeard
-///                      a peer that is new is answered, once for all who are new
+///                      a new peer is answered, once for all new ones
 /// stopping ──▶ goodbye                                    silent for 30 s ──▶ peerLost
 /// ```
 ///
@@ -25,7 +25,7 @@ package struct Discovery: Sendable {
         package var signer: any Signer
         /// Drawn anew at every process start: the boot id of the announcements.
         package var instance: InstanceId
-        /// 32 random bytes, drawn anew at every process start and used for nothing else: the nonces come from them.
+        /// 32 random bytes, drawn at every process start and used for nothing else: the nonces are derived from them.
         package var nonceKey: SecretBytes
         /// Spreads sending; not a secret.
         package var randomSeed: UInt64

@@ -37,7 +37,7 @@ extension Discovery {
         case malformed
         /// Its sender's clock and this one's are more than an hour apart.
         case clocksDiffer
-        /// It was heard before.
+        /// It was received before.
         case replayed
         /// Its sender was revoked.
         case revoked
@@ -45,7 +45,7 @@ extension Discovery {
         case badToken
         /// The peer key that it names did not sign it.
         case badSignature
-        /// Its source sends more than is looked at, or there is no room for another peer.
+        /// Its source exceeded its budget, or there is no room for another peer.
         case tooMany
     }
 }

@@ -59,7 +59,7 @@ struct HeardBoot: Sendable {
             && sources.count < Self.maximumSources && !sources.contains(source.ip)
     }
 
-    /// Adds what the last announcement means by another source; returns whether it is new.
+    /// Adds the addresses to which the last announcement resolves for another source; returns whether any is new.
     mutating func addCopy(_ meant: [SocketAddress], from source: SocketAddress) -> Bool {
         sources.append(source.ip)
         let new = meant.filter { !addresses.contains($0) }
@@ -68,18 +68,18 @@ struct HeardBoot: Sendable {
     }
 }
 
-/// A member as it was heard in one network.
+/// A member as known from its announcements in one network.
 struct HeardPeer: Sendable {
-    /// Process starts remembered: more than one at a time is a key used twice, or a restart.
+    /// The most process starts remembered: several at once mean a key used twice, or a restart.
     private static let maximumBoots = 4
-    /// Addresses reported, all boots together.
+    /// The most addresses reported, for all boots together.
     private static let maximumAddresses = 16
     /// The pause between two reports that a key runs twice, a third of the time for which a report counts.
     private static let reportPause = Duration.seconds(300)
     /// New boots of one peer that are answered at once: a member must not make all others talk.
     private static let answerRate = RateLimit(every: .seconds(30), atOnce: 3)
 
-    /// The last one heard first.
+    /// The boots, the most recently heard first.
     private(set) var boots: [HeardBoot] = []
     /// The membership that was verified.
     var token: AccessToken
@@ -94,7 +94,7 @@ struct HeardPeer: Sendable {
     /// Whether any boot is live.
     var isLive: Bool { boots.contains(where: \.isLive) }
 
-    /// The addresses of the live boots, the last one heard first.
+    /// The addresses of the live boots, the most recently heard boot first.
     var addresses: [SocketAddress] {
         var found: [SocketAddress] = []
         for boot in boots where boot.isLive {

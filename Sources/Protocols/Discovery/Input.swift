@@ -10,7 +10,7 @@ extension Discovery {
         /// This device is a member and knows the secrets of the network, or its token or its secrets changed.
         case networkAdded(AccessToken, MemberSecrets)
         /// This device is a member but has no secret, or one that may be outdated: send rendezvous probes until
-        /// `networkAdded` comes.
+        /// `networkAdded`.
         case networkKnown(AccessToken, RendezvousKey)
         /// This device is no longer a member: send a goodbye.
         case networkRemoved(NetworkId)
@@ -22,7 +22,7 @@ extension Discovery {
         case memberRevoked(PeerId, NetworkId)
         /// Whether this node only listens: it announces nothing until this is false again.
         case quietChanged(Bool)
-        /// The time of the last `wake` effect came.
+        /// The time of the last `wake` effect was reached.
         case timeReached
     }
 }

@@ -5,15 +5,15 @@ extension Discovery {
         package var interval: Duration
         /// Keeps nodes that started together from speaking together.
         package var intervalSpread: Duration
-        /// A peer of which nothing was heard for so long is lost: three beacons did not arrive.
+        /// The time without an announcement after which a peer is lost: three beacons did not arrive.
         package var timeToLive: Duration
-        /// The times of a start's beacons: more than one, because multicast gets lost.
+        /// The times of a start's beacons: several, because multicast is lossy.
         package var burst: [Duration] = [.zero, .milliseconds(50), .milliseconds(150), .milliseconds(350)]
-        /// The tolerated clock difference: only a bound on what can be replayed to a node that just started.
+        /// The tolerated clock difference; it only bounds what can be replayed to a node that has just started.
         package var clockToleranceSeconds: UInt64 = 3600
-        /// Networks at a time: each costs a trial decryption for each datagram and secret.
+        /// The most networks: each costs a trial decryption for each datagram and secret.
         package var networks = 64
-        /// Peers remembered in one network, those that were lost lately included.
+        /// The most peers remembered in one network, including those lost recently.
         package var peersPerNetwork = 4096
 
         /// Bounds for beacons every `interval`, give or take a fifth.

@@ -13,7 +13,7 @@ struct SecretKeys: Sendable {
     }
 }
 
-/// One network as discovery sees it.
+/// The discovery state of one network.
 struct NetworkState: Sendable {
     let id: NetworkId
     /// This device's membership.
@@ -24,7 +24,7 @@ struct NetworkState: Sendable {
     /// The key to which this device sends rendezvous probes, if it does.
     var rendezvous: RendezvousKey?
     var schedule: Schedule
-    /// Members that were heard, those that are gone but still remembered included.
+    /// The known members, including those that are lost but still remembered.
     var peers: OrderedDictionary<PeerId, HeardPeer> = [:]
     /// Former members; their announcements are refused.
     var revoked: Set<PeerId> = []
@@ -56,13 +56,13 @@ struct NetworkState: Sendable {
         keys.prefix(secrets?.recognisedCount(at: nowSeconds) ?? 0)
     }
 
-    /// Puts down what is known of a peer now.
+    /// Stores the state of a peer.
     mutating func set(_ peer: HeardPeer, for id: PeerId, wasLive: Bool) {
         peers[id] = peer
         liveCount += (peer.isLive ? 1 : 0) - (wasLive ? 1 : 0)
     }
 
-    /// Requests a look at the peers that fell silent, unless an earlier one is planned.
+    /// Plans the sweep of silent peers at `time`, unless an earlier one is planned.
     mutating func planSweep(at time: Duration) {
         sweep = min(sweep ?? time, time)
     }

@@ -12,7 +12,7 @@ struct Reports: Sendable {
     /// There are some ten reasons and 256 versions, so this is bounded.
     private var entries: [Discovery.Reason: Entry] = [:]
 
-    /// Counts one; returns what to report now, if anything.
+    /// Counts an ignored datagram; returns the report that is due, if any.
     mutating func ignored(
         _ reason: Discovery.Reason,
         from source: SocketAddress,

@@ -2,9 +2,9 @@ internal import Identity
 
 /// Bounds the work that datagrams can cause, for each source and for all of them.
 ///
-/// Any device on the link can send anything, under any source address. So each source has its own share, unknown
-/// sources have one share together, and known ones, from which a verified announcement came lately, another: a flood
-/// from unknown sources does not affect members, and one member's flood is charged to that member alone.
+/// Any device on the link can send anything, under any source address. So each source has its own budget, unknown sources
+/// share one budget, and known ones, from which a verified announcement was received recently, share another: a flood from
+/// unknown sources does not affect members, and one member's flood is charged to that member alone.
 struct SourceBudget: Sendable {
     /// The kinds of work that a datagram can cause.
     enum Work: Int, CaseIterable, Sendable {
@@ -99,7 +99,7 @@ struct SourceBudget: Sendable {
         }
     }
 
-    /// A verified announcement came from this source.
+    /// Marks a source as known after a verified announcement.
     mutating func vouch(for source: SocketAddress, at now: Duration) {
         let key = AddressSource(source.ip)
         var entry = entry(of: key, at: now).0
