@@ -7,9 +7,9 @@ extension Kademlia {
         case memberUp(PeerId, [SocketAddress])
         /// The last admission of the peer in this network ended, or its connection did.
         case memberDown(PeerId)
-        /// Whether what is sent to an admitted peer stays unanswered; at first it does not.
+        /// Whether messages to an admitted peer remain unanswered; initially false.
         case memberSuspected(PeerId, Bool)
-        /// The network's owner revoked the peer; its place in the table and its records go.
+        /// The network's owner revoked the peer; its table entry and its records are removed.
         case memberRevoked(PeerId)
         /// There is evidence that the contact is a member (a beacon, an earlier admission, a text given by the user).
         case contactHeard(Contact)
@@ -27,9 +27,9 @@ extension Kademlia {
         case persisted(RecordId, version: UInt64, Bool)
         /// Records that were persisted in an earlier run; they were verified before.
         case recordsLoaded([Record])
-        /// The time of the last `wake` effect came.
+        /// The time of the last `wake` effect was reached.
         case timeReached
-        /// The node stops: hand over what only this node holds.
+        /// The node stops: republish the records that only this node stores.
         case stopping
     }
 
@@ -137,7 +137,7 @@ extension Kademlia {
 
     /// The outcome of a request.
     package enum Outcome: Hashable, Sendable {
-        /// The record as it was written, and how many other nodes store it (0 when there is no other).
+        /// The written record, and the number of other nodes that store it (0 if there is no other).
         case stored(Record, replicas: Int)
         /// The requested records, the newest first; none means that there certainly is none.
         case found([Record])
@@ -147,7 +147,7 @@ extension Kademlia {
         case failed(KademliaError)
     }
 
-    /// The effort of a request, for figures and for users who wonder why it took long.
+    /// The effort of a request, for statistics and to explain its duration to users.
     package struct Effort: Hashable, Sendable {
         /// Steps from this node to the farthest answer that counted.
         package var hops = 0

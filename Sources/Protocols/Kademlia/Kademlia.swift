@@ -221,7 +221,7 @@ package struct Kademlia: Sendable {
         /// The number of leading bits that its id shares with this node's.
         package let bucket: Int
         package let isConnected: Bool
-        /// Whether there is no reason to think that it is gone.
+        /// Whether no query to it has failed.
         package let isAlive: Bool
     }
 

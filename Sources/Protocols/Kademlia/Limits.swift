@@ -22,7 +22,7 @@ extension Kademlia {
         package var queries = 1024
         /// Unverified candidates; the oldest is replaced.
         package var unverifiedCandidates = 64
-        /// Writers whose membership has been verified and is remembered, so that it is verified once.
+        /// The most writers whose verified membership is remembered, so that it is verified once.
         package var verifiedWriters = 1024
 
         // MARK: Records
@@ -48,13 +48,13 @@ extension Kademlia {
         /// Members beyond the nearest ``bucketSize`` by which a node that joins makes itself known, because a near node
         /// may have it among its own nearest without being among the joiner's.
         package var greetedBeyondNeighbours = 12
-        /// Locations that are reserved for a conditional write at a time.
+        /// The most locations that are reserved for a conditional write concurrently.
         package var reservations = 256
         /// Locations that one member reserves concurrently, so that none can keep all others from writing.
         package var reservationsPerMember = 32
-        /// Values up to this length come with the first answer; longer ones are fetched from one replica.
+        /// The longest value that is returned with the first answer; longer ones are fetched from one replica.
         package var inlineByteCount = 4096
-        /// Writers of one key whose records are stored.
+        /// The most writers of one key whose records are stored.
         package var writersPerKey = 256
         /// Requests of one peer that are answered at once; further ones wait for ``requestsPerSecond``.
         package var requestBurst = 2_000

@@ -140,7 +140,7 @@ extension Kademlia {
         if isRead, reading.isEnough { self.conclude(number, now, &effects) }
     }
 
-    /// Takes in the records that a peer found at a lookup's location; returns false if it violated the protocol.
+    /// Adds the records that a peer found at a lookup's location; returns false if it violated the protocol.
     private mutating func take(
         _ found: [Message.Found],
         for number: UInt32,

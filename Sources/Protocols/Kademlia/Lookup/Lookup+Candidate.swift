@@ -18,12 +18,14 @@ extension Lookup {
         var isBad: Bool { self == .overdue || self == .failed }
     }
 
-    /// One of those that may be the nearest: only what every step looks at, because a step looks at many.
+    /// A candidate for the nearest members.
+    ///
+    /// It has only the fields that every step reads, because a step reads many candidates.
     struct Candidate: Sendable {
         let distance: Distance
         /// Its place among the acquaintances, by which others name it as their introducer.
         let number: Int32
-        /// The introducer whose trust a query to it uses up.
+        /// The introducer whose trust a query to it consumes.
         var patron: Int32?
         let path: UInt8
         /// Steps from this node.

@@ -58,7 +58,7 @@ struct Lookup: Sendable {
     /// The share of one path in something.
     private func share(_ count: Int) -> Int { max(2, (count + self.shape.paths - 1) / self.shape.paths) }
 
-    // MARK: - What is known
+    // MARK: - Candidates
 
     /// Starts from a member of this node's own table; `isSettled` if it need not be queried.
     mutating func seed(_ contact: Contact, isConnected: Bool, isSettled: Bool = false) {
@@ -197,7 +197,7 @@ struct Lookup: Sendable {
         return count
     }
 
-    // MARK: - What to do
+    // MARK: - Steps
 
     /// Returns the contacts to query now, each of them once.
     mutating func next() -> [Contact] {
@@ -253,7 +253,7 @@ struct Lookup: Sendable {
         return best?.number
     }
 
-    /// Whether the candidate no longer counts: it does not answer, or comes from those whose contacts never do.
+    /// Whether the candidate no longer counts: it does not answer, or all of its introducers have spent their trust.
     private func isOut(_ candidate: Candidate) -> Bool {
         switch candidate.state {
         case .failed, .overdue: return true
@@ -296,7 +296,7 @@ struct Lookup: Sendable {
 
         /// Takes the next candidate; nil if it does not matter.
         mutating func place(_ candidate: Candidate, of lookup: Lookup) -> Matter? {
-            // On a path those that are gone keep their places: it need not go farther for each of them.
+            // On a path, failed candidates keep their places, so that the path is not extended for each of them.
             let path = Int(candidate.path)
             self.seenOnPath[path] += 1
             if self.seenOnPath[path] == lookup.pathWindow { self.openPaths -= 1 }
@@ -321,7 +321,7 @@ struct Lookup: Sendable {
 
     /// Whether a late one is passed over once three quarters of the nearest have answered and few of them name it.
     ///
-    /// Nodes near the target know each other, so a candidate that they do not name is gone or an invention.
+    /// Nodes near the target know each other, so a candidate that they do not name has left or was invented.
     private func isGivenUp(_ candidate: Candidate, _ answered: Int) -> Bool {
         candidate.state == .slow && !self.shape.isPatient && answered * 4 >= self.shape.count * 3
             && Int(candidate.mentions) * 3 < answered

@@ -10,7 +10,7 @@ struct ReadProgress: Sendable {
         let selection: Message.Selection
         let inlineLimit: Int
 
-        /// Whether a record answers the query, and a value that came along belongs to its head.
+        /// Whether a record answers the query, and its value, if there is one, belongs to its head.
         func fits(_ found: Message.Found) -> Bool {
             if found.head.key != self.key { return false }
             if case .one(let writer) = self.selection, found.head.writer != writer { return false }
@@ -73,7 +73,7 @@ struct ReadProgress: Sendable {
         }
     }
 
-    /// Whether no more need be read.
+    /// Whether further responses are unnecessary.
     var isEnough: Bool {
         switch (self.policy, self.query.selection) {
         case (.everyone, _), (_, .all): return false
@@ -103,7 +103,7 @@ struct ReadProgress: Sendable {
         self.firstHops = 0
     }
 
-    /// Takes in the records that a peer, some steps away, found at the location.
+    /// Adds the records that a peer, `hops` steps away, found at the location.
     mutating func take(
         _ found: [Message.Found],
         from peer: PeerId,
@@ -135,7 +135,7 @@ struct ReadProgress: Sendable {
         return .taken(isFirstResult: true)
     }
 
-    /// Takes in a verified record.
+    /// Adds a verified record.
     private mutating func take(_ head: Record.Head, value: [UInt8]?, from source: PeerId) {
         let writer = head.writer
         guard let old = self.known[writer], old.head.version >= head.version else {
@@ -162,7 +162,7 @@ struct ReadProgress: Sendable {
 
     mutating func setFetching(_ isFetching: Bool, _ writer: PeerId) { self.known[writer]?.isFetching = isFetching }
 
-    /// Takes in a peer's response to the query for one writer's value.
+    /// Adds a peer's response to the query for one writer's value.
     mutating func takeFetched(
         _ found: [Message.Found],
         of writer: PeerId,

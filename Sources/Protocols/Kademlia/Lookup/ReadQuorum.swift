@@ -25,7 +25,7 @@ struct ReadQuorum: Sendable {
         if Distance(peer.words, self.location).first <= self.radius { self.nearCount += 1 }
     }
 
-    /// Whether all responses gave this revision, and at least `count` of them came from within the radius.
+    /// Whether all responses contained this revision, at least `count` of them from within the radius.
     func agrees(on newest: Revision, count: Int) -> Bool {
         self.nearCount >= count && self.revisions.allSatisfy { $0 == newest }
     }

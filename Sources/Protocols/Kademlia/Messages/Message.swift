@@ -22,7 +22,7 @@ package struct Message: Hashable, Sendable {
     package enum RPC: Hashable, Sendable {
         /// Requests the peers nearest to the target.
         case findPeers(target: Bytes32)
-        /// Which records lie at the location, and who is nearest to it?
+        /// Find the records at the location, and the members nearest to it.
         case findRecords(location: Bytes32, Selection, inlineLimit: Int)
         /// Store this record.
         case store(Record)
@@ -117,7 +117,7 @@ extension Message {
 package enum MessageError: Error, Hashable, Sendable {
     /// The kind is none of this version.
     case unknownKind(UInt8)
-    /// The body is not what the kind requires.
+    /// The body does not match the kind.
     case malformed(String)
 }
 

@@ -126,7 +126,7 @@ extension Kademlia {
         for number in self.queries.numbers(to: peer) { self.fail(number, now, &effects) }
     }
 
-    /// Sends the queries to a peer whose connection broke once more, which dials it; fails those that were resent before.
+    /// Resends the queries to a peer whose connection broke, which dials it; fails those that were resent before.
     mutating func resendQueries(
         to peer: PeerId,
         _ addresses: [SocketAddress],

@@ -6,7 +6,7 @@ struct PendingQuery: Sendable {
     enum Purpose: Sendable {
         /// A step of a lookup.
         case lookup(UInt32)
-        /// The long value of a record whose head a lookup knows.
+        /// The long value of a record whose head was found by a lookup.
         case fetch(lookup: UInt32, writer: PeerId)
         /// The record of a put, for a replica.
         case store(Kademlia.RequestId, RecordId)

@@ -3,13 +3,13 @@ internal import Crypto
 package import Identity
 
 extension Record {
-    /// A record without its value: enough to verify who wrote which version, before a large value is fetched.
+    /// A record without its value, which suffices to verify its writer and version before a large value is fetched.
     package struct Head: Hashable, Sendable {
         package let key: [UInt8]
         package let writerKey: Ed25519PublicKey
         /// The SHA-256 of ``writerKey``.
         package let writer: PeerId
-        /// The writer's access token without what it shares with the record.
+        /// The writer's access token without the fields that the record repeats.
         package let membership: MembershipProof
         package let version: UInt64
         package let expirySeconds: UInt64
@@ -20,7 +20,7 @@ extension Record {
 
         package var revision: Revision { Revision(version: self.version, writer: self.writer) }
 
-        /// Exactly what the writer's signature covers.
+        /// The bytes that the writer's signature covers.
         package func signedBytes(in network: NetworkId) -> [UInt8] {
             var writer = ByteWriter(capacity: 160 + self.key.count)
             writer.write(Record.label.prefix)

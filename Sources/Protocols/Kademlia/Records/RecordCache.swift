@@ -35,7 +35,7 @@ package struct RecordCache: Sendable {
     /// The number of records in the cache.
     package var count: Int { self.entries.count }
 
-    /// The newest record under `key` that is known and fresh enough; a tombstone is no answer.
+    /// The newest fresh record under `key`; nil if it is a tombstone.
     package mutating func record(for key: [UInt8], at now: NodeTime) -> Record? {
         guard let entry = self.entries[key], !entry.record.isTombstone else { return nil }
         guard now.monotonic - entry.takenAt <= self.maximumAge,
@@ -66,7 +66,7 @@ package struct RecordCache: Sendable {
         return true
     }
 
-    /// Forgets what is known under `key`.
+    /// Removes the record under `key`.
     package mutating func delete(_ key: [UInt8]) {
         guard let entry = self.entries.removeValue(forKey: key) else { return }
         self.byteCount -= entry.record.byteCount
@@ -81,7 +81,7 @@ package struct RecordCache: Sendable {
         return matching.count
     }
 
-    /// Forgets what `writer` wrote, because it was revoked.
+    /// Removes the records of `writer`, because it was revoked.
     package mutating func removeAll(of writer: PeerId) {
         for key in self.entries.keys.filter({ self.entries[$0]?.record.writer == writer }) { self.delete(key) }
     }

@@ -16,8 +16,8 @@ extension RecordStore {
         let selected: [Record]
         switch selection {
         case .newest:
-            // The newest live one, and the tombstones that are newer: other replicas may lack these deletions.
-            // It goes first, so that no number of tombstones crowds it out.
+            // The newest live record, then the tombstones that are newer: other replicas may lack these deletions. The live
+            // record is first, so that no number of tombstones displaces it.
             let live = records.firstIndex { !$0.isTombstone } ?? records.count
             selected = Array(records[live...].prefix(1)) + records[..<live]
         case .all: selected = records

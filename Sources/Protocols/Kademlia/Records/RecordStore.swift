@@ -146,7 +146,7 @@ struct RecordStore: Sendable {
 
     /// Drops the values of expired records, and removes those of which no older version can return.
     ///
-    /// Returns what need no longer be persisted.
+    /// Returns the records that no longer need to be persisted.
     mutating func expire(at now: UInt64) -> [RecordId] {
         var gone: [RecordId] = []
         var freed: [RecordId] = []

@@ -18,7 +18,7 @@ public struct Revision: Hashable, Comparable, Sendable {
     }
 }
 
-/// The name of a record among all that a node holds: where it lies and whose it is.
+/// The identity of a stored record: its location and its writer.
 package struct RecordId: Hashable, Comparable, Sendable {
     /// See ``Record/location(of:in:)``.
     package var location: Bytes32

@@ -37,7 +37,7 @@ struct Replicas: Sendable {
 
     private var hasRecords: Bool { self.store.total.records > 0 }
 
-    /// Whether there is room for a record besides the others, or in place of the one that it replaces.
+    /// Whether there is room for a record in addition to the others, or in place of its predecessor.
     func hasRoom(for record: Record, _ id: RecordId) -> Bool {
         self.store.hasRoom(for: record, id: id, limits: self.limits)
     }
@@ -67,7 +67,7 @@ struct Replicas: Sendable {
         if self.pending.add(record, id, source: source) { effects.append(.host(.persist(record))) }
     }
 
-    /// Takes in whether a record is durable; returns it with the members that wait, and the verdict for them.
+    /// Notes whether a record is durable; returns it with the members that wait, and the verdict for them.
     mutating func persisted(
         _ id: RecordId,
         _ version: UInt64,
@@ -78,7 +78,7 @@ struct Replicas: Sendable {
         _ effects: inout [Kademlia.Effect]
     ) -> (record: Record, sources: [PendingRecords.Source], verdict: Message.StoreVerdict)? {
         guard let (record, sources) = self.pending.take(id, version: version) else { return nil }
-        // Not before, or another conditional write could come between.
+        // Not before, or another conditional write could intervene.
         if id.writer == self.local { self.reservations.release(id.location, by: self.local) }
         for source in sources { self.reservations.release(id.location, by: source.peer) }
         guard isStored else { return (record, sources, .overQuota) }
@@ -101,7 +101,7 @@ struct Replicas: Sendable {
         self.store.put(record, id: id, isOwn: id.writer == self.local, checkAt: checkAt)
     }
 
-    /// Restores the records of an earlier run, without those that expired or whose writer was revoked.
+    /// Restores the records of an earlier run, without expired ones and those of revoked writers.
     mutating func load(
         _ records: [Record],
         revoked: Set<PeerId>,
@@ -210,7 +210,7 @@ struct Replicas: Sendable {
         }
     }
 
-    /// Takes in which of the offered records a peer requests: queues these, and notes the others as its replicas.
+    /// Handles a peer's answer to an offer: queues the requested records, and notes the peer as a replica of the others.
     mutating func noteWanted(_ flags: [Bool], for digests: [Message.Digest], by peer: PeerId) {
         for (digest, isWanted) in zip(digests, flags) {
             if isWanted {

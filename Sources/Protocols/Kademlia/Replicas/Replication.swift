@@ -1,11 +1,11 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The decision which records to republish, and to whom.
+/// The choice of the records to republish, and of their receivers.
 ///
-/// The few nearest senior replicas offer digests to those that may lack the record when the members nearest to its
-/// location change. Every record is also compared with its nearest members about once an hour: the nearest replica does so
-/// first, and a node that is offered a record thereby puts its own comparison off.
+/// The few nearest senior replicas offer digests to those that may lack the record when the members nearest to its location
+/// change. Every record is also compared with its nearest members about once an hour. The nearest replica does so first; a
+/// node that is offered a record postpones its own comparison.
 struct Replication: Sendable {
     /// The work that a review of the records found.
     struct Review: Sendable {

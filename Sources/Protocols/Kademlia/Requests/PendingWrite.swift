@@ -8,7 +8,7 @@ struct PendingWrite: Sendable {
         case pending
         /// A majority of all replicas granted it.
         case granted
-        /// No majority is possible any longer.
+        /// A majority is no longer possible.
         case refused
     }
 

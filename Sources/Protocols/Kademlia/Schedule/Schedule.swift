@@ -18,7 +18,7 @@ enum Maintenance: Int, CaseIterable, Sendable {
 
 /// The timers and the planned maintenance of one table, with the random generator that spreads them.
 ///
-/// There is at most one wake of the driver and one timer for all maintenance; timers whose cause is gone are skipped.
+/// There is at most one wake of the driver and one timer for all maintenance; obsolete timers are skipped.
 struct Schedule: Sendable {
     /// Spreads timers and choices; not a secret.
     var random: SeededGenerator
@@ -47,7 +47,7 @@ struct Schedule: Sendable {
 
     mutating func removeEarliest() { self.timers.removeEarliest() }
 
-    /// Removes and returns the earliest timer if its time has come.
+    /// Removes and returns the earliest timer if it is due.
     mutating func takeTimer(until time: Duration) -> Timer? {
         guard let earliest = self.timers.earliest, earliest.at <= time else { return nil }
         self.timers.removeEarliest()

@@ -1,6 +1,6 @@
 internal import HeapModule
 
-/// The cause of a timer; a timer is skipped when its cause is gone.
+/// The cause of a timer; a timer whose cause no longer exists is skipped.
 enum TimerKind: Hashable, Sendable {
     /// An RPC to another node times out.
     case query(UInt32)

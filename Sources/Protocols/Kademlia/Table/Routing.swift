@@ -7,9 +7,9 @@ internal import Identity
 /// respond is suspected, and leaves the table at its second failure.
 struct Routing: Sendable {
     private enum Pace {
-        /// Between two comparisons of the neighbourhood with what neighbours know.
+        /// The interval of comparing the neighbourhood with the neighbours' own tables.
         static let neighbourhood = Duration.seconds(300)
-        /// After a neighbour left, so that several that left together are replaced together.
+        /// The delay after a neighbour left, so that several that leave together are replaced together.
         static let replacement = Duration.milliseconds(400)
         /// After a newcomer arrived, so that one query covers all that arrive together.
         static let newcomer = Duration.seconds(10)
@@ -127,10 +127,10 @@ struct Routing: Sendable {
         schedule.plan(.neighbourhood, after: Pace.neighbourhood, from: now)
     }
 
-    /// Plans to query a newcomer among the neighbours for the members that it knows.
+    /// Plans to query a newcomer among the neighbours for the members in its table.
     ///
-    /// It may come from a part of the network that this node was cut off from; then all that arrive do, and a query to
-    /// one of them is enough.
+    /// It may belong to a part of the network from which this node was partitioned. Then all newcomers do, and a query to
+    /// one of them suffices.
     mutating func planQuery(to newcomer: PeerId, _ schedule: inout Schedule, at now: Duration) {
         guard self.table.isNeighbour(newcomer) else { return }
         self.newcomer = newcomer

@@ -11,8 +11,8 @@ extension RoutingTable {
     /// Whether an idle connection to the member is worth keeping: it is in the neighbourhood, or one of the few that keep
     /// a far bucket one round trip away.
     ///
-    /// The neighbourhood is twice what a node looks after itself, because being among another node's nearest is not
-    /// always mutual.
+    /// The protected neighbourhood is twice as large as the one that a node maintains, because being among another node's
+    /// nearest is not always mutual.
     func protects(_ peer: PeerId) -> Bool {
         guard let position = self.position(of: peer), self.entries[position].isConnected else { return false }
         if position < self.protected || self.connectedCount(in: 0..<position) < self.protected { return true }

@@ -3,10 +3,10 @@ internal import Identity
 
 /// The members that this node has met, sorted by distance from it.
 ///
-/// Kademlia's buckets (section 2.4) are stretches of that order: bucket *b* holds those that share exactly *b* leading
-/// bits with this node. Only peers that were admitted themselves get in, so no peer can fill a table with inventions.
-/// The ``protected`` nearest ones always find a place, whatever their bucket holds, because a node must know all of its
-/// neighbourhood; each bucket has ``places`` for the others. A live old member keeps its place against a new one.
+/// Kademlia's buckets (section 2.4) are ranges of that order: bucket *b* contains those that share exactly *b* leading bits
+/// with this node. Only admitted peers are added, so no peer can fill a table with invented ones. The ``protected`` nearest
+/// ones always have a place, regardless of their bucket, because a node must know all of its neighbourhood; each bucket has
+/// ``places`` for the others. A live old member keeps its place against a new one.
 struct RoutingTable: Sendable {
     struct Entry: Sendable {
         let peerId: PeerId
@@ -19,7 +19,7 @@ struct RoutingTable: Sendable {
         /// Since when it has been in the table.
         let since: Duration
 
-        /// Whether there is no reason to think that it is gone.
+        /// Whether no query to it has failed.
         var isAlive: Bool { self.failures == 0 }
 
         var contact: Contact { Contact(peerId: self.peerId, addresses: self.addresses) }
@@ -95,7 +95,7 @@ struct RoutingTable: Sendable {
         let bucket = Distance(peer.words, self.local).bucket
         self.trim(bucket: bucket, at: now)
         if self.entries.count > self.protected {
-            // The one that the newcomer pushed out of the protected ones now counts in its bucket.
+            // The member that the newcomer displaced from the protected ones now counts in its bucket.
             let pushed = Distance(self.entries[self.protected].peerId.words, self.local).bucket
             if pushed != bucket { self.trim(bucket: pushed, at: now) }
         }
