@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// The rounds in which a few members that are no neighbours get the latest news.
+/// The rounds in which new events are announced to a few members that are not neighbours.
 struct AntiEntropy: Sendable {
     private let interval: Duration
     private let rounds: Int
@@ -13,7 +13,7 @@ struct AntiEntropy: Sendable {
         self.rounds = limits.antiEntropyRounds
     }
 
-    /// The time for which a batch is news.
+    /// The age up to which a batch is announced.
     var newsAge: Duration { self.interval * (self.rounds + 2) }
 
     /// Notes that a batch was delivered: all rounds follow.

@@ -24,7 +24,7 @@ struct BatchValidator: Sendable {
         self.verifiedPublishers[peer] = nil
     }
 
-    /// Whether the publisher is neither revoked nor a member whose token ended.
+    /// Whether the publisher is not revoked and its token has not expired.
     func isMember(_ batch: EventBatch, at nowSeconds: UInt64) -> Bool {
         !self.revoked.contains(batch.stream.publisher)
             && batch.membership.expirationSeconds.map { UnixTime.isPast($0, at: nowSeconds) } != true

@@ -83,7 +83,7 @@ extension EventBatch {
         return writer.bytes
     }
 
-    /// Returns the number of events in `content`; nil when it is not made of whole events of a legal length.
+    /// Returns the number of events in `content`; nil unless it consists of complete events of a legal length.
     package static func count(in content: [UInt8]) -> Int? {
         var (count, position) = (0, 0)
         while position < content.count {

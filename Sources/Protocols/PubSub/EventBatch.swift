@@ -74,7 +74,7 @@ package struct EventBatch: Hashable, Sendable {
         )
     }
 
-    /// Exactly what the publisher's signature covers.
+    /// The bytes that the publisher's signature covers.
     package func signedBytes(in network: NetworkId) -> [UInt8] {
         Self.signedBytes(
             in: network,

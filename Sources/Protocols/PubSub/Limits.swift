@@ -45,7 +45,7 @@ extension PubSub {
         package var announcementsPerSecond = 2048
         /// The burst of announced streams: all known streams, when two members connect, and some seconds of anti-entropy.
         package var announcementsAtOnce = 8192
-        /// The bytes of batches sent for one IWant; the rest is requested anew.
+        /// The bytes of batches sent for one IWant; the rest is requested again.
         package var answerBytes = 1 << 20
         /// The bytes of batches that a peer may request at once.
         package var answerBytesBurst = 16 << 20

@@ -59,7 +59,7 @@ struct Mesh: Sendable {
         return self.removeNeighbour(peer)
     }
 
-    /// Returns at most `count` members that are no neighbours, at random.
+    /// Returns at most `count` random members that are not neighbours.
     func others(_ count: Int, using random: inout SeededGenerator) -> ArraySlice<PeerId> {
         self.members.elements.filter { self.links[$0] == nil }.shuffled(using: &random).prefix(count)
     }
@@ -118,7 +118,7 @@ struct Mesh: Sendable {
 
     mutating func setEager(_ isEager: Bool, _ peer: PeerId) { self.links[peer]?.isEager = isEager }
 
-    /// Notes whether a peer reads too slowly; returns false if it is no neighbour.
+    /// Notes whether a peer reads too slowly; returns false if it is not a neighbour.
     mutating func setCongested(_ isCongested: Bool, _ peer: PeerId) -> Bool {
         self.links[peer]?.isCongested = isCongested
         return self.links[peer] != nil

@@ -24,7 +24,7 @@ struct PeerBudgets: Sendable {
 
     mutating func connect(_ peer: PeerId) { self.budgets.connect(peer) }
 
-    /// Keeps what is left for the next connection.
+    /// Keeps the remaining budget for the next connection.
     mutating func disconnect(_ peer: PeerId) { self.budgets.disconnect(peer) }
 
     /// Forgets a peer that was revoked.

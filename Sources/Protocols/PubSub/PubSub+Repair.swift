@@ -18,13 +18,13 @@ extension PubSub {
                 let position = self.streams.addWithinBounds(state.stream, hasBatch: false, at: now.monotonic)
             else { continue }
             self.streams[position].note(peer, end: state.end)
-            // Along the tree it may be here in a moment; other members announce only what is late.
+            // The tree may still deliver it; members that are not neighbours only announce events that are late.
             let delay = self.mesh.isNeighbour(peer) ? self.limits.graftDelay : .zero
             self.streams[position].wait(until: now.monotonic + delay)
         }
     }
 
-    /// Requests what is missing of a stream that is due.
+    /// Requests the missing events of a stream that is due.
     mutating func streamDue(at position: Int, _ now: NodeTime, _ effects: inout [Effect]) {
         if self.streams[position].isGapOver(at: now.monotonic) { self.skipGap(at: position, now, &effects) }
         guard self.streams[position].isMissing else { return self.streams[position].reconsider() }
@@ -33,7 +33,7 @@ extension PubSub {
             self.mesh.setEager(true, peer)
             let (stream, from) = (self.streams.id(at: position), self.streams[position].next ?? 1)
             effects.append(.send(peer, Message.iWant(stream, from: from, isGraft: isNeighbour).bytes))
-            // A node that learns from others what its neighbours should have announced needs other neighbours.
+            // A node that learns from others the events that its neighbours should have announced needs other neighbours.
             if !isNeighbour { self.request(peer, &effects) }
             self.streams[position].wait(until: now.monotonic + self.limits.graftRetry)
         } else if let ends = self.streams[position].gapEnds {
@@ -51,7 +51,7 @@ extension PubSub {
 
     // MARK: Answers
 
-    /// Answers a peer that requests what is here of a stream.
+    /// Answers a peer's request with the batches of a stream that are stored.
     mutating func iWantReceived(
         _ stream: StreamId,
         from: UInt64,
@@ -79,7 +79,7 @@ extension PubSub {
 
     // MARK: Anti-entropy
 
-    /// Announces the latest news to a few members that are no neighbours.
+    /// Announces the latest events to a few members that are not neighbours.
     mutating func spreadNews(_ now: NodeTime, _ effects: inout [Effect]) {
         self.antiEntropy.beginRound()
         let news = self.streams.news(since: now.monotonic - self.antiEntropy.newsAge)

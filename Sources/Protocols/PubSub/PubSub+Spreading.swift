@@ -61,7 +61,7 @@ extension PubSub {
 
     /// Prunes the link to a neighbour that sent a duplicate of another neighbour's batch, or a batch of this node.
     ///
-    /// The link stays if the first copy was requested, or if that other neighbour is gone: then it is part of the tree.
+    /// The link stays if the first copy was requested, or if that other neighbour has left: then it is part of the tree.
     private mutating func prune(_ peer: PeerId, for batch: EventBatch, _ effects: inout [Effect]) {
         guard self.mesh.isEager(peer) else { return }
         if !self.streams.isOwn(batch.stream) {
@@ -110,7 +110,7 @@ extension PubSub {
         for neighbour in others where neighbour != cached.source { effects.append(.send(neighbour, iHave)) }
     }
 
-    /// The milliseconds since a batch was published, as far as is known here.
+    /// The milliseconds since a batch was published, as estimated by this node.
     func age(of cached: Stream.CachedBatch, _ now: NodeTime) -> UInt32 {
         UInt32(clamping: (now.monotonic - cached.publishedAt).milliseconds)
     }

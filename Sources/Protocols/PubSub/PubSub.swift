@@ -76,7 +76,7 @@ package struct PubSub: Sendable {
         case tokenChanged(AccessToken)
         /// The application publishes `count` events (``EventBatch/content``) to a topic; all within the bounds.
         case published(topic: String, content: [UInt8], count: Int)
-        /// The time of the last `wake` effect came.
+        /// The time of the last `wake` effect was reached.
         case timeReached
         /// The node stops.
         case stopping

@@ -81,7 +81,7 @@ struct Stream: Sendable {
     /// Drops batches from before `time`.
     mutating func dropBatches(before time: Duration) {
         while let first = self.window.batches.first, first.publishedAt < time { self.window.removeFirst() }
-        // Publishers are remembered for longer than their batches, whose room is not kept.
+        // Publishers are remembered for longer than their batches, whose storage is released.
         if self.window.batches.isEmpty { self.window = ReplayWindow() }
     }
 
@@ -133,7 +133,7 @@ struct Stream: Sendable {
         return next < first ? first - next : 0
     }
 
-    /// Ends the wait for events that came.
+    /// Ends the wait for events that have arrived.
     mutating func reconsider() {
         if self.outOfOrder.isEmpty { self.gapEnds = nil }
         guard !self.isMissing else { return }

@@ -67,10 +67,10 @@ struct Streams: Sendable {
         return self.streams.count - 1
     }
 
-    /// Returns the place of a stream of which a batch came, or that was announced; nil if too many are followed.
+    /// Returns the place of a stream that was announced or has a batch; nil if too many are stored.
     ///
-    /// A stream that was only announced never takes the place of one with batches. A publisher that restarts again and
-    /// again takes only its own places.
+    /// A stream that was only announced never replaces one with batches. A publisher that restarts repeatedly only replaces
+    /// its own streams.
     mutating func addWithinBounds(_ stream: StreamId, hasBatch: Bool, at now: Duration) -> Int? {
         if let position = self.position(of: stream) { return position }
         let siblings = self.streams.keys.indices.filter { self.streams.keys[$0].publisher == stream.publisher }
