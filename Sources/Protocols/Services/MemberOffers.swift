@@ -22,7 +22,7 @@ struct MemberOffers: Sendable {
 
     subscript(peer: PeerId) -> [ServiceOffer] { self.known[peer]?.offers ?? [] }
 
-    /// Whether an announcement is later than the one that is known.
+    /// Whether an announcement is later than the known one.
     func isNews(_ announcement: Announcement, of peer: PeerId) -> Bool {
         announcement.version > self.known[peer]?.version ?? 0
     }

@@ -23,7 +23,7 @@ struct ProviderRotation: Sendable {
     /// Forgets all paths, because the offers changed.
     mutating func reset() { self.resolutions.removeAll(keepingCapacity: true) }
 
-    /// Returns the next provider of a path; suspects come after all others.
+    /// Returns the next provider of a path; suspects are last.
     mutating func next(
         of path: RequestPath,
         in offers: MemberOffers,

@@ -24,7 +24,7 @@ package struct ResponseHeader: Hashable, Sendable {
     }
 }
 
-// The wire form: status, content type, and what failed.
+// The wire form: status, content type, and the failure if there is one.
 extension ResponseHeader {
     /// The header behind its length, and `body`.
     package func bytes(body: [UInt8] = []) -> [UInt8] {

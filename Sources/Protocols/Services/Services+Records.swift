@@ -2,15 +2,15 @@ internal import Identity
 
 // The records of services in the network's hash table, for requesters without a connection to a provider.
 //
-// Each provider writes a record of its own under the service's key, so that several do not overwrite each other. A record
-// names a provider; the actions of the service, and whether it runs, are announced on connecting.
+// Each provider writes its own record under the service's key, so that several do not overwrite each other. A record names a
+// provider; the actions of the service, and whether it runs, are announced on connecting.
 extension Services {
     /// The label with which the key of a service's records begins.
     private static let recordLabel = DomainLabel("runar/service-provider/v1")
     /// The value of such a record.
     package static let recordValue: [UInt8] = [1]
 
-    /// The key under which those who offer a service write their records.
+    /// The key under which the providers of a service write their records.
     package static func recordKey(of service: some StringProtocol) -> [UInt8] {
         self.recordLabel.message(Array(service.utf8))
     }

@@ -26,7 +26,7 @@ package struct Services: Sendable {
         case offered([ServiceOffer])
         /// The result of writing, or deleting, the record of a service in the hash table.
         case recordWritten(String, Bool)
-        /// The time of the last `wake` effect came.
+        /// The time of the last `wake` effect was reached.
         case timeReached
     }
 
@@ -150,7 +150,7 @@ package struct Services: Sendable {
 
     // MARK: - Routing
 
-    /// Returns the next provider of a path: those that run it take turns, and members that may be gone come last.
+    /// Returns the next provider of a path: running providers take turns, and suspected members are last.
     package mutating func route(_ path: RequestPath, excluding: [PeerId] = []) -> Result<Provider, ServiceFailure> {
         self.rotation.next(of: path, in: self.offers, excluding: excluding, suspects: self.members.suspects)
     }
