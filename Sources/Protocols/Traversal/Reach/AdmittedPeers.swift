@@ -1,7 +1,7 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The peers with which this node is connected, in the order of their admission, and what follows from a connection.
+/// The connected peers in the order of their admission, with the state of each connection.
 struct AdmittedPeers: Sendable {
     private(set) var states: OrderedDictionary<PeerId, Peer> = [:]
     /// The peers by the id of their connection's path key.

@@ -155,7 +155,7 @@ struct Broker: Sendable {
         effects.append(.send(other, session.network, message.bytes))
     }
 
-    /// Ends what a peer had here in a network.
+    /// Ends the sessions and channels of a peer in a network.
     mutating func endAll(
         of peer: PeerId,
         in network: NetworkId,
@@ -215,7 +215,7 @@ struct BrokeredSession: Sendable {
     /// The time at which it expires unless it is answered; nil once it was.
     var expiry: Duration?
 
-    /// The other side of the session; nil for a peer that is no side of it.
+    /// The other side of the session; nil for a peer that is not a side of it.
     func other(than peer: PeerId) -> PeerId? {
         switch peer {
         case self.caller: self.callee

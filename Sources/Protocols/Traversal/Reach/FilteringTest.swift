@@ -4,11 +4,11 @@ internal import OrderedCollections
 
 /// The filtering of this node's NAT, or of a firewall, in the words of RFC 4787, section 5.
 package enum FilteringBehaviour: Hashable, Sendable {
-    /// Everybody may send to a port from which something was sent once.
+    /// Any source may send to a port that has sent a datagram.
     case endpointIndependent
-    /// Only those may to whose address, or to whose address and port, something was sent.
+    /// Only sources to whose address, or address and port, a datagram was sent.
     case endpointDependent
-    /// It could not be found out.
+    /// It could not be determined.
     case unknown(Reason)
 
     /// Why not.
@@ -73,8 +73,9 @@ struct FilteringTest: Sendable {
         self.pending?.alternate = alternate
     }
 
-    /// Whether a probe comes from the alternate address; it came through, and nothing was ever sent to where it comes
-    /// from.
+    /// Ends the test with its probe; returns whether the packet is one.
+    ///
+    /// A probe from an address to which nothing was sent passed the NAT, which proves endpoint-independent filtering.
     mutating func takeProbe(
         _ packet: STUNPacket,
         _ id: SessionId,

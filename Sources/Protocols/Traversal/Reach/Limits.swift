@@ -41,7 +41,7 @@ extension Reach {
         /// Probes to one IPv4 address or IPv6 /64 from which no peer answered, over all peers and coordinators: a
         /// session's five seconds at once, then few enough that no third party gets 100 in 40 s.
         package var targetProbes = RateLimit(every: .seconds(1), atOnce: 50)
-        /// Such probes on the word of one coordinator, over all peers: sixteen sessions at once need about 20 each.
+        /// Such probes through one coordinator, over all peers: sixteen concurrent sessions need about 20 each.
         package var coordinatorProbes = RateLimit(every: .milliseconds(100), atOnce: 400)
         /// Searches at one address: one, and its repetition a minute later, for it fails once in 60 times.
         package var targetSearches = RateLimit(every: .seconds(150), atOnce: 2)

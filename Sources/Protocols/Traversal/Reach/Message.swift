@@ -6,9 +6,9 @@ extension Reach {
     ///
     /// A message travels in a frame that names the network, on a connection on which both are admitted.
     package enum Message: Hashable, Sendable {
-        /// The address that the receiver's datagrams come from.
+        /// The source address of the receiver's datagrams.
         case observed(SocketAddress)
-        /// From the caller: bring me together with the target.
+        /// From the caller: an offer to the target.
         case offer(SessionId, target: PeerId, SessionKey, Offer)
         /// To the callee: the caller wants a connection.
         case forwardedOffer(SessionId, from: PeerId, SessionKey, Offer, Introduction)
@@ -20,11 +20,11 @@ extension Reach {
         case forwardedAnswer(SessionId, Offer, Introduction)
         /// To the caller: the session failed.
         case failed(SessionId, Refusal)
-        /// The session, or the channel that came with it, has ended; the coordinator notifies the other side.
+        /// The session, or its channel, has ended; the coordinator notifies the other side.
         case cancel(SessionId)
-        /// To a member: let a peer probe me that is none of these, to which I am connected.
+        /// To a member: let a connected peer that is none of these probe this node.
         case filteringRequest(SessionId, SessionKey, known: [PeerId])
-        /// To a peer that the requester does not know: send a probe there.
+        /// To a peer unknown to the requester: send a probe to this address.
         case probeRequest(SessionId, SessionKey, SocketAddress)
         /// To the requester: this one sends it, or there is none.
         case filteringReply(SessionId, by: PeerId?)
@@ -58,7 +58,7 @@ extension Reach {
 
     /// The coordinator's view of one side, for the other.
     package struct Introduction: Hashable, Sendable {
-        /// The address at which it sees that side; nil when it does so over a relay only.
+        /// The address at which it sees that side; nil if that is only through a relay.
         package var observed: SocketAddress?
         /// The receiver's end of a channel to that side.
         package var channel: ChannelId?
@@ -73,7 +73,7 @@ extension Reach {
     package enum Refusal: UInt8, Hashable, Sendable {
         /// The target is not connected to the coordinator.
         case notConnected = 1
-        /// The target sent an offer at the same time, which goes first.
+        /// The target sent an offer at the same time, which takes precedence.
         case busy = 2
         /// There are too many sessions.
         case refused = 3

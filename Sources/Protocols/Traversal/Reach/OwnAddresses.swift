@@ -3,7 +3,7 @@ internal import OrderedCollections
 
 /// The addresses of this node, from its interfaces and from observers, and the checks of peers' addresses.
 struct OwnAddresses: Sendable {
-    /// An address of this node, as an observer elsewhere sees it.
+    /// An address of this node as an observer reports it.
     struct Observation: Sendable {
         let observer: IPAddress
         let address: SocketAddress
@@ -37,7 +37,7 @@ struct OwnAddresses: Sendable {
         return isChange
     }
 
-    /// Notes the address at which a STUN server sees this node.
+    /// Notes the address of this node that a STUN server reported.
     mutating func note(_ address: SocketAddress, observedBy server: SocketAddress) {
         self.serverObservations[server] = address.unmapped
         if self.serverObservations.count > Self.serverLimit { self.serverObservations.removeFirst() }
@@ -69,7 +69,7 @@ struct OwnAddresses: Sendable {
     /// Whether observers at different addresses agree on that.
     var isMappingProven: Bool { self.provenMapping != .unknown }
 
-    /// Compares what observers at different addresses see.
+    /// Compares the reports of observers at different addresses.
     mutating func proveMapping(seenBy peers: [Observation]) {
         let translated = self.observations(peers).filter { !$0.address.isIPv6 && !self.own.contains($0.address) }
         for (index, first) in translated.enumerated() {
@@ -84,7 +84,7 @@ struct OwnAddresses: Sendable {
         }
     }
 
-    /// The addresses that others see, the one that most see first.
+    /// The reported addresses, the most frequent first.
     func observed(by peers: [Observation]) -> [SocketAddress] {
         var counts: OrderedDictionary<SocketAddress, Int> = [:]
         for observation in self.observations(peers) { counts[observation.address, default: 0] += 1 }
@@ -137,7 +137,7 @@ struct OwnAddresses: Sendable {
 }
 
 extension IPAddress {
-    /// Whether both are for use inside one site, and it may be the same.
+    /// Whether both are private addresses that may belong to one site.
     fileprivate func isOnSite(of other: IPAddress) -> Bool {
         switch (self, other) {
         case (.v4(let left), .v4(let right)):

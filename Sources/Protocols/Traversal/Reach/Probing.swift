@@ -15,7 +15,7 @@ struct Probing: Sendable {
     var isWorking: Bool { self.candidates.contains { $0.workedAt != nil } }
     /// The time of the next probe.
     var dueAt: Duration? { self.candidates.lazy.compactMap(\.probeAt).min() }
-    /// The number of addresses that only the peer's own probes came from.
+    /// The number of addresses that are known only from the peer's own probes.
     var heardCount: Int { self.candidates.count { $0.kind == .heard } }
 
     subscript(position: Int) -> Candidate {
@@ -27,9 +27,9 @@ struct Probing: Sendable {
 
     mutating func add(_ candidate: Candidate) { self.candidates.append(candidate) }
 
-    // MARK: What works
+    // MARK: Answers
 
-    /// Notes that the peer answered there; returns when that was first tried, or nil if it worked before.
+    /// Notes that the peer answered on this path; returns the time of the first probe, or nil if it answered before.
     mutating func answered(_ way: Session.Way, _ sentAt: Duration, at now: Duration) -> Duration? {
         if self.position(of: way) == nil {
             self.add(Candidate(way: way, kind: .heard, isUnobserved: true, firstAt: sentAt))
@@ -56,7 +56,7 @@ struct Probing: Sendable {
         self.candidates.contains { $0.rank < rank && $0.workedAt == nil && $0.probeAt != nil }
     }
 
-    /// Sends no more probes.
+    /// Stops the probes.
     mutating func stop() {
         for position in self.candidates.indices { self.candidates[position].probeAt = nil }
     }
@@ -106,7 +106,7 @@ struct Candidate: Sendable {
         return address.isIPv6 ? 0 : 2
     }
 
-    /// Notes that a probe goes; the next one does at `next`.
+    /// Notes that a probe is sent; the next one is due at `next`.
     mutating func probed(at now: Duration, next: Duration?) {
         if self.count == 0 { self.firstAt = now }
         self.count += 1

@@ -125,7 +125,7 @@ extension Reach {
         if self.startSession(peer, network, now, &effects) != nil { self.retrySoon(peer, now) }
     }
 
-    /// Starts a session again with a peer whose connection has no path that works, each time later.
+    /// Restarts a session with a peer whose connection has no working path, with a growing pause.
     mutating func retrySoon(_ peer: PeerId, _ now: Duration) {
         guard let state = self.peers[peer], state.isSuspect else { return }
         let pause = self.limits.retryPause * (1 << min(state.retries, Self.doublings))

@@ -3,9 +3,9 @@ internal import Identity
 
 // Probes: STUN requests that are sealed with a key which only the two sides know, and their answers.
 extension Reach {
-    /// Heard requests trigger one of this side's at most so often.
+    /// The shortest interval of probes that received requests trigger.
     private static let triggerPause = Duration.milliseconds(20)
-    /// Probes from the alternate address of a filtering test, in case one is lost.
+    /// The probes from the alternate address of a filtering test, in case one is lost.
     private static let alternateProbes = 3
 
     /// Whether a STUN datagram belongs here; every other one is for the node's STUN client or server.
@@ -40,7 +40,7 @@ extension Reach {
         self.sessions[id]?.probe(&self.probes, self.limits, now, &effects)
     }
 
-    /// This node has the alternate address; the helper sees the tested peer at `address`.
+    /// Sends probes as the alternate address of a filtering test; the helper sees the tested peer at `address`.
     mutating func probeRequestReceived(
         _ key: PathKey,
         _ address: SocketAddress,
@@ -66,7 +66,7 @@ extension Reach {
         }
     }
 
-    /// A probe of the peer's: it is answered where it came from, and that address is tried, too.
+    /// Answers a probe of the peer at its source, and probes that address as well.
     private mutating func requestReceived(
         _ packet: STUNPacket,
         _ way: Session.Way,

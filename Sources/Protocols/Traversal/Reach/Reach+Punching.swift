@@ -162,7 +162,7 @@ extension Reach {
         self.take(way, id, now, &effects)
     }
 
-    /// Connects over what was chosen, or moves the connection there.
+    /// Connects over the chosen path, or migrates the connection to it.
     mutating func take(_ way: Session.Way, _ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         guard let session = self.sessions[id] else { return }
         if let peer = self.peers[session.peer] {

@@ -1,8 +1,8 @@
 internal import Identity
 internal import OrderedCollections
 
-// The birthday search: where one side's NAT draws a port for every destination, and the other's lets nothing in from
-// ports that it did not send to, many ports on either side make it likely that some pair of them matches.
+// The birthday search: one side's NAT maps every destination to another port, and the other's lets nothing in from ports to
+// which it did not send. Many ports on both sides make it likely that some pair of them matches.
 extension Reach {
     mutating func beginSearch(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         self.sessions[id]?.search.cancelPlan()
@@ -53,7 +53,7 @@ extension Reach {
             return
         }
         guard !ports.isEmpty else {
-            // None are open and none will come: another search may try.
+            // None are open and none will be: another search may try.
             self.searchPorts = .free
             return
         }

@@ -175,7 +175,7 @@ extension Reach {
         effects.append(.failed(session.peer, session.network, failure))
     }
 
-    /// Ends a session, and gives back what it used unless a connection does.
+    /// Ends a session, and releases its ports and channels unless a connection uses them.
     mutating func end(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
         guard let session = self.sessions.remove(id) else { return }
         self.endSearch(session, &effects)
@@ -191,7 +191,7 @@ extension Reach {
 
     // MARK: Channels
 
-    /// Takes a channel that came with a session.
+    /// Registers the channel of a session.
     mutating func bind(
         _ channel: ChannelId?,
         for id: SessionId,
@@ -206,7 +206,7 @@ extension Reach {
         effects.append(.bind(channel, to: session.peer, over: relay))
     }
 
-    /// Uses a channel no more.
+    /// Closes a channel.
     mutating func giveBack(_ channel: ChannelId, _ effects: inout [Effect]) {
         guard let held = self.channels.removeValue(forKey: channel) else { return }
         effects.append(.host(.closeChannel(channel)))

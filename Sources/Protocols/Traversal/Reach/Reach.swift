@@ -24,8 +24,8 @@ package struct Reach: Sendable {
     /// The configuration that the value starts with.
     package struct Configuration: Sendable {
         package var localPeerId: PeerId
-        /// 32 random bytes, drawn anew at every process start and used for nothing else: the keys of sessions and the
-        /// ids of channels come from them.
+        /// 32 random bytes, drawn at every process start and used for nothing else: the keys of sessions and the ids of
+        /// channels are derived from them.
         package var secret: SecretBytes
         /// Spreads ports and transaction ids; not a secret.
         package var randomSeed: UInt64
@@ -84,15 +84,15 @@ package struct Reach: Sendable {
         case dialFailed(PeerId)
         /// A message of an admitted peer in this network.
         case messageReceived(from: PeerId, NetworkId, [UInt8])
-        /// A STUN datagram that ``expects(_:)`` took for its own.
+        /// A STUN datagram that ``expects(_:)`` recognised.
         ///
-        /// It came to a port that `openPorts` opened, or to the node's own (nil).
+        /// It arrived at a port that `openPorts` opened, or at the node's own (nil).
         case datagramReceived([UInt8], from: SocketAddress, port: UInt16?)
-        /// The ports that `openPorts` requested, as many as could be had.
+        /// The ports that `openPorts` requested, as many as were available.
         case portsOpened([UInt16])
         /// Requests a test of the filtering of this device's NAT; a `filteringFound` effect answers.
         case filteringRequested
-        /// The time of the last `wake` effect came.
+        /// The time of the last `wake` effect was reached.
         case timeReached
     }
 
@@ -133,9 +133,9 @@ package struct Reach: Sendable {
         case closePorts([UInt16])
         /// Stop forwarding from and to this channel, and the other side of its relay.
         case stopRelaying(ChannelId)
-        /// Close the channel, which leads nowhere any longer.
+        /// Close the channel, which no longer leads to a peer.
         case closeChannel(ChannelId)
-        /// Report the filtering of this device's NAT, as far as it could be found out.
+        /// Report the filtering of this device's NAT, or that it is unknown.
         case filteringFound(FilteringBehaviour)
         /// Add to the history that explains why two devices do not connect.
         case record(PeerId, Event)
@@ -187,7 +187,7 @@ package struct Reach: Sendable {
     /// Whether observers at different addresses agree on that.
     package var isMappingProven: Bool { self.ownAddresses.isMappingProven }
 
-    /// The addresses that others see, the one that most see first.
+    /// The reported addresses, the most frequent first.
     package var observedAddresses: [SocketAddress] { self.ownAddresses.observed(by: self.peers.observations) }
 
     /// The addresses where this node might be found.

@@ -18,9 +18,9 @@ struct Search: Sendable {
     private(set) var startsAt: Duration?
     /// This side's part, once it began.
     private(set) var side: Side?
-    /// The time of the next probe; nil when no more go.
+    /// The time of the next probe; nil if no more are sent.
     fileprivate(set) var dueAt: Duration?
-    /// Own ports on which the peer was heard.
+    /// Own ports at which datagrams of the peer arrived.
     private(set) var hits: OrderedSet<UInt16> = []
 
     mutating func plan(at time: Duration) { self.startsAt = time }
@@ -42,13 +42,13 @@ struct Search: Sendable {
     /// Sends probes from `now` on.
     mutating func start(at now: Duration) { self.dueAt = now }
 
-    /// Sends no more probes to ports that are only guessed.
+    /// Stops the probes to guessed ports.
     mutating func stop() {
         self.startsAt = nil
         self.dueAt = nil
     }
 
-    /// Notes the port on which the peer was heard.
+    /// Notes the port at which a datagram of the peer arrived.
     mutating func heard(on port: UInt16?) {
         if let port, self.side != nil { self.hits.append(port) }
     }

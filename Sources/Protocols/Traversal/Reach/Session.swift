@@ -66,7 +66,7 @@ struct Session: Sendable {
         }
     }
 
-    /// The peer to whom probes are counted: only it and the peer itself know the key.
+    /// The peer to which probes are charged: only it and the peer itself know the key.
     var voucher: PeerId { self.introductions.first ?? self.peer }
 
     /// The time of its next action.
@@ -123,10 +123,10 @@ struct Introductions: Sendable {
     /// The first of them, to whose budget the probes of the session are charged; nil under a connection's key.
     private(set) var first: PeerId?
     private(set) var peerMapping = MappingBehaviour.unknown
-    /// The peer's address as the coordinator sees it, if the peer names the same host.
+    /// The peer's address that the coordinator sees, if the peer names the same host.
     var peerObserved: SocketAddress?
 
-    /// Adds a helper, with the peer's own account of its NAT; returns whether it is the first.
+    /// Adds a helper with the mapping behaviour that the peer states; returns whether it is the first helper.
     mutating func add(_ helper: PeerId, _ mapping: MappingBehaviour) -> Bool {
         self.helpers.append(helper)
         self.peerMapping = mapping
@@ -140,9 +140,9 @@ struct Introductions: Sendable {
 
 /// The channel over a coordinator that relays, which is used if no direct path is found in time.
 struct RelayFallback: Sendable {
-    /// The best channel that came with the session.
+    /// The best channel of the session.
     private(set) var channel: ChannelId?
-    /// Whether nothing but the channel is used.
+    /// Whether only the channel is used.
     var isOnly = false
     /// The time at which the channel is used.
     var dueAt: Duration?

@@ -1,11 +1,10 @@
 package import Identity
 
-/// Finds out what kind of NAT there is, by requests to a STUN server with two addresses (RFC 5780, sections 4.3 and
-/// 4.4).
+/// Determines the behaviour of the NAT with requests to a STUN server with two addresses (RFC 5780, sections 4.3 and 4.4).
 ///
-/// All requests leave from one socket that nothing else was sent from. The order matters: first a plain request,
-/// then requests for responses from places to which nothing was sent yet, and only then requests to those, which
-/// opens filters. Silence of the filters is believed only if the server's second address was heard at all.
+/// All requests are sent from a socket that has sent nothing else. The order matters: first a plain request, then requests
+/// for responses from addresses to which nothing was sent yet, and only then requests to those, which open filters. Silence
+/// proves filtering only if the server's second address has answered at all.
 package struct NATDiscovery: Sendable {
     /// An input from the driver.
     package typealias Input = STUNTransaction.Input

@@ -2,18 +2,18 @@ package import Identity
 
 /// The mapping of datagrams that leave from one of our ports (RFC 4787, section 4.1).
 package enum NATMapping: Hashable, Sendable {
-    /// The server sees one of our own addresses: there is no NAT in between.
+    /// The server observes one of this device's own addresses: there is no NAT in between.
     case notTranslated
-    /// Everybody sees the same address and port.
+    /// All destinations observe one address and port.
     case endpointIndependent
-    /// Every address that is sent to sees a port of its own.
+    /// Each destination address observes another port.
     case addressDependent
-    /// Every address and port that is sent to sees a port of its own.
+    /// Each destination address and port observes another port.
     case addressAndPortDependent
     case unknown(NATDoubt)
 }
 
-/// The filtering of datagrams that come to one of our ports (RFC 4787, section 5).
+/// The filtering of datagrams to one of this device's ports (RFC 4787, section 5).
 package enum NATFiltering: Hashable, Sendable {
     /// Datagrams from any source pass.
     case endpointIndependent
@@ -30,9 +30,9 @@ package enum NATDoubt: Hashable, Sendable {
     case notTested
     /// The server has no second address with a second port.
     case noSecondAddress
-    /// The server names a second address, from which nothing was ever heard.
+    /// The server names a second address, which never answered.
     case secondAddressSilent
-    /// The server does not answer from elsewhere though it could.
+    /// The server does not answer from its other address or port although it has one.
     case changeRefused
 }
 

@@ -4,7 +4,7 @@ package import Identity
 package enum STUNAttribute: Hashable, Sendable {
     /// MAPPED-ADDRESS, which routers that rewrite addresses in payloads spoil.
     case mappedAddress(SocketAddress)
-    /// XOR-MAPPED-ADDRESS: where the request came from.
+    /// XOR-MAPPED-ADDRESS: the source of the request.
     case xorMappedAddress(SocketAddress)
     /// USERNAME.
     case username([UInt8])
@@ -20,15 +20,15 @@ package enum STUNAttribute: Hashable, Sendable {
     case responseOrigin(SocketAddress)
     /// OTHER-ADDRESS (RFC 5780): the server's other address and port.
     case otherAddress(SocketAddress)
-    /// Whatever else.
+    /// Any other attribute.
     case other(type: UInt16, [UInt8])
 
     /// The first optional type: a receiver that does not know an attribute below it must not answer as if it were not
     /// there.
     static let firstOptionalType: UInt16 = 0x8000
 
-    /// Attributes that are known and change nothing, because no server here asks for a name and answers go only to
-    /// where their request came from: REALM, NONCE, RESPONSE-PORT.
+    /// Attributes that are known and have no effect, because no server here requires a name and responses are only sent to
+    /// the source of their request: REALM, NONCE, RESPONSE-PORT.
     static let understoodTypes: [UInt16] = [0x0014, 0x0015, 0x0027]
 }
 
@@ -55,7 +55,7 @@ package struct STUNErrorCode: Hashable, Sendable {
     static let unknownAttribute = STUNErrorCode(known: 420, "Unknown Attribute")
 }
 
-/// The changes to the address from which an answer comes.
+/// The changes to the source address of a response.
 package struct STUNChange: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 

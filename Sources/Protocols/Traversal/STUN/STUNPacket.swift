@@ -14,7 +14,7 @@ package struct STUNPacket: Hashable, Sendable {
         case sha256
     }
 
-    /// The most bytes that are read or written: what fits into one packet on every IPv6 link.
+    /// The most bytes of a packet, which fit one datagram on every IPv6 link.
     package static let byteLimit = 1232
     /// The most attributes of a message; those of the standards are fewer.
     private static let attributeLimit = 64
@@ -30,9 +30,9 @@ package struct STUNPacket: Hashable, Sendable {
         let code: ArraySlice<UInt8>
     }
 
-    /// The message, without anything that came after an integrity attribute (RFC 8489, section 14.5).
+    /// The message, without attributes after an integrity attribute (RFC 8489, section 14.5).
     package private(set) var message: STUNMessage
-    /// Whether it has a fingerprint, which is right then.
+    /// Whether it has a fingerprint, which was verified.
     package private(set) var hasFingerprint = false
     private let bytes: [UInt8]
     private var sha1: Seal?

@@ -79,7 +79,7 @@ package struct STUNServer: Sendable {
         self.limits = limits
     }
 
-    /// The places at which it must be heard, one or four.
+    /// The addresses at which it must receive datagrams, one or four.
     package var places: [SocketAddress] {
         guard let other = self.other else { return [self.primary] }
         return [
@@ -91,7 +91,7 @@ package struct STUNServer: Sendable {
     /// The number of sources that are remembered.
     package var rememberedSources: Int { self.sources.count + self.olderSources.count }
 
-    /// The answer to a datagram that came to one of ``places``, if it gets one.
+    /// The answer to a datagram that arrived at one of ``places``; nil if there is none.
     package mutating func reply(
         to bytes: [UInt8],
         from source: SocketAddress,

@@ -22,7 +22,7 @@ package struct STUNTransaction: Sendable {
 
         /// The standard's: 7 requests, silence is certain after 39.5 seconds.
         package static let standard = Schedule()
-        /// For a person who waits, and for requests to which silence is an answer: 5 requests in 9.5 seconds.
+        /// For a waiting user, and for requests to which silence is an answer: 5 requests in 9.5 seconds.
         package static let brief = Schedule(requestLimit: 5, lastWaits: 4)
     }
 
@@ -30,9 +30,9 @@ package struct STUNTransaction: Sendable {
     package enum Input: Sendable {
         /// Send the request now.
         case started
-        /// A datagram came on the socket from which the request was sent.
+        /// A datagram arrived at the socket from which the request was sent.
         case datagramReceived([UInt8], from: SocketAddress)
-        /// The time of the last `wake` effect came.
+        /// The time of the last `wake` effect was reached.
         case timeReached
     }
 
@@ -51,9 +51,9 @@ package struct STUNTransaction: Sendable {
         case failed(STUNFailure)
     }
 
-    /// The address to which the request goes.
+    /// The destination of the request.
     package let server: SocketAddress
-    /// From where the answer must come.
+    /// The source from which the answer must arrive.
     package let source: SocketAddress
     private let id: STUNTransactionId
     private let request: [UInt8]
@@ -61,7 +61,7 @@ package struct STUNTransaction: Sendable {
     private var requestCount = 0
     private var dueAt: Duration?
 
-    /// Requests the observed address from `server`; an answer to a request for a change comes from another `source`.
+    /// Requests the observed address from `server`; the answer to a request for a change arrives from another `source`.
     package init(
         id: STUNTransactionId,
         server: SocketAddress,
@@ -102,10 +102,10 @@ package struct STUNTransaction: Sendable {
         effects.append(.wake(at: dueAt))
     }
 
-    /// Whatever does not answer this request, from where the answer must come, is as if it had not been sent.
+    /// Ignores datagrams that do not answer this request from the expected source.
     private mutating func received(_ bytes: [UInt8], from sender: SocketAddress, _ effects: inout [Effect]) {
         guard self.dueAt != nil, sender.unmapped == self.source.unmapped,
-            let message = try? STUNPacket(bytes).message,  // anybody may send anything to a socket
+            let message = try? STUNPacket(bytes).message,  // any host may send to the socket
             message.transaction == self.id, message.method == STUNMessage.binding
         else { return }
         switch message.kind {
@@ -132,7 +132,7 @@ package struct STUNTransaction: Sendable {
 
 /// The answer of a STUN server.
 package struct STUNAnswer: Hashable, Sendable {
-    /// The address at which the server sees this device.
+    /// The address of this device that the server observes.
     package let mappedAddress: SocketAddress
     /// Its other address and port, if it has both.
     package let otherAddress: SocketAddress?
@@ -145,7 +145,7 @@ package struct STUNAnswer: Hashable, Sendable {
 
 /// Why there is no answer of a STUN server.
 package enum STUNFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Nothing came back.
+    /// No response arrived.
     case noAnswer
     /// The server refused.
     case refused(STUNErrorCode)
