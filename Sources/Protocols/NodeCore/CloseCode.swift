@@ -18,7 +18,7 @@ package enum CloseCode: UInt64, Sendable, CaseIterable {
     case superseded = 0x106
     /// The closer is no longer a member of the last network that both shared.
     case leftNetwork = 0x107
-    /// The proof fits no invitation that the closer remembers.
+    /// The proof matches no invitation that the closer remembers.
     case joinRefused = 0x108
     /// The closer holds as many connections as it may.
     case tooManyPeers = 0x109

@@ -8,7 +8,7 @@ extension ConnectionState {
             return "another instance on the same connection"
         }
         guard Set(hello.tokens.map(\.index)).count == hello.tokens.count else { return "an index used twice" }
-        // One look at each network: an unadmitted peer must not have one signature checked repeatedly, nor time it.
+        // One token per network: an unadmitted peer must not have one signature checked repeatedly, nor measure its time.
         guard Set(hello.tokens.map(\.token.networkId)).count == hello.tokens.count else {
             return "a network named twice"
         }

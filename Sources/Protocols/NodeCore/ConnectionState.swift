@@ -34,7 +34,7 @@ struct ConnectionState: Sendable {
     var isDraining = false
     /// Whether the peer is banned, and may renew its token and nothing else.
     var isForRenewal = false
-    /// Whether what is sent stays unanswered.
+    /// Whether sent packets are not acknowledged.
     var isSuspect = false
     var buckets: PeerTokenBuckets
 
@@ -115,9 +115,9 @@ enum ConnectionDeadline: Hashable, Sendable {
     }
 }
 
-/// The traffic on a connection, as far as it decides whether the connection is kept, and how it is closed.
+/// The use of a connection, which decides whether it is kept, and the pending close.
 struct ConnectionUsage: Sendable {
-    /// The time at which something other than upkeep last went over it.
+    /// The time of the last traffic other than maintenance.
     private(set) var lastUsed: Duration
     /// Streams under way, of either side.
     private var streams = 0

@@ -3,8 +3,8 @@ internal import Identity
 
 /// The monotonic times that a node waits for, the earliest first.
 ///
-/// An entry is not removed when its cause goes away: the taker checks whether it still holds. Each connection and each
-/// peer has one at a time, so few are stale.
+/// An entry is not removed with its cause: the caller checks whether it still applies. Each connection and each peer has one
+/// entry, so few are stale.
 struct Deadlines: Sendable {
     /// The event that becomes due.
     enum Cause: Hashable, Sendable {
@@ -41,7 +41,7 @@ struct Deadlines: Sendable {
         self.heap.insert(Entry(time: time, number: self.lastNumber, cause: cause))
     }
 
-    /// Takes the first entry if its time has come.
+    /// Removes and returns the first entry if it is due.
     mutating func takeFirst(until now: Duration) -> (cause: Cause, time: Duration)? {
         guard let first = self.heap.min, first.time <= now else { return nil }
         self.heap.removeMin()

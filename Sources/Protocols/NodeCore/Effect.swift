@@ -35,7 +35,7 @@ package enum ConnectionEffect: Hashable, Sendable {
     case close(ConnectionId, CloseCode, lingers: Bool)
     /// The peer was admitted on the connection for the first time: grant it the limits of a member.
     case admitted(ConnectionId)
-    /// Open no more streams, and close with `superseded` once those under way have ended.
+    /// Open no more streams, and close with `superseded` once the open ones have ended.
     case drain(ConnectionId)
     /// Packets sent on the connection stay unanswered: let other members answer the requests that may be repeated.
     case moveRequests(from: ConnectionId)
@@ -75,9 +75,9 @@ package enum PeerEffect: Hashable, Sendable {
     /// Store that these peers are connected.
     case persistSeen([PeerId])
 
-    /// A member is heard on the local network and can be dialled at these addresses, now or at new ones.
+    /// A member was discovered on the local network and can be dialled at these addresses.
     case discovered(PeerId, NetworkId, [SocketAddress])
-    /// A member is no longer heard on the local network.
+    /// A member was lost on the local network.
     case lost(PeerId, NetworkId)
 }
 
@@ -93,7 +93,7 @@ package enum MembershipEffect: Hashable, Sendable {
     case tokenExpiring(NetworkId, seconds: UInt64)
     /// A member requests a new token in place of this one, which is good: answer with `renewalDecided`.
     case renewalRequested(ConnectionId, PeerId, NetworkId, AccessToken)
-    /// This node's own membership ended: for good when it was revoked, until a new token comes when its token expired.
+    /// This node's own membership ended: permanently if it was revoked, until a new token arrives if its token expired.
     case ended(NetworkId, CloseCode)
     /// Two running nodes use one device key; reported once for each record of ``NodeCore/keysUsedTwice(at:)``.
     case deviceKeyUsedTwice(PeerId)

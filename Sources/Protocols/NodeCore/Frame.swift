@@ -135,7 +135,7 @@ package enum FrameError: Error, Hashable, Sendable {
     case tooManyTokens(Int)
     /// More revocations than ``Frame/revocationPage``.
     case tooManyRevocations
-    /// The body is not what the type requires.
+    /// The body does not match the type.
     case malformed(String)
 }
 

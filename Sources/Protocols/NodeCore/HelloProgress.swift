@@ -6,7 +6,7 @@ struct HelloProgress: Sendable {
     private(set) var remoteInstance: InstanceId?
     /// The roles of that process.
     private(set) var remoteCapabilities: Frame.Capabilities = []
-    /// Whether a hello of the peer came.
+    /// Whether a hello of the peer was received.
     private(set) var isReceived = false
     private var repliesAwaited = 0
 

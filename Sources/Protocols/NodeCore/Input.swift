@@ -20,7 +20,7 @@ package enum Input: Sendable {
     /// Whether the application accepts mail from now on, in every network.
     case receivesMail(Bool)
 
-    /// The time of the last `wake` effect came.
+    /// The time of the last `wake` effect was reached.
     case timeReached
     /// The addresses at which other nodes can dial this node; an address without IP denotes the source of the datagram.
     case addressesChanged([SocketAddress])
@@ -34,9 +34,9 @@ package enum Input: Sendable {
 
 /// An event of one connection.
 package enum ConnectionInput: Sendable {
-    /// A connection whose peer TLS has proved is up, in either direction.
+    /// A connection whose peer is authenticated by TLS was established, in either direction.
     case up(ConnectionId, Link)
-    /// A connection is gone, with the application error code if one was given.
+    /// A connection ended, with the application error code if there was one.
     case down(ConnectionId, code: UInt64?)
     /// A whole control frame arrived.
     case frameReceived(ConnectionId, [UInt8])
@@ -117,9 +117,9 @@ package enum JoinInput: Sendable {
 package enum PathInput: Sendable {
     /// The one address of a `dialPath` effect did not answer.
     case dialFailed(PeerId)
-    /// A datagram of STUN came to the node's own port (nil) or to one of `openPorts`.
+    /// A datagram of STUN arrived at the node's own port (nil) or at one of `openPorts`.
     case probeReceived([UInt8], from: SocketAddress, port: UInt16?)
-    /// The ports that an `openPorts` effect requested, as many as could be had.
+    /// The ports that an `openPorts` effect requested, as many as were available.
     case portsOpened([UInt16])
     /// Requests a test of the filtering of this device's NAT; a `filteringFound` effect answers.
     case filteringRequested
@@ -131,7 +131,7 @@ package enum PathInput: Sendable {
 package enum DiscoveryInput: Sendable {
     /// From now on datagrams can be sent to the local network and received from it.
     case started
-    /// Neither is possible any longer: close the connection.
+    /// Neither is possible: close the connection.
     case stopped
     /// A datagram of the discovery group arrived.
     case datagramReceived([UInt8], from: SocketAddress)

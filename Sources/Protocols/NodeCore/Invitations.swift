@@ -22,10 +22,10 @@ struct TakenInvitation: Sendable {
 
 /// The invitations that this node shows, those that it showed, and those that it took.
 struct Invitations: Sendable {
-    /// An invitation that this node showed and that admits no joiner any longer.
+    /// An invitation of this node that no longer admits a joiner.
     struct Ended: Sendable {
         let invitation: Invitation
-        /// The reason that a joiner with its secret gets.
+        /// The reason that is sent to a joiner with its secret.
         let failure: JoinFailure
         /// Forgotten at this monotonic time.
         let end: Duration
@@ -33,7 +33,7 @@ struct Invitations: Sendable {
 
     /// By network, the oldest first.
     private(set) var open: OrderedDictionary<NetworkId, [OpenInvitation]> = [:]
-    /// The one that ended last at the end.
+    /// The ended invitations, in the order of their ends.
     private(set) var ended: Deque<Ended> = []
     /// By inviter.
     private(set) var taken: OrderedDictionary<PeerId, TakenInvitation> = [:]
@@ -106,7 +106,7 @@ struct Invitations: Sendable {
         return ended.map { ($0.invitation.networkId, $0.failure) }
     }
 
-    /// Counts a proof that fits nothing against every open invitation, since the one that was meant is unknown.
+    /// Counts a proof that matches no invitation against every open one, since the intended one is unknown.
     mutating func countWrongProof(_ now: NodeTime, _ effects: inout [Effect]) {
         for network in Array(self.open.keys) {
             let indices = self.open[network]?.indices ?? 0..<0

@@ -21,7 +21,7 @@ package struct KeyUseRecord: Hashable, Sendable {
     }
 }
 
-/// The device keys that two running nodes use, as far as this node noticed.
+/// The device keys that this node observed in use by two running nodes.
 struct KeysUsedTwice: Sendable {
     /// The decision about an instance that returns while another one is connected.
     enum Decision: Hashable, Sendable {
@@ -33,12 +33,12 @@ struct KeysUsedTwice: Sendable {
         case replace
     }
 
-    /// The number of records, of which the one that was not seen for the longest time makes room.
+    /// The most records; the least recently seen one is replaced.
     static let recordLimit = 64
-    /// The addresses of one record: two nodes with some interfaces each.
+    /// The most addresses of one record: two nodes with some interfaces each.
     static let addressLimit = 8
 
-    /// The one that was not seen for the longest time first.
+    /// The records, the least recently seen first.
     private var records = OrderedDictionary<PeerId, KeyUseRecord>()
     private let limits: Limits
 
@@ -46,7 +46,7 @@ struct KeysUsedTwice: Sendable {
         self.limits = limits
     }
 
-    /// The records that are not quiet, the one that was not seen for the longest time first.
+    /// The records that are not quiet, the least recently seen first.
     func records(at now: NodeTime) -> [KeyUseRecord] { self.records.values.filter { !self.isQuiet($0, now) } }
 
     /// The record of a device, unless it is quiet.

@@ -1,8 +1,8 @@
 internal import Identity
 
-/// The knowledge of another node: where it is, why it is dialled, and how that went.
+/// The state of another node: its addresses, the reasons to dial it, and the outcome of dials.
 struct KnownPeer: Sendable {
-    /// A key is rarely used in more places, and an instance that is forgotten counts as a restart.
+    /// The most replaced instances: a key is rarely used in more places, and a forgotten instance counts as a restart.
     private static let replacedInstanceLimit = 4
 
     /// The order in which peers became known.
@@ -52,7 +52,7 @@ struct KnownPeer: Sendable {
         self.reasons.isWanted = true
     }
 
-    /// Notes that no connection is requested any longer.
+    /// Notes that a connection is no longer requested.
     mutating func unwant() {
         self.reasons.isWanted = false
         self.reasons.isSought = false

@@ -12,7 +12,7 @@ struct KnownPeers: Sendable {
     private(set) var dialCount = 0
     /// The peers that wait for their turn to be dialled; those that no longer do are passed over.
     private(set) var dialQueue: Deque<PeerId> = []
-    /// The peers whose dial takes long while no member is connected that could bring the two together.
+    /// The peers whose dial is slow while no member that could coordinate a traversal is connected.
     private var overdueTraversals = OrderedSet<PeerId>()
     private let limits: Limits
 
@@ -99,7 +99,7 @@ struct KnownPeers: Sendable {
     /// Whether another dial may begin.
     var hasRoomForDial: Bool { self.dialCount < self.limits.dials }
 
-    /// Notes how far the dial of a peer has come.
+    /// Notes the state of a peer's dial.
     mutating func setDialState(_ state: PeerDial.State, of peer: PeerId) {
         guard let before = self.peers[peer]?.dial.state else { return }
         if before == .dialling { self.dialCount -= 1 }
@@ -131,7 +131,7 @@ struct KnownPeers: Sendable {
         return untried
     }
 
-    /// Queues a peer until its turn comes; returns false if the queue is full.
+    /// Queues a peer to be dialled; returns false if the queue is full.
     mutating func enqueue(_ peer: PeerId) -> Bool {
         guard self.dialQueue.count < self.limits.queuedDials else { return false }
         self.dialQueue.append(peer)
@@ -139,7 +139,7 @@ struct KnownPeers: Sendable {
         return true
     }
 
-    /// Takes the next peer whose turn it is.
+    /// Removes and returns the next queued peer.
     mutating func takeQueued() -> PeerId? {
         while let peer = self.dialQueue.popFirst() {
             guard self.peers[peer]?.dial.state == .queued else { continue }
@@ -151,7 +151,7 @@ struct KnownPeers: Sendable {
 
     // MARK: Traversal
 
-    /// The peers whose dial takes long, in the order in which that was noted.
+    /// The peers whose dial is slow, in the order in which that was noted.
     var overdue: [PeerId] { Array(self.overdueTraversals) }
 
     /// Notes that the dial of a peer takes long.

@@ -68,7 +68,7 @@ package struct Limits: Hashable, Sendable {
     package var keyQuietTime = Duration.seconds(900)
     /// A connection that was admitted for so long was a success: the next pause is short again.
     package var stableAfter = Duration.seconds(30)
-    /// The longest sleep before expiries are looked at again, because the wall clock may be set.
+    /// The longest interval of the checks for expiry, because the wall clock may be set.
     package var longestExpirySleep = Duration.seconds(60)
     /// A wall clock further than this behind a signed time already seen does not decide about expiry.
     package var clockToleranceSeconds: UInt64 = 300

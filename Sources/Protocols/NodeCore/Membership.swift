@@ -11,7 +11,7 @@ struct Membership: Sendable {
     /// The peers that are admitted.
     var admitted = Ascending<PeerId>()
     var secrets = KnownSecrets()
-    /// The peers that are heard on the local network; looked up, and walked only in order.
+    /// The peers discovered on the local network; looked up by key, and iterated only in order.
     var heard: [PeerId: [SocketAddress]] = [:]
     /// The ends of the tokens that peers showed.
     var tokenEnds = TokenEnds()
@@ -66,7 +66,7 @@ struct KnownRevocations: Sendable {
     }
 }
 
-/// The secrets of one network that only members know, as far as this node does.
+/// The known secrets of one network.
 struct KnownSecrets: Sendable {
     /// The keys of the beacons; nil until a member sent one.
     private(set) var member: MemberSecrets?
@@ -95,10 +95,10 @@ struct KnownSecrets: Sendable {
 
 /// The time that decides about expiry in one network.
 ///
-/// It is the wall clock, unless that is behind what the network's owner signed by more than clocks differ: a clock set
-/// back must not make tokens last longer.
+/// It is the wall clock, unless that is behind a time signed by the network's owner by more than the clock tolerance: a
+/// clock that is set back must not extend tokens.
 struct NetworkClock: Sendable {
-    /// The latest time that the network's key signed, as far as this node has seen.
+    /// The latest known time that the network's key signed.
     private var latestSignedSeconds: UInt64 = 0
     /// Whether it was reported that the wall clock is behind.
     private var isLagReported = false

@@ -81,7 +81,7 @@ struct Memberships: Sendable {
 
     // MARK: Tokens
 
-    /// Returns this node's token of a network while it may be shown; its signature was checked when it came.
+    /// Returns this node's token of a network while it may be shown; its signature was verified on arrival.
     func ownToken(in network: NetworkId, _ now: NodeTime) -> AccessToken? {
         guard let membership = self.byNetwork[network] else { return nil }
         let token = membership.own.token
@@ -120,7 +120,7 @@ struct Memberships: Sendable {
         )
     }
 
-    /// Whether both tokens of a peering are good at this moment; the rest was checked when they came.
+    /// Whether both tokens of a peering are valid now; all but the time was verified on arrival.
     func isGood(_ peering: Peering, in network: NetworkId, _ now: NodeTime) -> Bool {
         guard let membership = self.byNetwork[network], let token = peering.token else { return false }
         let seconds = self.expiryTime(in: membership, now)

@@ -42,7 +42,7 @@ extension NodeCore {
     private func mayReceive(_ frame: Frame, on id: ConnectionId) -> Bool {
         guard frame.requiresAdmission, let state = self.connections[id], state.standing.admittedSince == nil
         else { return true }
-        // The end of an admission may come before this side has noticed its beginning.
+        // The end of an admission may arrive before this side has processed its beginning.
         if case .admissionEnd = frame { return !state.indexes.isEmpty }
         return false
     }
@@ -81,7 +81,7 @@ extension NodeCore {
 
     // MARK: Frames of a network
 
-    /// Sends a frame of a network, made with its index there, to a member that is admitted; false if there is no way.
+    /// Sends a frame of a network, created with its index, to an admitted member; returns false if there is no route.
     mutating func send(
         to peer: PeerId,
         in network: NetworkId,
@@ -204,7 +204,7 @@ extension NodeCore {
         if !reply.proofs.isEmpty { self.learnInstance(hello.instance, hello.capabilities, on: id, now, &effects) }
     }
 
-    /// Returns the code that the peer receives when its token is no good, or cannot be answered; see ``CloseCode``.
+    /// Returns the code that the peer receives if its token is invalid, or cannot be answered; see ``CloseCode``.
     private mutating func evaluate(
         _ offer: Frame.Offer,
         of peer: PeerId,
@@ -285,7 +285,7 @@ extension NodeCore {
         }
     }
 
-    /// Checks what the responder proved; nil when it is good.
+    /// Checks the responder's token; nil if it is valid.
     private mutating func take(
         _ proof: Frame.Offer,
         on id: ConnectionId,
@@ -371,7 +371,7 @@ extension NodeCore {
         self.tellReachOfLink(to: peer, in: network, now, &effects)
     }
 
-    /// Returns the addresses to dial a peer: where it answered or came from, since a node has one socket for both.
+    /// Returns the addresses for dialling a peer, beginning with the source of its packets: a node has one socket for both.
     private func addresses(of link: Link) -> [SocketAddress] {
         var known = link.address.isDialable ? [link.address] : []
         known += (self.peers[link.peer]?.addresses ?? []).filter { $0 != link.address }

@@ -1,6 +1,7 @@
 internal import Identity
 
-// Tokens of banned peers: a ban ends what two people share, but not the peer's membership of a network that this node owns.
+// Tokens of banned peers: a ban ends the trust of two people, but not the peer's membership of a network that this node
+// owns.
 extension NodeCore {
     /// The last seconds of a token in which a banned peer may renew it: a third of the usual life of 30 days.
     private static let renewalSeconds: UInt64 = 10 * 86_400

@@ -7,7 +7,7 @@ internal import PubSub
 internal import Services
 internal import Traversal
 
-// Connections come, replace each other and go; the number of them is bounded.
+// The connections are established, replaced and closed; their number is bounded.
 extension NodeCore {
     mutating func handle(_ input: ConnectionInput, _ now: NodeTime, _ effects: inout [Effect]) {
         switch input {
@@ -238,12 +238,11 @@ extension NodeCore {
 // MARK: - One connection of each pair
 
 extension NodeCore {
-    /// Learns which process is behind a connection, and closes those to processes that it replaced.
+    /// Learns the process behind a connection, and closes those to processes that it replaced.
     ///
-    /// A new instance replaces an older one at once: the old process is gone. (An instance that returns was checked by
-    /// ``refusesReturning(_:on:_:_:)``.) Within one instance both sides dialled
-    /// at the same time; once both connections are admitted, the dial of the lower PeerId stays (of two in one
-    /// direction the newer), the other drains.
+    /// A new instance replaces an older one at once, because the old process has ended. (A returning instance was checked by
+    /// ``refusesReturning(_:on:_:_:)``.) Within one instance both sides dialled at the same time. Once both connections are
+    /// admitted, the dial of the lower PeerId stays (of two in one direction the newer), and the other drains.
     mutating func learnInstance(
         _ instance: InstanceId,
         _ capabilities: Frame.Capabilities,
@@ -289,7 +288,7 @@ extension NodeCore {
         if self.connections[id]?.link.isDialler == true { effects.append(.connection(.drain(id))) }
     }
 
-    /// Closes the oldest connections of a peer that does not close what it should.
+    /// Closes the oldest connections of a peer that exceeds its limit.
     private mutating func boundConnections(to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         let ids = self.peers[peer]?.connections ?? []
         let surplus = ids.count - self.configuration.limits.connectionsPerPeer
@@ -319,7 +318,7 @@ extension NodeCore {
         return true
     }
 
-    /// Whether an unadmitted peer may be admitted; several may have come for the last place.
+    /// Whether an unadmitted peer may be admitted; several may compete for the last place.
     mutating func hasRoomForPeer(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
         guard let state = self.connections[id], state.standing.unadmittedSource != nil,
             self.connections.peerCount >= self.configuration.limits.connections
@@ -357,7 +356,7 @@ extension NodeCore {
             surplus -= 1
         }
         guard surplus > 0 else { return }
-        // Not all the time, because all connections were looked at.
+        // Not at once, because each check iterates over all connections.
         self.timers.armSurplus(at: max(next, now.monotonic + limits.surplusLook), &effects)
     }
 
@@ -366,7 +365,7 @@ extension NodeCore {
         return self.peers[state.link.peer]?.reasons.isWanted != true
     }
 
-    /// Whether a hash table wants to have the peer at hand, or events come from it and that leaves room for others.
+    /// Whether a hash table protects the peer, or it is a source of events that leaves room for others.
     private func isWorthKeeping(_ id: ConnectionId) -> Bool {
         guard let state = self.connections[id] else { return false }
         let peer = state.link.peer

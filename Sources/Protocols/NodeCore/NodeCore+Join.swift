@@ -26,9 +26,8 @@ extension NodeCore {
         let deadline = now.monotonic + limits.joinReach
         self.invitations.take(invitation, until: deadline)
         self.timers.arm(.join(inviter), at: deadline, &effects)
-        // The invitation's addresses are newer than any connection, which may lead to a process that is gone. The
-        // connection gets the request only when no address is left to dial, since an invitation is good for one
-        // request.
+        // The invitation's addresses are newer than any connection, which may belong to a process that has ended. The
+        // request is only sent on the connection when no address is left to dial, since an invitation admits one request.
         self.dialAnew(inviter, now, &effects)
         if self.peers[inviter]?.dial.state != .dialling { self.requestJoinOnConnection(to: inviter, now, &effects) }
     }
@@ -95,7 +94,7 @@ extension NodeCore {
         }
         let peer = state.link.peer
         guard token.networkId == network, self.problem(with: token, at: now) == nil,
-            let metadata = try? NetworkMetadata(binary: metadata),  // whatever is wrong with it, it is no grant
+            let metadata = try? NetworkMetadata(binary: metadata),  // metadata that cannot be read is no grant
             metadata.networkId == network, metadata.verify()
         else {
             self.failJoin(on: id, .other("the inviter granted an invalid token"), now, &effects)

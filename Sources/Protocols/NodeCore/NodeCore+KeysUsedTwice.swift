@@ -23,7 +23,7 @@ extension NodeCore {
     ///
     /// The peer gets no further dial until a pause has passed.
     mutating func keyReportedTwice(on state: ConnectionState, _ now: NodeTime, _ effects: inout [Effect]) {
-        // Any node may close a connection with this code; only one that may be a member is believed.
+        // Any node may close a connection with this code; it is only accepted from one that may be a member.
         guard !state.peerings.isEmpty else { return }
         self.noteKeyUsedTwice(by: self.configuration.peerId, at: [], now, &effects)
         let limits = self.configuration.limits

@@ -5,7 +5,7 @@ internal import Services
 
 // Each network's mailboxes, their messages on the control streams, and their searches in the hash table.
 extension NodeCore {
-    /// Feeds an input to a network's mailboxes and performs the effects; inputs that come up meanwhile follow in order.
+    /// Feeds an input to a network's mailboxes and performs the effects; inputs raised meanwhile follow in order.
     mutating func tellMailbox(
         _ input: Mailbox.Input,
         of network: NetworkId,
@@ -25,7 +25,7 @@ extension NodeCore {
     ) {
         switch effect {
         case .send(let peer, let bytes):
-            // If the peer has left meanwhile, its `memberDown` follows, which ends what the message was for.
+            // If the peer has disconnected, its `memberDown` follows, which ends the purpose of the message.
             _ = send(to: peer, in: network, now, &effects) { .mailbox(index: $0, bytes[...]) }
         case .connect(let peer): connect(to: peer, in: network, now, &effects)
         case .wake(let time):

@@ -183,7 +183,7 @@ extension NodeCore {
         for page in Frame.pages(of: entries, index: index) { self.connections.send(page, on: id, &effects) }
     }
 
-    /// Verifies and merges entries of one or several networks, cuts the revoked off, and passes on what was new.
+    /// Verifies and merges entries of one or several networks, disconnects the revoked peers, and forwards new entries.
     mutating func learn(
         _ entries: [Revocation],
         from source: ConnectionId?,

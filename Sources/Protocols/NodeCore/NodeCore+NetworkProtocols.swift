@@ -42,7 +42,7 @@ extension NodeCore {
         }
     }
 
-    /// Feeds an input to a network's table and performs the effects; inputs that come up meanwhile follow in order.
+    /// Feeds an input to a network's table and performs the effects; inputs raised meanwhile follow in order.
     mutating func tell(
         _ input: Kademlia.Input,
         of network: NetworkId,
@@ -188,7 +188,7 @@ extension NodeCore {
         }
     }
 
-    /// Feeds an input to a network's events and performs the effects; inputs that come up meanwhile follow in order.
+    /// Feeds an input to a network's events and performs the effects; inputs raised meanwhile follow in order.
     mutating func tellEvents(
         _ input: PubSub.Input,
         of network: NetworkId,
@@ -208,7 +208,7 @@ extension NodeCore {
     ) {
         switch effect {
         case .send(let peer, let bytes):
-            // A peer that has gone meanwhile gets the message when it comes back.
+            // A peer that has disconnected receives the message when it reconnects.
             _ = self.send(to: peer, in: network, now, &effects) { .events(index: $0, bytes[...]) }
         case .wake(let time):
             self.protocols.events.wake(network, at: time)
@@ -240,7 +240,7 @@ extension NodeCore {
         }
     }
 
-    /// Feeds an input to a network's services and performs the effects; inputs that come up meanwhile follow in order.
+    /// Feeds an input to a network's services and performs the effects; inputs raised meanwhile follow in order.
     mutating func tellServices(
         _ input: Services.Input,
         of network: NetworkId,
@@ -260,7 +260,7 @@ extension NodeCore {
     ) {
         switch effect {
         case .send(let peer, let bytes):
-            // A peer that has gone meanwhile gets the message when it comes back.
+            // A peer that has disconnected receives the message when it reconnects.
             _ = self.send(to: peer, in: network, now, &effects) { .services(index: $0, bytes[...]) }
         case .wake(let time):
             self.protocols.services.wake(network, at: time)
@@ -304,7 +304,7 @@ extension NodeCore {
         )
     }
 
-    /// Keeps the offers of this node also for a network that it is no member of yet.
+    /// Stores the offers of this node, also for a network of which it is not a member yet.
     private mutating func offer(
         _ offers: [ServiceOffer],
         in network: NetworkId,

@@ -23,7 +23,7 @@ extension NodeCore {
     /// The members in the table of a network, the nearest first.
     package func tableRows(of network: NetworkId) -> [Kademlia.Row] { self.protocols.tables[network]?.rows ?? [] }
 
-    /// The health of a network's table; nil when this node is no member.
+    /// The health of a network's table; nil if this node is not a member.
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
         self.protocols.tables[network]?.health
     }

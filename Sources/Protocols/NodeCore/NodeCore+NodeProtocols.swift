@@ -86,7 +86,7 @@ extension NodeCore {
         effects.append(.peer(.lost(peer, network)))
     }
 
-    /// The peers that are heard on the local network at present, ascending, and where they can be dialled.
+    /// The peers that are live on the local network, ascending, with their addresses.
     package func heardPeers(in network: NetworkId) -> [(peer: PeerId, addresses: [SocketAddress])] {
         guard let heard = self.memberships[network]?.heard else { return [] }
         return heard.keys.sorted().map { ($0, heard[$0] ?? []) }
@@ -119,14 +119,14 @@ extension NodeCore {
     private mutating func carryOut(_ effect: Reach.Effect, _ now: NodeTime, _ effects: inout [Effect]) {
         switch effect {
         case .send(let peer, let network, let bytes):
-            // A peer that has gone meanwhile has ended the call by that.
+            // A peer that has disconnected has thereby ended the session.
             _ = self.send(to: peer, in: network, now, &effects) { .reach(index: $0, bytes) }
         case .wake(let time):
             self.protocols.reach.wake(at: time)
             self.timers.arm(time, &effects)
         case .dial(let peer, let network, let address, let port):
-            // Who brought the two together is a member and is connected to the peer as to a member, unless it has not yet
-            // heard of a revocation.
+            // The coordinator is a member and is connected to the peer as to a member, unless it has not received a
+            // revocation yet.
             guard self.memberships.mayShare(network, with: peer), self.manualDisconnect(from: peer)?.isOurs != true
             else {
                 return self.tellReach(.dialFailed(peer), now, &effects)

@@ -55,7 +55,8 @@ extension NodeCore {
         self.offerFurther(on: id, now, &effects)
     }
 
-    /// Connects to a peer as long as there is room for it; one that is connected is shown what it does not know yet.
+    /// Connects to a peer as long as there is room for it; a connected one is offered the networks that it does not know
+    /// yet.
     mutating func seek(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let known = self.peers[peer] else { return }
         if let id = self.connections.inUse(among: known.connections) { return self.offerFurther(on: id, now, &effects) }
@@ -112,7 +113,7 @@ extension NodeCore {
         self.peers.hasRoomForDial && self.connections.peerCount < self.configuration.limits.connections
     }
 
-    /// Dials whose turn it is, now that there is room.
+    /// Dials queued peers while there is room.
     mutating func dialNext(_ now: NodeTime, _ effects: inout [Effect]) {
         while self.hasRoomForDial, let peer = self.peers.takeQueued() {
             if self.peers[peer]?.isReachedFor == true { self.dial(peer, now, &effects) }
@@ -341,7 +342,7 @@ extension NodeCore {
         self.peers.stopWaiting(for: peer)
         self.tellReach(.abandoned(peer), now, &effects)
         self.peers[peer]?.isTraversing = false
-        // It learns no more than a peer without a token.
+        // The peer learns no more than one without a token.
         for id in self.peers[peer]?.connections ?? [] { self.close(id, .notAdmitted, now, &effects) }
         self.returnPendingMessages(of: peer, now, &effects)
         effects.append(.peer(.banned(peer)))

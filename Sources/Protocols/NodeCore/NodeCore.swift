@@ -41,8 +41,8 @@ package struct NodeCore: Sendable {
         package var instance: InstanceId
         /// Spreads retries; not a secret.
         package var randomSeed: UInt64
-        /// 32 random bytes, drawn anew at every process start and used for nothing else: nonces, keys of sessions and
-        /// numbers of channels come from them, each under a label of its own.
+        /// 32 random bytes, drawn at every process start and used for nothing else: nonces, keys of sessions and numbers of
+        /// channels are derived from them, each under its own label.
         package var nonceKey: SecretBytes
         /// Whether this device requests a new token before its own ends.
         package var renewsTokens = true
@@ -149,9 +149,9 @@ package struct NodeCore: Sendable {
     var timers: Timers
     /// Whether the application takes mail.
     var receivesMail = false
-    /// The state of the machine, as far as the driver reported it.
+    /// The conditions that the driver reported.
     var conditions = Conditions()
-    /// Whether the node shuts down, and dials no longer.
+    /// Whether the node shuts down, and no longer dials.
     var isStopping = false
 
     package init(_ configuration: Configuration) {
@@ -193,7 +193,7 @@ package struct NodeCore: Sendable {
 
 // MARK: - Time
 
-// Deadlines and wakes that have come.
+// Deadlines and wakes that are due.
 extension NodeCore {
     /// The time at which something is due at present.
     private func time(of cause: Deadlines.Cause) -> Duration? {
@@ -324,7 +324,7 @@ extension NodeCore {
         self.memberships[network]?.revocations.set
     }
 
-    /// The connection and index to use for `peer`; with a nil `network` whichever admitted one comes first.
+    /// The connection and index to use for `peer`; with a nil `network`, the first admitted one.
     package func route(to peer: PeerId, in network: NetworkId? = nil) -> Route? {
         self.connections.route(among: self.peers[peer]?.connections ?? [], in: network)
     }

@@ -23,13 +23,13 @@ struct PeerDial: Sendable {
     private(set) var addresses: [SocketAddress] = []
     /// The number of dials under way, each to addresses that the others do not try.
     private(set) var underWay = 0
-    /// Failures in a row, which make the pauses longer; ``mostFailures`` when one of the two refused the other for good.
+    /// Consecutive failures, which lengthen the pauses; ``mostFailures`` after a permanent refusal by either side.
     private(set) var failures = 0
     /// The time of the last failed dial, or of the end of a connection before it was stable.
     private(set) var lastFailure: Duration?
     /// The last failure of a dial, in words.
     var failureReason = "no address of it is known"
-    /// Whether the last connection ended because one of the two refused the other for good.
+    /// Whether the last connection ended with a permanent refusal by either side.
     private(set) var isRefused = false
     /// The time before which the peer is not dialled, because it reported that this device's key is used in two places.
     private(set) var heldUntil: Duration?

@@ -1,7 +1,7 @@
 internal import Identity
 internal import OrderedCollections
 
-/// The token buckets of a peer for what costs this node something.
+/// The token buckets of a peer for operations that are costly for this node.
 struct PeerTokenBuckets: Sendable {
     var hellos = TokenBucket()
     var comparisons = TokenBucket()
@@ -26,7 +26,7 @@ struct SpentTokenBuckets: Sendable {
     /// The members for which they are kept: more than connect and disconnect in that time.
     private static let limit = 1024
 
-    /// The one that ended first comes first.
+    /// The entries, in the order of the disconnects.
     private var entries: OrderedDictionary<PeerId, (buckets: PeerTokenBuckets, until: Duration)> = [:]
 
     /// Returns the buckets with which a new connection of the peer starts.

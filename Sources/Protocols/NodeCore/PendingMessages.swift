@@ -1,6 +1,6 @@
 internal import Identity
 
-/// Messages of hash tables that wait until their receiver is admitted, in the order in which they came.
+/// Messages of hash tables that await the admission of their receiver, in order.
 struct PendingMessages: Sendable {
     /// A message for a peer.
     struct Message: Sendable {

@@ -20,10 +20,10 @@ struct PerNetwork<Value: HostedProtocol>: ProtocolRunner {
     private var buffer: [Value.Effect] = []
     private var isBusy = false
 
-    /// The value of a network, for reading; nil where this node is no member.
+    /// The value of a network, for reading; nil if this node is not a member.
     subscript(network: NetworkId) -> Value? { self.entries[network]?.value }
 
-    /// Changes the value of a network in a way that wants nothing done; nil where this node is no member.
+    /// Changes the value of a network without effects; nil if this node is not a member.
     mutating func update<Result>(_ network: NetworkId, _ body: (inout Value) -> Result) -> Result? {
         guard let position = self.entries.index(forKey: network) else { return nil }
         return body(&self.entries.values[position].value)
@@ -65,7 +65,7 @@ struct PerNetwork<Value: HostedProtocol>: ProtocolRunner {
         self.entries.values[position].wakeAt = time
     }
 
-    /// The networks whose time has come; each is named once.
+    /// Returns the networks that are due, each once.
     mutating func takeDue(_ now: NodeTime) -> [NetworkId] {
         var due: [NetworkId] = []
         for position in self.entries.values.indices {

@@ -78,7 +78,7 @@ struct PerNode<Value: HostedProtocol>: ProtocolRunner {
     /// Notes that the value wants to be woken at `time`, and not at an earlier one.
     mutating func wake(at time: Duration) { self.wakeAt = time }
 
-    /// Returns whether the value's time has come; true only once.
+    /// Returns whether the value's wake is due; true only once.
     mutating func takeDue(_ now: NodeTime) -> Bool {
         guard let time = self.wakeAt, time <= now.monotonic else { return false }
         self.wakeAt = nil

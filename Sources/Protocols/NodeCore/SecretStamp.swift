@@ -1,6 +1,6 @@
 internal import Identity
 
-/// Which of a network's member secrets is meant, without saying what it is.
+/// An identifier of a member secret that does not reveal the secret.
 package struct SecretStamp: Hashable, Sendable {
     /// The time at which it was made; 0 without a secret.
     package var epoch: UInt64

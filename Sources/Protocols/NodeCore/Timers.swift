@@ -7,15 +7,15 @@ internal import Identity
 /// connections or peers.
 struct Timers: Sendable {
     private var deadlines = Deadlines()
-    /// The next look at the wall clock.
+    /// The next check of the wall clock.
     private var clockWake: Duration?
-    /// The next look for surplus connections.
+    /// The next check for surplus connections.
     private var surplusWake: Duration?
     /// The next note of the peers that are connected.
     private var seenWake: Duration?
     /// The earliest wake that was requested from the driver.
     private var armed: Duration?
-    /// The longest time between two looks at the wall clock, which may be set.
+    /// The longest interval of the checks of the wall clock, which may be set.
     private let longestClockSleep: Duration
 
     init(longestClockSleep: Duration) {
@@ -37,7 +37,7 @@ struct Timers: Sendable {
         self.arm(time, &effects)
     }
 
-    /// Arms a look at the wall clock when it will show `seconds`, or sooner if that is far away: it may be set.
+    /// Arms a check when the wall clock will show `seconds`, or sooner if that is distant: the clock may be set.
     mutating func armClock(_ seconds: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
         guard let seconds else { return }
         let limit = self.longestClockSleep
@@ -78,18 +78,18 @@ struct Timers: Sendable {
     /// Drops the earliest deadline, which must be there.
     mutating func removeFirstDeadline() { self.deadlines.removeFirst() }
 
-    /// The requested wake came.
+    /// Notes that the requested wake was reached.
     mutating func wakeReached() { self.armed = nil }
 
-    /// Takes the first deadline if its time has come.
+    /// Removes and returns the first deadline if it is due.
     mutating func takeDeadline(until now: Duration) -> (cause: Deadlines.Cause, time: Duration)? {
         self.deadlines.takeFirst(until: now)
     }
 
-    /// Whether it is time to look at the wall clock.
+    /// Whether the check of the wall clock is due.
     func isClockDue(_ now: NodeTime) -> Bool { self.clockWake.map { $0 <= now.monotonic } ?? false }
 
-    /// Notes that the wall clock is being looked at.
+    /// Notes that the wall clock is being checked.
     mutating func clearClock() { self.clockWake = nil }
 
     /// Returns whether it is time to note the peers that are connected; true only once.

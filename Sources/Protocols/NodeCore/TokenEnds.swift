@@ -47,7 +47,7 @@ struct TokenEnds: Sendable {
         return nil
     }
 
-    /// Builds the heap anew when most of it is stale, so that it never holds more than a few times what counts.
+    /// Rebuilds the heap when most of it is stale, so that its size stays proportional to the live entries.
     private mutating func dropStale() {
         guard self.entries.count > 2 * self.byConnection.count + 16 else { return }
         self.entries = Heap(self.byConnection.map { Entry(seconds: $0.value, connection: $0.key) })
