@@ -1,8 +1,7 @@
-// A path whose MTU shrinks in mid-transfer swallows our long packets and nothing else, silently, because we forbid
-// routers to cut them. ngtcp2 finds out what a path carries but never that it carries less than before, and would
-// repeat the same length endlessly. So (RFC 8899, section 4.3) when some stream's bytes stay unacknowledged over three
-// probe timeouts, packets shrink to what every path must carry (RFC 9000, section 14.1), and grow again when the RFC's
-// timer ends.
+// A path whose MTU shrinks during a transfer drops long packets silently, because fragmentation is forbidden. ngtcp2 detects
+// a larger path MTU but not a smaller one, and would send packets of the old length endlessly. Therefore (RFC 8899, section
+// 4.3), when the bytes of a stream stay unacknowledged over three probe timeouts, packets shrink to the size that every path
+// must carry (RFC 9000, section 14.1), and grow again when the RFC's timer expires.
 #include "internal.h"
 
 enum { RQ_SILENT_TIMEOUTS = 3, RQ_SUSPICIOUS_TIMEOUTS = 2 };
@@ -32,7 +31,7 @@ static bool is_anything_under_way(const rq_conn *conn) {
     return info.bytes_in_flight > 0;
 }
 
-// Without a measurement the engine has a guess of its own.
+// Without a measurement the engine uses an initial estimate.
 uint64_t rq_conn_round_trip(const rq_conn *conn) {
     rq_info info;
     get_info(conn, &info);

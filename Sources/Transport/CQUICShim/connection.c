@@ -240,7 +240,7 @@ int rq_conn_read(rq_conn *conn, const rq_incoming *batch, const uint8_t *bytes, 
     return evaluate(conn, status);
 }
 
-// Writes the next packet, made of as many streams as fit.
+// Writes the next packet with frames of as many streams as fit.
 static ngtcp2_ssize fill_packet(rq_conn *conn, ngtcp2_path *path, ngtcp2_pkt_info *info, uint8_t *out, size_t size) {
     ngtcp2_vec vectors[16];
     for (;;) {
@@ -344,7 +344,7 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
     return RQ_OK;
 }
 
-// ngtcp2's own timeout ends when a client has completed the handshake, although the server may be gone by then.
+// ngtcp2's handshake timeout ends once a client has completed the handshake, although the server may have failed since.
 uint64_t rq_conn_expiry(const rq_conn *conn) {
     return !conn->is_confirmed && conn->confirm_by < conn->expiry ? conn->confirm_by : conn->expiry;
 }

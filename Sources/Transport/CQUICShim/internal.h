@@ -13,7 +13,7 @@
 
 #include "cquicshim.h"
 
-// ngtcp2 0.12 (Debian 12) and 1.x differ in names only, as far as we use them.
+// ngtcp2 0.12 (Debian 12) and 1.x differ only in names, in the functions used here.
 #if NGTCP2_VERSION_NUM >= 0x010000
 #define RQ_NGTCP2_1 1
 typedef ngtcp2_encryption_level rq_level;
@@ -107,7 +107,7 @@ struct rq_conn {
     uint32_t timeouts;                  // probe timeouts that passed, counted one by one
     uint64_t counted_at;                // when the last of them was
     uint64_t small_until;               // until then only packets that every path must carry
-    uint32_t silent_timeouts;           // probe timeouts since something was heard, with something under way
+    uint32_t silent_timeouts;           // probe timeouts since the last received packet, with data in flight
     rq_addr alias_remote;               // the remote of the path whose local address has `alias_port` for ngtcp2
     uint16_t alias_port, port;
     rq_addr refused_remote;

@@ -8,7 +8,7 @@
 
 #include "system.h"
 
-// As many sockets as one wait looks at: those of both families, and the further ports of a few searches.
+// The most sockets of one wait: those of both families, and the further ports of a few searches.
 enum { RQ_MAX_SOCKETS = 1026 };
 
 uint64_t rq_now(void) {
@@ -78,7 +78,7 @@ void rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64
     }
     if (rq_system_wait(descriptors, count + 1, timeout) <= 0) return;
     if (descriptors[0].revents != 0) {
-        // Whatever is left wakes the loop once more.
+        // Remaining bytes wake the loop once more.
         uint64_t ignored[64];
         ssize_t taken = read(waker->ends[0], ignored, sizeof(ignored));
         (void)taken;

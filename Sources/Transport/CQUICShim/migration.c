@@ -16,7 +16,7 @@ static void tell_apart(rq_conn *conn, rq_addr *local, const rq_addr *remote) {
 }
 
 int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, bool at_once, uint64_t now) {
-    // Each attempt uses up a connection ID, and the peer gives others only when it is heard.
+    // Each attempt consumes a connection ID, and the peer issues new ones only when it responds.
     if (!at_once && conn->is_validating && rq_addr_equal(local, &conn->next_local) &&
         rq_addr_equal(remote, &conn->next_remote)) {
         return RQ_OK;

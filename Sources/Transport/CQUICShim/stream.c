@@ -258,7 +258,7 @@ void rq_stream_reset(rq_stream *stream, uint64_t code) {
     stream->is_reset = stream->is_read_closed = stream->has_stopped = true;
     rq_stream_drop_queue(stream);
     if (stream->id < 0) {
-        // The peer never heard of it.
+        // The stream was never opened towards the peer.
         stream->is_closed = true;
         rq_touch(stream, RQ_EVENT_CLOSED);
         return;
@@ -270,8 +270,8 @@ void rq_stream_reset(rq_stream *stream, uint64_t code) {
 #endif
 }
 
-// STOP_SENDING waits until everything of ours is acknowledged: a peer that got it before our first byte would have to
-// decide about a stream it has not seen. Until then the stream's window bounds the unread bytes that arrive.
+// STOP_SENDING is delayed until all sent bytes are acknowledged: a peer that received it before the first byte would have to
+// decide about a stream that it has not seen. Until then the stream's window bounds the unread bytes that arrive.
 static void stop_if_sent(rq_stream *stream) {
     if (!stream->is_read_closed || stream->has_stopped || stream->is_closed || stream->id < 0 || stream->queued > 0) return;
     stream->has_stopped = true;

@@ -9,8 +9,8 @@
 #include "internal.h"
 
 const char *rq_tls_default_priority(void) {
-    // GnuTLS does ChaCha20 at a tenth of AES-GCM's speed, so it comes last. Without SIGN-ALL off, a peer could prove
-    // itself with a key that is no peer key.
+    // In GnuTLS, ChaCha20 has a tenth of AES-GCM's speed, so it is last. Without -SIGN-ALL, a peer could authenticate with a
+    // key that is not a peer key.
     return "NORMAL:-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:"
            "-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:-SIGN-ALL:+SIGN-EDDSA-ED25519:"
            "%SERVER_PRECEDENCE:%DISABLE_TLS13_COMPAT_MODE";

@@ -1,4 +1,4 @@
-// UDP sockets, as far as all systems agree: addresses, control messages, batches that wait for room.
+// The system-independent part of UDP sockets: addresses, control messages, batches that wait for the socket.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,12 +147,13 @@ int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn
         if (error == EAGAIN || error == EWOULDBLOCK) {
             if (park(udp, from, to, ecn, bytes + offset, length - offset, segment)) return result;
         } else if ((error == EIO || error == EINVAL) && piece > segment) {
-            // Perhaps no checksum offload on the way out (some tunnels, some cards), perhaps an address that is gone.
+            // Either no checksum offload on the outgoing interface (some tunnels, some cards), or an address that was
+            // removed.
             step = segment;
             is_doubted = true;
             continue;
         }
-        // One by one it goes: it was the offload, which stays off from now on.
+        // The datagrams are sent one by one: the offload was the cause, and stays off from now on.
         if (error == 0 && is_doubted) udp->has_segmentation = false;
         if (error != 0) result = RQ_FAILED;
         offset += piece;

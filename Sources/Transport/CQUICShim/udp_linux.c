@@ -1,4 +1,4 @@
-// What only Linux has: GSO and GRO batches in one system call, and waits of nanoseconds.
+// The Linux implementation: GSO and GRO batches in one system call, and waits of nanoseconds.
 #if defined(__linux__) && !defined(RUNAR_POSIX_UDP)
 #include <errno.h>
 #include <netinet/udp.h>

@@ -28,7 +28,7 @@ int rq_system_socket(int family) {
     return descriptor;
 }
 
-// Apple's kernel refuses what is above its limit instead of cutting it.
+// Apple's kernel refuses a size above its limit instead of clamping it.
 static void set_buffer(int descriptor, int option) {
     for (int size = RQ_SOCKET_BUFFER; size >= RQ_SMALLEST_BUFFER; size /= 2) {
         if (setsockopt(descriptor, SOL_SOCKET, option, &size, sizeof(size)) == 0) return;

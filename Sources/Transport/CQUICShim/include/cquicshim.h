@@ -1,4 +1,4 @@
-// The QUIC engine as Swift sees it: no type of ngtcp2 or GnuTLS, no macro, no variadic function.
+// The interface of the QUIC engine to Swift: no type of ngtcp2 or GnuTLS, no macro, no variadic function.
 //
 // Every function that takes an rq_conn, an rq_stream or an rq_udp belongs to the one I/O thread; nothing here locks.
 // Times are nanoseconds of CLOCK_MONOTONIC. Functions that may fail return one of the RQ_ codes below.
@@ -38,7 +38,7 @@ enum {
     RQ_HANDSHAKE_TIMEOUT = 5,
     // The peer must prove its address first.
     RQ_RETRY = 6,
-    // The socket takes no more at the moment.
+    // The socket buffer is full.
     RQ_BLOCKED = 7,
     RQ_FAILED = 8,
     // No connection ID is left for another path.
@@ -136,7 +136,7 @@ typedef struct rq_outgoing {
 // Whether one more packet, which lies behind it, fits the batch.
 bool rq_outgoing_takes(const rq_outgoing *batch, const rq_outgoing *packet);
 
-// The local address from which the system would reach `remote`; an errno when there is no way.
+// Returns the local address from which the system would reach `remote`; returns an errno if there is no route.
 int rq_route(const rq_addr *remote, uint16_t local_port, rq_addr *local);
 
 // ---- Thread, wake-up and clock --------------------------------------------------------------------------------------
@@ -237,12 +237,12 @@ void rq_conn_free(rq_conn *conn);
 
 // Feeds one datagram of a batch.
 int rq_conn_read(rq_conn *conn, const rq_incoming *batch, const uint8_t *bytes, size_t length, uint64_t now);
-// Sends what may be sent now through the socket of the right family.
+// Sends the due packets through the socket of the connection's address family.
 int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now);
 // When rq_conn_expire must be called.
 uint64_t rq_conn_expiry(const rq_conn *conn);
 int rq_conn_expire(rq_conn *conn, uint64_t now);
-// Three probe timeouts (RFC 9000, section 10.2) of our own, at most 3 s, whatever delay the peer announces.
+// Three probe timeouts (RFC 9000, section 10.2) of our own, at most 3 s, regardless of the peer's max_ack_delay.
 uint64_t rq_conn_draining_time(const rq_conn *conn);
 // Writes CONNECTION_CLOSE: with the application's code, or with the recorded error when `is_application` is false.
 size_t rq_conn_close_packet(rq_conn *conn, bool is_application, uint64_t code, rq_bytes reason, uint64_t now,
@@ -253,7 +253,7 @@ bool rq_conn_is_confirmed(const rq_conn *conn);
 void rq_conn_remote_address(const rq_conn *conn, rq_addr *remote);
 void rq_conn_local_address(const rq_conn *conn, rq_addr *local);
 size_t rq_conn_exporter_secret(const rq_conn *conn, uint8_t out[RQ_MAX_EXPORTER_SECRET]);
-// Frees what only the handshake needed; call outside of rq_conn_read once confirmed.
+// Frees the state of the handshake; call outside of rq_conn_read once confirmed.
 void rq_conn_trim(rq_conn *conn);
 // Moves a connection that we dialled to another path, with path validation: `at_once` also if the peer does not answer
 // there, else when it does. Returns RQ_OK also if the path is being validated already; RQ_NO_ID, or RQ_FAILED.
