@@ -3,13 +3,13 @@ package import Identity
 
 /// The settings that an endpoint needs before it opens its port.
 package struct QUICConfiguration: Sendable {
-    /// The key that proves who we are.
+    /// The key with which the endpoint authenticates.
     package var identity: Ed25519PrivateKey
     /// The addresses to listen on: at most one IPv4 and one IPv6 address.
     ///
     /// With port 0 both get the same free port if possible.
     package var addresses: [SocketAddress]
-    /// The bounds on what may be held, queued and opened.
+    /// The bounds on resources.
     package var limits = QUICLimits()
     /// The timeouts and intervals.
     package var timers = QUICTimers()
@@ -61,15 +61,13 @@ package struct QUICTimers: Sendable, Hashable {
     package init() {}
 }
 
-/// The bounds on what an endpoint holds, queues and opens.
-///
-/// A peer can make it hold no more.
+/// The bounds on the resources that a peer can make an endpoint allocate.
 package struct QUICLimits: Sendable, Hashable {
     /// Unread bytes of one stream.
     package var streamWindow = 2 << 20
     /// Unread bytes of all streams of one connection.
     package var connectionWindow = 8 << 20
-    /// Streams that a peer may have open at a time: as many requests as a node takes at once, and some for the rest.
+    /// The concurrent streams of a peer: as many requests as a node serves concurrently, and some for other purposes.
     package var concurrentStreams = 1280
     /// The credit of a peer until ``Connection/extendLimits()``; nil grants all of the above at once.
     package var unadmitted: UnadmittedLimits?
@@ -84,19 +82,19 @@ package struct QUICLimits: Sendable, Hashable {
     package var connections = 16_384
     /// Inbound connections whose handshake is not complete, about 90 KB each.
     package var halfOpen = 256
-    /// Half-open connections above which a newcomer must prove its address by a Retry.
+    /// The number of half-open connections above which a client must prove its address by a Retry.
     package var retryThreshold = 32
-    /// Handshakes that the devices of one household may begin, but not complete, at a time; a quarter is reserved for
-    /// addresses that spent none lately.
+    /// Concurrent incomplete handshakes of the devices of one household; a quarter is reserved for addresses that started
+    /// none recently.
     package var handshakesPerBlock = 256
     /// The number of them that they get back each second, with a proved address and once more without: each of 256
     /// connections without an admission still has half a second for its hello.
     package var handshakesPerBlockPerSecond = 256
     /// Connections that wait for `accept`.
     package var pendingAccepts = 256
-    /// Handshakes that one party may begin, but not complete, at a time.
+    /// Concurrent incomplete handshakes of one source.
     package var handshakesPerSource = 64
-    /// The number of them that it gets back each second.
+    /// The number of them that are returned to it each second.
     package var handshakesPerSourcePerSecond = 16
     /// Datagrams that are not QUIC and wait for their reader.
     package var foreignDatagrams = 256
@@ -109,8 +107,8 @@ package struct QUICLimits: Sendable, Hashable {
 
 /// The credit of a peer that only TLS has authenticated (RFC 9000, section 4).
 ///
-/// ngtcp2 keeps bytes that came out of order in pieces of 8 KiB, so a peer fills the whole window of a connection with
-/// few packets, and each stream costs a task. Windows move on as data is read: an exchange of any length works.
+/// ngtcp2 stores out-of-order bytes in blocks of 8 KiB, so a peer fills the whole window of a connection with few packets,
+/// and each stream costs a task. Windows advance as data is read: an exchange of any length works.
 package struct UnadmittedLimits: Sendable, Hashable {
     /// Unread bytes of one stream that the peer opens: two frames of admission.
     package var streamWindow = 32 << 10

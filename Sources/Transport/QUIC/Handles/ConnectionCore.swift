@@ -16,7 +16,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         case open
         /// Nothing but the answer to late packets is left. Can become `gone`.
         case closing(ClosingPeriod)
-        /// No packet reaches it any longer.
+        /// No packet is routed to it.
         case gone
     }
 
@@ -26,7 +26,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         case none
         /// On the list of connections that may have something to send. Can become `deferrable` or `none`.
         case due
-        /// On that list only because one small packet came. Can become `due` or `none`.
+        /// On that list only because of one small packet. Can become `due` or `none`.
         case deferrable
     }
 
@@ -102,10 +102,10 @@ struct ClosingPeriod {
     let packet: [UInt8]
     let local: rq_addr
     let remote: rq_addr
-    /// Packets that came since.
+    /// The packets received since then.
     var received = 0
 
-    /// Whether the packet that just came is answered: the first, second, fourth, eighth and so on.
+    /// Returns whether the received packet is answered: the first, second, fourth, eighth and so on.
     mutating func mustAnswer() -> Bool {
         received += 1
         return !packet.isEmpty && received & (received - 1) == 0

@@ -27,7 +27,7 @@ struct ConnectionOutput: Sendable {
         self.pathEvents = pathEvents
     }
 
-    /// Ends both the handshake and the connection, as far as they have not ended before.
+    /// Ends the handshake and the connection, unless they have ended.
     func fail(_ error: TransportError) {
         established.fulfil(error)
         ended.fulfil(error)

@@ -29,7 +29,7 @@ struct PathReporter {
         queue.yield(.suspect)
     }
 
-    /// Reports that a suspect path works, because a packet came.
+    /// Reports that a suspect path works, because a packet arrived.
     mutating func heard() {
         guard isSuspect else { return }
         isSuspect = false
@@ -46,7 +46,7 @@ struct PathReporter {
         queue.yield(.refused(address))
     }
 
-    /// Ends the news.
+    /// Ends the stream of events.
     func finish() {
         queue.finish()
     }

@@ -20,12 +20,12 @@ struct ReceiveSide: Sendable {
     private(set) var reader: Promise<Void>?
     /// Bytes that the user took and the peer got no credit for.
     private(set) var creditDue = 0
-    /// Whether the user reads no more.
+    /// Whether the user has stopped reading.
     ///
     /// Bytes that still arrive are credited at once.
     private(set) var isStopped = false
 
-    /// Whether all bytes were read, or none will come.
+    /// Whether all bytes were read, or no more can arrive.
     var isFullyRead: Bool { (hasEnded && chunks.isEmpty) || error != nil }
 
     /// Whether a read has a result.
@@ -106,7 +106,7 @@ struct ReceiveSide: Sendable {
         self.error = self.error ?? error
     }
 
-    /// Returns the bytes to credit to the peer, for which no credit is due any longer.
+    /// Returns the bytes to credit to the peer, and resets their count.
     mutating func takeCredit() -> Int {
         defer { creditDue = 0 }
         return creditDue

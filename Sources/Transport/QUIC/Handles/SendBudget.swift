@@ -35,7 +35,7 @@ final class SendBudget: Sendable {
     /// The number of writers that wait for room.
     var waiterCount: Int { signal.waiterCount }
 
-    /// Takes `count` bytes for a stream that has `queued`; false, and none, when there is no room.
+    /// Takes `count` bytes for a stream with `queued` bytes; returns false, and takes none, if there is no room.
     ///
     /// The bytes taken last may go beyond the limit: a write is never divided.
     func take(_ count: Int, beside queued: Int) -> Bool {
@@ -48,7 +48,7 @@ final class SendBudget: Sendable {
         }
     }
 
-    /// Gives back what was acknowledged or dropped.
+    /// Returns bytes that were acknowledged or dropped.
     func giveBack(_ count: Int) {
         guard count > 0 else { return }
         let hasRoom = state.withLock { state in
@@ -63,7 +63,7 @@ final class SendBudget: Sendable {
     /// Wakes waiting writers, so that those of failed streams return.
     func wake() { signal.broadcast() }
 
-    /// Waits for room, or until the stream takes no more bytes.
+    /// Waits for room, or until the stream is closed for writing.
     ///
     /// - Throws: `CancellationError` when cancelled.
     func wait(unless isOver: () -> Bool) async throws {

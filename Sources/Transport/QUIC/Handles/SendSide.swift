@@ -60,7 +60,7 @@ struct SendSide: Sendable {
         return true
     }
 
-    /// Returns the bytes that are queued no more since the last call, for the connection's budget.
+    /// Returns the bytes that left the queue since the last call, for the connection's budget.
     mutating func takeReleased() -> Int {
         defer { budgeted = min(budgeted, queued) }
         return max(0, budgeted - queued)
@@ -82,7 +82,7 @@ struct SendSide: Sendable {
         return writer?.drained
     }
 
-    /// Returns the waiting writer if its condition holds or the stream takes no more bytes.
+    /// Returns the waiting writer if its condition holds or the stream is closed for writing.
     mutating func takeReadyWriter() -> Promise<Void>? {
         guard let writer, queued <= writer.limit || error != nil else { return nil }
         return takeWriter()
@@ -95,7 +95,7 @@ struct SendSide: Sendable {
         return (stopHandler, error)
     }
 
-    /// Drops what the engine does not hold; writing fails from then on.
+    /// Drops the bytes that the engine does not hold; writing fails from then on.
     mutating func fail(_ error: TransportError) {
         self.error = self.error ?? error
         outbound = []

@@ -99,7 +99,7 @@ final class StreamCore: @unchecked Sendable {
         }
     }
 
-    /// Waits until the peer has acknowledged what was written.
+    /// Waits until the peer has acknowledged the written bytes.
     func delivered() async throws {
         try Task.checkCancellation()
         while true {
@@ -110,7 +110,7 @@ final class StreamCore: @unchecked Sendable {
         }
     }
 
-    /// Whether bytes were queued, or what they wait for.
+    /// The result of queueing bytes, or the condition for which they wait.
     private enum Queueing: Sendable {
         case done
         case streamIsFull
@@ -136,7 +136,7 @@ final class StreamCore: @unchecked Sendable {
         return queueing
     }
 
-    /// Gives what is queued no more back to the connection's budget, and wakes writers whose stream failed meanwhile.
+    /// Returns released bytes to the connection's budget, and wakes writers whose stream failed meanwhile.
     private func release(_ count: Int) {
         connection.sendBudget.giveBack(count)
         connection.sendBudget.wake()
@@ -184,7 +184,7 @@ final class StreamCore: @unchecked Sendable {
         notify(notice)
     }
 
-    /// The handle is gone.
+    /// Stops or resets the incomplete directions, because the handle was released.
     func abandon() {
         let (released, notice) = withState { state -> (Int, StreamState.Notice) in
             if state.slot.isClosed || (state.sending.hasFinished && state.receiving.isFullyRead) {
@@ -207,7 +207,7 @@ final class StreamCore: @unchecked Sendable {
         notify(notice)
     }
 
-    /// The connection is gone, and the stream with it.
+    /// Fails the stream because the connection has ended.
     func fail(_ error: TransportError) {
         let (waiters, stopped, released) = withState { state in
             state.receiving.fail(error, discarding: false)
@@ -232,7 +232,7 @@ final class StreamCore: @unchecked Sendable {
         unsafe staged.append(contentsOf: bytes)
     }
 
-    /// Takes what was staged.
+    /// Returns the staged bytes and clears them.
     func takeStaged() -> [UInt8] {
         defer { staged = [] }
         return staged

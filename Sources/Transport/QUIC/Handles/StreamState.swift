@@ -14,7 +14,7 @@ struct StreamState: Sendable {
         case urgent(isListed: Bool)
     }
 
-    /// Whether the I/O thread will look at the stream.
+    /// Whether the I/O thread will process the stream.
     private enum Posting: Sendable {
         /// Can become `quiet` or `urgent`.
         case none
@@ -82,7 +82,7 @@ struct StreamState: Sendable {
         [receiving.takeReadyReader(), sending.takeReadyWriter()].compactMap { $0 }
     }
 
-    /// Removes the mark, because the I/O thread looks at the stream.
+    /// Removes the mark, because the I/O thread processes the stream.
     mutating func unmark() {
         posting = .none
     }

@@ -2,10 +2,10 @@ internal import Identity
 
 /// Decides which clients get a handshake, before anything is allocated for them.
 ///
-/// Every half-open connection costs about 90 KB for seconds, and its source may be forged. So there is a cap on all of
-/// them, a threshold above which the address must be proved first (Retry, RFC 9000, section 8.1.2), and buckets of
-/// begun handshakes that are refilled slowly, or at once when the client is admitted. Who proved its address is counted
-/// apart from who did not: a forger cannot use up the bucket of the one it pretends to be.
+/// Every half-open connection costs about 90 KB for seconds, and its source may be forged. So there is a limit for all of
+/// them, a threshold above which the address must be proved first (Retry, RFC 9000, section 8.1.2), and buckets of begun
+/// handshakes that are refilled slowly, or at once when the client is admitted. Clients with a proved address are counted
+/// separately from the others: a forger cannot drain the bucket of the address that it forges.
 ///
 /// A block of addresses (``AddressSource``) has one bucket. A block that the household of this node or of a member has
 /// is shared by devices of different people: there each address has that bucket, and the block a larger one. A quarter of
@@ -50,11 +50,11 @@ struct AdmissionGate {
         let isValidated: Bool
     }
 
-    /// Buckets remembered at a time.
+    /// The most buckets that are remembered.
     static let maximumSources = 4096
-    /// Addresses of members remembered at a time.
+    /// The most addresses of members that are remembered.
     static let maximumMembers = 1024
-    /// Addresses remembered, twice over, that proved themselves and were not admitted.
+    /// The most addresses, in each of two generations, that proved themselves and were not admitted.
     static let maximumSpenders = 4096
     /// Answers without state.
     enum Reply: Hashable, Sendable, CaseIterable {
@@ -80,7 +80,7 @@ struct AdmissionGate {
     private var buckets: [Bucket: TokenBucket] = [:]
     /// The addresses that proved themselves and were not admitted.
     private var spenders = RecentlyUsed<IPAddress, Bool>(limit: maximumSpenders)
-    /// One bucket for each kind: junk that asks for one uses up nothing of another.
+    /// One bucket for each kind: packets that trigger one kind do not consume another.
     private var replies = Dictionary(
         uniqueKeysWithValues: Reply.allCases.map { ($0, TokenBucket(capacity: $0.perSecond, perSecond: $0.perSecond)) }
     )
@@ -139,10 +139,10 @@ struct AdmissionGate {
         spenders[handshake.source.address] = true
     }
 
-    /// Gives the source of an admitted client back what its handshake cost.
+    /// Returns the cost of an admitted client's handshake to its source.
     mutating func admitted(_ handshake: Handshake) { giveBack(handshake) }
 
-    /// Remembers where a member is: from there a handshake has places and a bucket of its own.
+    /// Remembers the address of a member, from which handshakes have their own places and bucket.
     mutating func remember(_ member: IPAddress) { members.insert(AddressSource(member)) }
 
     @discardableResult
@@ -155,12 +155,12 @@ struct AdmissionGate {
 
     private func standing(of source: AddressSource, to destination: IPAddress?, isValidated: Bool) -> Standing {
         if isValidated, members.contains(source) { return .member }
-        // A device of the same link sends to an address of its own block.
+        // A device on the same link sends to an address of its own block.
         let isOnLink = destination.map { AddressSource($0).block == source.block } ?? false
         return source.isLocal || isOnLink || members.haveBlock(of: source) ? .neighbour : .unknown
     }
 
-    /// The oldest handshake that passes its place on: one whose address may be forged, or as ``SourcePlaces`` states.
+    /// The oldest handshake that yields its place: one whose address may be forged, or as ``SourcePlaces`` states.
     private func oldest(yieldingTo source: AddressSource) -> Handshake? {
         if let unproved = underWay.first(where: { !$0.isValidated }) { return unproved }
         let sources = places.yielding(to: source)
@@ -228,7 +228,7 @@ extension AdmissionGate {
         return buckets[bucket, default: fresh].count(at: now)
     }
 
-    /// An admitted client, or any where there is no admission, costs nothing.
+    /// Refunds the handshake of an admitted client, or of any client without admission.
     private mutating func giveBack(_ handshake: Handshake) {
         for bucket in buckets(of: handshake) { buckets[bucket]?.giveBack() }
         spenders[handshake.source.address] = nil

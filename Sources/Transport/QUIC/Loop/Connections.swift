@@ -3,7 +3,8 @@
 ///
 /// The timers hold every connection that is not gone, so their number is that of the connections.
 struct Connections {
-    /// Closing periods kept at a time; above that connections just vanish, and late packets are answered by a reset.
+    /// The most concurrent closing periods; above it connections are removed at once, and late packets get a stateless
+    /// reset.
     private static let maximumClosing = 4096
 
     var table = ConnectionTable()
@@ -40,7 +41,7 @@ struct Connections {
         return true
     }
 
-    /// Removes every trace of a connection, which is gone then.
+    /// Removes a connection from every table.
     mutating func remove(_ core: ConnectionCore) {
         if case .closing = core.phase { closingCount -= 1 }
         core.phase = .gone

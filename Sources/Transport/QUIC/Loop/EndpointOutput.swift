@@ -10,7 +10,7 @@ struct EndpointOutput: Sendable {
     /// Fulfilled when the thread has ended and the port is free.
     let stopped = Promise<Void>()
 
-    /// Ends the queues, because nothing arrives any longer.
+    /// Ends the queues, because no more elements will arrive.
     func finish() {
         foreign.finish()
         accepted.finish(discarding: true)

@@ -2,8 +2,7 @@ internal import CQUICShim
 
 /// The callbacks of the engine while it works on a packet.
 ///
-/// None of these may call back into it or wake a task: ``IOLoop/drainEvents(of:)`` reports what happened, when the
-/// packet is done.
+/// None of these may call the engine or wake a task: ``IOLoop/drainEvents(of:)`` reports the events after the packet.
 enum EngineHooks {
     static func make() -> rq_hooks {
         unsafe rq_hooks(

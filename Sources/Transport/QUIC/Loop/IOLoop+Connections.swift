@@ -67,9 +67,9 @@ extension IOLoop {
         }
     }
 
-    /// Whether the datagram was a stateless reset for one of our connections, which has ended then.
+    /// Returns whether the datagram was a stateless reset for one of our connections, which it then ends.
     ///
-    /// Its last bytes are compared by those whose packets go to where it came from.
+    /// Its last bytes are compared with the tokens of the connections to its source.
     private func wasReset(by datagram: UnsafeBufferPointer<UInt8>, _ batch: UnsafePointer<rq_incoming>) -> Bool {
         guard let source = unsafe batch.pointee.source.socketAddress else { return false }
         let candidates = connections.places.candidates(at: source)
@@ -89,7 +89,7 @@ extension IOLoop {
     ) {
         var remote = unsafe batch.pointee.source
         if unsafe initial.has_token {
-            // A bad token is not worth an answer; the honest peer comes again without it.
+            // An invalid token is not answered; an honest client retries without it.
             let isGood = unsafe engine.withSecret { unsafe rq_initial_check_token(&initial, $0, &remote, clock.now) }
             guard isGood else { return }
         }
@@ -272,7 +272,7 @@ extension IOLoop {
         guard unsafe !rq_addr_is_channel(&remote), unsafe rq_route(&remote, current.port, &local) == 0,
             local.socketAddress != current.socketAddress
         else { return }
-        // Refused while another migration is under way; the next occasion comes.
+        // Refused while another migration is in progress; a later event retries it.
         _ = unsafe rq_conn_migrate(raw, &local, &remote, true, clock.now)
         connections.markDirty(core)
     }

@@ -3,8 +3,8 @@ internal import Concurrency
 internal import Transport
 
 extension IOLoop {
-    /// Ends a connection: its streams fail, its users hear why, and for three probe timeouts its ids stay known so that
-    /// late packets get the right answer.
+    /// Ends a connection: its streams fail, its users get the reason, and its ids are kept for three probe timeouts, so that
+    /// late packets are answered correctly.
     func end(_ core: ConnectionCore, _ ending: Ending) {
         guard let raw = unsafe core.raw else {
             if case .locally = ending, case .handshaking = core.phase { vanish(core) }
@@ -56,7 +56,7 @@ extension IOLoop {
         send(period.packet, from: &local, to: &remote)
     }
 
-    /// Removes the connection, so that no packet reaches it any longer.
+    /// Removes the connection, so that no packet is routed to it.
     func vanish(_ core: ConnectionCore) {
         connections.remove(core)
         relays.remove(over: core)

@@ -111,7 +111,7 @@ extension IOLoop {
         return true
     }
 
-    /// Whether a datagram came from where a connection's packets go.
+    /// Whether a datagram came from the remote address of a connection's path.
     private func isFrom(_ core: ConnectionCore, _ source: rq_addr) -> Bool {
         guard let raw = unsafe core.raw else { return false }
         var remote = rq_addr()
@@ -146,7 +146,7 @@ extension IOLoop {
             switch unsafe Int(rq_conn_migrate(raw, &local, &remote, false, clock.now)) {
             case RQ_OK: connections.markDirty(core)
             case RQ_NO_ID where core.path.isSuspect:
-                // The peer, which is not heard here, cannot issue further ones, so the connection can go nowhere.
+                // An unresponsive peer cannot issue further ones, so the connection cannot be migrated.
                 end(core, .silently(.timedOut))
             default: core.path.refused(address)
             }
@@ -173,7 +173,7 @@ extension IOLoop {
         core.path.refused(address)
     }
 
-    /// Closes the abandoned ports that are no longer used by a connection.
+    /// Closes the abandoned ports that no connection uses.
     ///
     /// A connection may end while its packet is read, so that its socket cannot be closed there.
     func closeUnusedPorts() {

@@ -16,7 +16,7 @@ extension IOLoop {
         var returnsSlot: Bool
     }
 
-    /// Hands a stream's news to the engine.
+    /// Passes a stream's pending output to the engine.
     func carryOut(_ stream: StreamCore) {
         let pending = stream.withState { state -> PendingOutput in
             state.unmark()
@@ -126,7 +126,7 @@ extension IOLoop {
         return (credit, returnsSlot)
     }
 
-    /// The connection is gone, and its streams with it.
+    /// Fails the streams of a connection that has ended.
     func failStreams(of raw: OpaquePointer, _ error: TransportError) {
         while let user = unsafe rq_conn_pop_stream(raw) {
             let stream = unsafe Unmanaged<StreamCore>.fromOpaque(user).takeRetainedValue()

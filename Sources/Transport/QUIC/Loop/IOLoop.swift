@@ -5,9 +5,9 @@ internal import Transport
 
 /// The one thread that owns the engine's state: sockets, connections, timers.
 ///
-/// A pass takes the mail, reads what came, fires timers, and then sends once per connection that has a reason to: so
-/// datagrams leave in GSO batches. Everything in here belongs to that thread once ``start()`` was called, except the
-/// `Sendable` constants; hence `@unchecked Sendable`.
+/// A pass takes the mail, reads the received datagrams, fires timers, and then sends once for each connection with a reason
+/// to: so datagrams are sent in GSO batches. All state belongs to that thread after ``start()``, except the `Sendable`
+/// constants; hence `@unchecked Sendable`.
 final class IOLoop: @unchecked Sendable {
     let mailbox: Mailbox
     let limits: QUICLimits
@@ -19,19 +19,19 @@ final class IOLoop: @unchecked Sendable {
     var connections = Connections()
     var handshakes: Handshakes
     var relays = Relays()
-    /// The time of the last look at the system's routes because of an error.
+    /// The time of the last check of the system's routes because of an error.
     var lastRouteCheck: UInt64 = 0
     /// The latest end of the thread; nil until the endpoint is closed.
     private var shutdownDeadline: UInt64?
 
     /// Batches read from one socket before others are read.
     private static let batchesPerPass = 4
-    /// The time that the acknowledgement of a small packet waits for the answer of the task that the packet woke.
+    /// The time for which the acknowledgement of a small packet waits for the answer of the task that the packet woke.
     ///
-    /// Sent at once it would cost a packet each way: ngtcp2 takes the packet number of an acknowledgement for a gap in
-    /// what must be acknowledged, and answers the next packet at once in its turn.
+    /// Sent at once it would cost a packet each way: ngtcp2 treats the packet number of an acknowledgement as a gap in the
+    /// packets to acknowledge, and acknowledges the next packet at once in turn.
     private static let answerNanoseconds: UInt64 = 200_000
-    /// Datagrams up to this size may wait so; longer ones are parts of a transfer.
+    /// The largest datagram that may wait in this way; longer ones are parts of a transfer.
     static let smallDatagram = 1000
     /// The longest time that `close` waits for closing periods.
     private static let shutdownNanoseconds: UInt64 = 3_000_000_000

@@ -49,7 +49,7 @@ final class Mailbox: Sendable {
         self.maximumQuietCredit = maximumQuietCredit
     }
 
-    /// Adds a job; false when the thread is gone.
+    /// Adds a job; returns false if the thread has exited.
     @discardableResult func post(_ job: Job) -> Bool {
         let (isOpen, mustWake) = contents.withLock { contents in
             guard !contents.isClosed else { return (false, false) }
@@ -62,7 +62,7 @@ final class Mailbox: Sendable {
         return isOpen
     }
 
-    /// Adds a stream (unless it is nil, when it is on the list already) and wakes the thread; false when that is gone.
+    /// Adds a stream (unless it is nil because it is listed already) and wakes the thread; returns false if that has exited.
     func post(_ stream: StreamCore?) -> Bool {
         let (isOpen, mustWake) = contents.withLock { contents in
             guard !contents.isClosed else { return (false, false) }
@@ -75,7 +75,7 @@ final class Mailbox: Sendable {
         return isOpen
     }
 
-    /// Adds a stream that only has credit to give; false when the thread is gone.
+    /// Adds a stream that only returns credit; returns false if the thread has exited.
     ///
     /// The thread is woken once `maximumQuietCredit` bytes of credit have accumulated.
     func postQuietly(_ stream: StreamCore, credit: Int) -> Bool {

@@ -1,7 +1,7 @@
 internal import Identity
 
-/// Open connections by the address to which their packets go: a stateless reset (RFC 9000, section 10.3) names no
-/// connection, and only those whose peer is where it came from can be meant.
+/// Open connections by their remote address: a stateless reset (RFC 9000, section 10.3) names no connection, and can only be
+/// for one whose peer is at its source.
 struct PlaceIndex {
     /// The most connections to one address that a reset is compared with: a peer has one or two.
     static let comparisonLimit = 8

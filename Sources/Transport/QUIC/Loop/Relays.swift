@@ -4,7 +4,7 @@ internal import Identity
 struct Relays {
     /// The relays of our channels.
     private(set) var channels: [ChannelId: ConnectionCore] = [:]
-    /// The directions that this endpoint forwards, by the channel with which their datagrams come.
+    /// The relayed directions, by the channel of their datagrams.
     private(set) var legs: [ChannelId: RelayLeg] = [:]
 
     /// Opens a channel of ours.
@@ -17,7 +17,7 @@ struct Relays {
         channels[channel] = nil
     }
 
-    /// Begins to forward between two peers, and stops what either channel was forwarded to before.
+    /// Begins to forward between two peers, and ends earlier relays of either channel.
     mutating func forward(_ forth: RelayLeg, _ back: RelayLeg) {
         stopForwarding(forth.channel)
         stopForwarding(back.channel)

@@ -21,7 +21,7 @@ final class Sockets: @unchecked Sendable {
     let batch: ReceiveBatch
     private let fault: Fault?
 
-    /// Further ports of an endpoint at a time: those of three searches.
+    /// The most further ports of an endpoint: those of three searches.
     private static let maximumFurtherPorts = 768
 
     /// The most attempts to find a free port that both families can have.
@@ -87,7 +87,7 @@ final class Sockets: @unchecked Sendable {
             var address = rq_addr(wanted)
             var error: Int32 = 0
             guard let udp = unsafe rq_udp_bind(&address, &error) else { break }
-            // That number has a meaning of its own to the engine.
+            // The engine uses that number as an alias port.
             guard address.port != own ^ 0x8000 else {
                 unsafe reserved = udp
                 continue
@@ -100,7 +100,7 @@ final class Sockets: @unchecked Sendable {
         return opened
     }
 
-    /// Closes further ports; those in `used` when they are used no more.
+    /// Closes further ports; those in `used` once no connection uses them.
     func closePorts(_ ports: [UInt16], butAbandon used: Set<UInt16>) {
         abandonedPorts.removeAll { ports.contains($0) }
         for port in ports {

@@ -21,7 +21,7 @@ struct TimerHeap<Element: TimerHeapElement> {
     /// All of them, in no order.
     var all: [Element] { elements }
 
-    /// The element that comes first.
+    /// The element with the earliest deadline.
     var first: Element? { elements.first }
 
     /// Puts `element` where `deadline` belongs, whether it was in the heap or not.
