@@ -12,8 +12,9 @@ public protocol Endpoint: AnyObject, Sendable {
     /// The bound addresses, with the port numbers that the system chose.
     var localAddresses: [SocketAddress] { get }
 
-    /// Dials `address` and returns once the peer there has accepted the handshake (not merely once our side believes
-    /// so: RFC 9001, section 4.1.2, "handshake confirmed").
+    /// Dials `address` and returns once the peer has accepted the handshake.
+    ///
+    /// This is later than the completion on this side (RFC 9001, section 4.1.2, "handshake confirmed").
     ///
     /// - Throws: ``TransportError``; `wrongPeer` if another key answers; `CancellationError` when cancelled.
     func connect(to address: SocketAddress, expecting peer: PeerId) async throws -> any Connection
@@ -67,7 +68,7 @@ public protocol Endpoint: AnyObject, Sendable {
 }
 
 extension Endpoint {
-    /// Does nothing: a transport that lets everyone in.
+    /// Does nothing: a transport without admission limits.
     public func expectMembers(at addresses: [IPAddress]) {}
 }
 
@@ -122,12 +123,12 @@ public protocol Connection: AnyObject, Sendable {
     /// Derives bytes from the handshake that only the two sides can know (RFC 8446, section 7.5, with an empty
     /// context).
     ///
-    /// - Throws: ``TransportError/closed(code:reason:)`` once the connection is gone.
+    /// - Throws: ``TransportError/closed(code:reason:)`` once the connection has ended.
     func exportKeyingMaterial(label: String, byteCount: Int) throws -> [UInt8]
 
     /// Opens a bidirectional stream without waiting; the peer learns of it with the first byte.
     ///
-    /// - Throws: ``TransportError/closed(code:reason:)`` once the connection is gone.
+    /// - Throws: ``TransportError/closed(code:reason:)`` once the connection has ended.
     func openStream() throws -> any Stream
 
     /// Returns the next stream that the peer opened, or nil once the connection is closed.
@@ -143,7 +144,7 @@ public protocol Connection: AnyObject, Sendable {
 }
 
 extension Connection {
-    /// Does nothing: a transport whose limits are the same for all peers.
+    /// Does nothing: a transport with equal limits for all peers.
     public func extendLimits() {}
 }
 

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// Bytes in the order of their arrival, kept in the pieces in which they came.
+/// Bytes in the order of their arrival, stored in the pieces in which they arrived.
 package struct ByteQueue: Sendable {
     private var pieces: Deque<ArraySlice<UInt8>> = []
 

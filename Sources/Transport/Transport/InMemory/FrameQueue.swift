@@ -19,7 +19,7 @@ struct FrameQueue {
         return moment
     }
 
-    /// Removes and returns the first frame if its moment has come.
+    /// Removes and returns the first frame if it is due.
     mutating func popFirst(at now: Duration) -> Frame? {
         guard let next = moving.first, next.moment <= now else { return nil }
         moving.removeFirst()

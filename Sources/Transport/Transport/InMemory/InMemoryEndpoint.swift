@@ -1,10 +1,10 @@
 internal import Concurrency
 public import Identity
 
-/// An endpoint of an ``InMemoryNetwork``: the same promises as over QUIC, without sockets.
+/// An endpoint of an ``InMemoryNetwork``, with the guarantees of the QUIC transport but without sockets.
 ///
-/// Its peer id is simply the one that it was made with; nothing is proved by keys. An endpoint to which no reference is
-/// left lives as long as its connections do.
+/// Its peer id is the one that it was created with; no keys are involved. An endpoint without references lives as long as
+/// its connections.
 public final class InMemoryEndpoint: Endpoint {
     private struct State {
         var isClosed = false

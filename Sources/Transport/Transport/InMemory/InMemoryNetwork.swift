@@ -205,7 +205,7 @@ public final class InMemoryNetwork: Sendable {
         set { state.withLock { $0.defaultLink = newValue } }
     }
 
-    /// Gives the direction from `source` to `target` a model of its own; nil goes back to the default.
+    /// Sets a model for the direction from `source` to `target`; nil restores the default.
     public func setLink(_ model: LinkModel?, from source: SocketAddress, to target: SocketAddress) {
         withLink(from: source, to: target) { link, _ in link.model = model }
     }
@@ -228,7 +228,7 @@ public final class InMemoryNetwork: Sendable {
         }
     }
 
-    /// Lets the direction from `source` to `target` pass again, beginning with what connections held back.
+    /// Restores the direction from `source` to `target`, and first delivers the frames that connections held back.
     public func mend(from source: SocketAddress, to target: SocketAddress) {
         withLink(from: source, to: target) { link, _ in link.isCut = false }
         for wire in wires(between: source, and: target) {

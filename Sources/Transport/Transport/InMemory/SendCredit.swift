@@ -25,13 +25,13 @@ struct SendCredit {
         unconsumed += byteCount
     }
 
-    /// Gives back the place of a stream that the other end is done with.
+    /// Releases the place of a stream that the other end has completed.
     mutating func close() {
         openCount -= 1
         writing.broadcast()
     }
 
-    /// Gives back bytes that the other end consumed.
+    /// Returns the credit of bytes that the other end consumed.
     mutating func consume(_ byteCount: Int) {
         unconsumed -= byteCount
         writing.broadcast()

@@ -80,7 +80,7 @@ public final class VirtualClock: Clock, Sendable {
         }
     }
 
-    /// Moves the clock and wakes every task whose deadline has come, the earliest first.
+    /// Advances the clock and wakes every task whose deadline is reached, the earliest first.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now += duration
@@ -128,8 +128,8 @@ public final class VirtualClock: Clock, Sendable {
 
     /// Lets the clock run, `speed` times as fast as real time, while `body` does something.
     ///
-    /// Virtual time must not pass much quicker than tasks can do what they do between their sleeps, or their timeouts
-    /// come true; the default leaves a millisecond to compute for each second that passes.
+    /// Virtual time must not advance faster than tasks can work between their sleeps, or their timeouts expire; the default
+    /// leaves a millisecond of computation for each virtual second.
     public func run<Result>(speed: Int = 1000, _ body: () async throws -> Result) async rethrows -> Result {
         precondition(speed > 0, "a clock cannot run at the speed \(speed)")
         return try await withThrowingTaskGroup(of: Void.self) { group in

@@ -13,7 +13,7 @@ extension Wire {
         }
     }
 
-    /// Returns the next stream that the other end opened, or nil once the connection is gone.
+    /// Returns the next stream that the other end opened, or nil once the connection has ended.
     func acceptStream(at side: WireSide) async throws -> Int? {
         try await state.withLock { $0[side].arrivals.accepting }.wait {
             state.withLock { state -> Int?? in
@@ -136,7 +136,7 @@ extension Wire {
         state.withLock { reset(id, code: code, at: side, in: &$0) }
     }
 
-    /// Resets what is not complete and forgets the stream, because its handle was released.
+    /// Resets the incomplete directions and forgets the stream, because its handle was released.
     func drop(_ id: Int, at side: WireSide) {
         state.withLock { state in
             reset(id, code: 0, at: side, in: &state)

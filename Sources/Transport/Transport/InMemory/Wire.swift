@@ -111,7 +111,7 @@ final class Wire: Sendable {
         network.agenda.schedule(at: moment) { [weak self] in self?.deliver(to: target) }
     }
 
-    /// Sends what a cut link has kept from `side`.
+    /// Sends the frames that a cut link has held back from `side`.
     func release(to side: WireSide) {
         state.withLock { state in
             for frame in state[side].incoming.takeHeld() {
@@ -120,7 +120,7 @@ final class Wire: Sendable {
         }
     }
 
-    /// Lets those frames arrive at `side` whose moment has come.
+    /// Delivers the due frames to `side`.
     private func deliver(to side: WireSide) {
         let now = network.agenda.timebase.now
         state.withLock { state in
@@ -168,7 +168,7 @@ final class Wire: Sendable {
         state[side].streams[id]?.reading.broadcast()
     }
 
-    // MARK: What both directions share
+    // MARK: Both directions
 
     /// Returns credit to the other end for bytes that are no longer held here.
     func consume(_ byteCount: Int, of id: Int, at side: WireSide, in state: inout State) {

@@ -81,7 +81,7 @@ final class Agenda: Sendable {
 
     /// Calls an appointment off; one that has passed is ignored.
     func cancel(_ entry: Entry) {
-        // The action may own the last reference to something that comes back here when it goes: let it go outside.
+        // The action may own the last reference to an object whose deinit calls this method: release it outside of the lock.
         let (action, runner) = state.withLock { state in
             let action = state.actions.removeValue(forKey: entry.number)
             guard action != nil, state.actions.isEmpty else { return (action, nil as Task<Void, Never>?) }
@@ -105,7 +105,7 @@ final class Agenda: Sendable {
                 if let action = state.actions.removeValue(forKey: entry.number) { due.append(action) }
             }
             if !due.isEmpty {
-                // While it acts, whatever is scheduled belongs to this task's next step.
+                // While it performs these actions, newly scheduled ones belong to this task's next step.
                 state.runnerMoment = .zero
                 return .act(due)
             }

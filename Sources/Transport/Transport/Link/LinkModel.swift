@@ -32,10 +32,10 @@ public struct LinkModel: Sendable, Hashable {
         self.duplication = duplication
     }
 
-    /// The delay after which a sender repeats what was lost: three one-way times and the usual acknowledgement delay.
+    /// The delay after which a sender retransmits a lost frame: three one-way times and the usual acknowledgement delay.
     package var probeTimeout: Duration { (latency + jitter) * 3 + .milliseconds(25) }
 
-    /// More repetitions than these in a row are a cut link rather than a lossy one.
+    /// The most consecutive retransmissions; more of them mean a cut link rather than a lossy one.
     private static let maximumRepetitions = 6
 
     /// Draws how long a part of a connection is under way; every loss doubles the wait for the next try.
