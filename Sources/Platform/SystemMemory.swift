@@ -6,9 +6,9 @@ package enum SystemMemory {
     /// Gives pages that are not used back to the system, which matters when it is short of them.
     package static func giveBack() { releaseFreePages() }
 
-    /// Keeps the pages of a secret out of swap, as far as the system allows this process that.
+    /// Keeps the pages of a secret out of swap, as far as the system permits it.
     ///
-    /// They stay so: another secret may lie on the same page.
+    /// They stay locked: another secret may be on the same page.
     package static func keepResident(_ secret: SecretBytes) {
         unsafe secret.withUnsafeBytes { _ = unsafe mlock($0.baseAddress, $0.count) }
     }

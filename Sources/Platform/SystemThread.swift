@@ -13,7 +13,7 @@ package enum SystemThread {
     /// The stack size of a thread, many times the need of our loops.
     private static let stackByteCount = 512 << 10
 
-    /// Runs `body` on a thread of its own, which gets no signals; returns the system's error, or 0.
+    /// Runs `body` on a new thread, which receives no signals; returns the system's error, or 0.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)

@@ -167,14 +167,14 @@ public final class KeychainStorage: KeyStorage {
         }
     }
 
-    /// Returns the attributes that decide when the item can be read, and by whom.
+    /// Returns the attributes that determine when the item can be read, and after which authentication.
     private func guardAttributes(
         _ accessControl: AccessControl,
         _ check: PersonCheck
     ) throws(KeychainError) -> [CFString: Any] {
         let protection = Self.protection(of: accessControl.accessibleWhen)
-        // The finger or face that is enrolled now: one that is added later does not open the key. Who has the password
-        // can enrol another one anyway, so where that is enough any of them is.
+        // The currently enrolled biometrics only: ones that are added later do not open the key. With the password another
+        // one can be enrolled anyway, so if the password suffices, any biometrics do.
         let flags: SecAccessControlCreateFlags
         switch check {
         case .none, .missing: return [kSecAttrAccessible: protection]

@@ -6,10 +6,10 @@ internal import Foundation
 extension KeyStorage {
     /// This storage with its keys wrapped by a key of the Secure Enclave, if that `isRequired` and there is one.
     ///
-    /// The enclave's key never leaves it. What is stored of it, under the id `secure-enclave`, is a handle that only this
-    /// device's enclave understands, so it needs no finger or face of its own.
+    /// The enclave's key never leaves it. The handle that is stored under the id `secure-enclave` is only usable in this
+    /// device's enclave, so it needs no biometrics.
     ///
-    /// - Throws: ``KeychainError``; ``KeychainError/unableToRead(_:)`` when keys were wrapped and there is no enclave.
+    /// - Throws: ``KeychainError``; ``KeychainError/unableToRead(_:)`` if keys were wrapped and this device has no enclave.
     package func wrappedBySecureEnclave(isRequired: Bool) throws(KeychainError) -> any KeyStorage {
         let id = "secure-enclave"
         let handle = try retrieve(id: id)

@@ -14,9 +14,9 @@ final class SharedAnswer: @unchecked Sendable {
 
     init(prompt: String) { self.prompt = prompt }
 
-    /// Runs `body` with the context of the last answer, or with a new one when that no longer counts.
+    /// Runs `body` with the context of the last answer, or with a new one if that has expired.
     ///
-    /// Another thread that reads waits, so that the person sees one prompt at once.
+    /// Concurrent callers wait, so that the user sees one prompt at a time.
     func use<Success>(
         _ body: (LAContext) throws(KeychainError) -> Success
     ) throws(KeychainError) -> Success {

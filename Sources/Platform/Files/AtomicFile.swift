@@ -126,6 +126,6 @@ package final class AtomicFileWriter<System: FileSystem> {
     deinit {
         fileSystem.close(descriptor)
         guard !isRenamed else { return }
-        try? fileSystem.remove(temporary)  // The first error is the one that counts; leftovers go at the next open.
+        try? fileSystem.remove(temporary)  // The first error is reported; leftovers are removed at the next open.
     }
 }

@@ -50,7 +50,7 @@ package struct DataDirectory: Sendable, Hashable {
     /// The path of a file in it.
     package func file(_ name: String) -> String { FilePath.joining(path, name) }
 
-    /// Takes the lock that only one running node of this home can hold; it is free again when the result goes away.
+    /// Takes the lock that only one running node of this home can hold; it is released with the result.
     ///
     /// - Throws: ``DataDirectoryError/inUse(path:byProcess:)`` while another node runs.
     package func lockForNode(fileSystem: some FileSystem = SystemFileSystem()) throws(DataDirectoryError) -> FileLock {
@@ -64,9 +64,9 @@ package struct DataDirectory: Sendable, Hashable {
         }
     }
 
-    /// Makes what is missing of `path`.
+    /// Creates the missing directories of `path`.
     ///
-    /// Root makes nothing below a directory of another user: that user could not use what is made, here or in directories
+    /// Root creates nothing below a directory of another user: that user could not use the result, here or in directories
     /// that other programs share.
     private static func make(_ path: String, fileSystem: some FileSystem) throws(DataDirectoryError) {
         let (missing, parent, owner) = try translating { () throws(FileError) in

@@ -1,8 +1,8 @@
-/// An exclusive advisory lock on a file of its own, held by one process at a time and freed by the system when that
-/// process ends, however it ends.
+/// An exclusive advisory lock on a separate file, held by one process and released by the system when that process ends in
+/// any way.
 ///
-/// The file carries the holder's process id for the error message of the next one, and is never removed: removing it
-/// would let two processes lock two files of the same name.
+/// The file contains the holder's process id for the error message of the next one, and is never removed: removing it would
+/// let two processes lock two files of the same name.
 package final class FileLock: Sendable {
     /// Why a lock was not taken.
     package enum Failure: Error, Hashable, Sendable {

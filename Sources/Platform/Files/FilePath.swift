@@ -1,4 +1,4 @@
-/// The few things that have to be done with paths, as text.
+/// Operations on paths as text.
 package enum FilePath {
     /// The directory in which `path` lies.
     package static func directory(of path: String) -> String {

@@ -4,7 +4,7 @@
 /// Every method is one system call (repeated when a signal interrupted it). Symbolic links at the end of a path are
 /// refused by `open`, and everything that is opened is closed when the process executes another program.
 package protocol FileSystem: Sendable {
-    /// The user whom files must belong to.
+    /// The user that must own the files.
     var userId: UInt32 { get }
 
     /// Opens a file and returns its descriptor.
@@ -34,7 +34,7 @@ package protocol FileSystem: Sendable {
     /// Returns once the names in a directory are on the disk itself.
     func synchronizeDirectory(_ path: String) throws(FileError)
 
-    /// Makes a directory whose parent exists.
+    /// Creates a directory in an existing parent.
     func makeDirectory(_ path: String, mode: UInt32) throws(FileError)
 
     /// The names in a directory, without `.` and `..`, in no order.

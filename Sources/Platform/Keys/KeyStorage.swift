@@ -2,9 +2,9 @@ public import Bytes
 
 /// A place for secret keys: the Keychain, a vault file, or memory.
 ///
-/// A key has an id of 1 to 128 printable ASCII characters and has 1 to 4096 bytes. Calls may wait for
-/// the disk or for a person (biometrics), so do not make them where waiting is forbidden. Implementations are safe to
-/// use from many threads, and what `store` and `delete` have done when they return survives a loss of power.
+/// A key has an id of 1 to 128 printable ASCII characters and has 1 to 4096 bytes. Calls may wait for the disk or for a
+/// person (biometrics), so do not make them where waiting is forbidden. Implementations are safe to use from many threads,
+/// and the changes of `store` and `delete` survive a loss of power once they return.
 public protocol KeyStorage: Sendable {
     /// Whether ``AccessControl/requireBiometric`` is enforced here.
     ///
@@ -12,7 +12,7 @@ public protocol KeyStorage: Sendable {
     /// refuse to continue.
     var enforcesBiometrics: Bool { get }
 
-    /// Stores `key` under `id` in place of whatever was stored there.
+    /// Stores `key` under `id` in place of an earlier one.
     ///
     /// - Throws: ``KeychainError/invalidKeyId(_:)``, ``KeychainError/invalidKey(byteCount:)``,
     ///   ``KeychainError/tooManyKeys(limit:)``, or ``KeychainError/unableToStore(_:)``, after which the old key or the
@@ -38,7 +38,7 @@ public protocol KeyStorage: Sendable {
     /// - Throws: ``KeychainError/invalidKeyId(_:)`` or ``KeychainError/unableToRead(_:)``.
     func accessControl(id: String) throws(KeychainError) -> AccessControl?
 
-    /// Removes the key under `id`. There being none is no error.
+    /// Removes the key under `id`. A missing key is not an error.
     ///
     /// - Throws: ``KeychainError/invalidKeyId(_:)`` or ``KeychainError/unableToStore(_:)``.
     func delete(id: String) throws(KeychainError)

@@ -4,7 +4,7 @@ extension NetworkInterface {
     package var kind: InterfaceKind {
         if isLoopback { return .loopback }
         let path = "/sys/class/net/\(name)/uevent"
-        guard !name.contains("/"), let bytes = try? AtomicFile.read(path, limit: 4096)  // it went while we looked
+        guard !name.contains("/"), let bytes = try? AtomicFile.read(path, limit: 4096)  // it was removed meanwhile
         else { return .other }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         if lines.contains("DEVTYPE=wlan") { return .wiFi }
@@ -17,9 +17,9 @@ extension NetworkInterface {
         let directory = "/sys/class/net/\(name)"
         func exists(_ entry: String) -> Bool {
             let path = "\(directory)/\(entry)"
-            return (try? SystemFileSystem().status(of: path, followingLink: false)) != nil  // it went while we looked
+            return (try? SystemFileSystem().status(of: path, followingLink: false)) != nil  // it was removed meanwhile
         }
-        let link = (try? AtomicFile.read("\(directory)/iflink", limit: 64))  // it went while we looked
+        let link = (try? AtomicFile.read("\(directory)/iflink", limit: 64))  // it was removed meanwhile
             .flatMap { UInt32(String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)) }
         return InterfaceFacts(isPhysical: exists("device"), isPort: exists("master"), link: link)
     }

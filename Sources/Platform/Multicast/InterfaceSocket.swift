@@ -60,7 +60,7 @@ final class InterfaceSocket {
         set(SOL_SOCKET, SO_REUSEADDR, Int32(1)) && set(SOL_SOCKET, SO_REUSEPORT, Int32(1))
     }
 
-    /// Binds to the group, which keeps out what was sent to this machine alone, or to `port` where that cannot be.
+    /// Binds to the group, which excludes datagrams to this machine alone, or to `port` on systems that cannot do so.
     private func bindToGroup(or port: SocketAddress) -> Bool {
         let place = canBindToGroup ? group : SystemAddress(port)
         return unsafe place.withPointer { unsafe bind(descriptor, $0, $1) } == 0
@@ -77,7 +77,7 @@ final class InterfaceSocket {
         _ = group.sendDatagram(bytes, from: descriptor)
     }
 
-    /// Takes what has come, if anything has.
+    /// Receives a datagram if one is available.
     func receive(into buffer: inout [UInt8]) -> Reception {
         switch DatagramReception(from: descriptor, into: &buffer) {
         case .datagram(let count, let source):

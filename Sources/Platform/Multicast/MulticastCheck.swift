@@ -4,9 +4,9 @@ internal import Identity
 package enum MulticastCheck {
     /// The outcome on an interface.
     package enum Outcome: String, Hashable, Sendable {
-        /// The datagram that was sent came back.
+        /// The sent datagram was received.
         case heard
-        /// Nothing came back.
+        /// No datagram was received.
         case silent
         /// The system refused to join a group.
         case refused
@@ -19,7 +19,7 @@ package enum MulticastCheck {
         package let outcome: Outcome
     }
 
-    /// The time spent listening; datagrams that one sends oneself come back at once.
+    /// The time spent listening; a socket's own datagrams return at once.
     private static let patience = Duration.milliseconds(500)
 
     /// Joins the standard groups on each interface that carries multicast, on a port where no node listens, and listens.

@@ -1,12 +1,12 @@
 package import Identity
 
-/// A datagram that was heard in a multicast group; nothing about it is proved.
+/// A datagram that was received in a multicast group; nothing about it is verified.
 package struct MulticastDatagram: Hashable, Sendable {
     /// The payload: 1 to ``byteLimit`` bytes.
     package var bytes: [UInt8]
     /// The claimed sender; an IPv6 link-local source has the interface's number as its scope.
     package var source: SocketAddress
-    /// The number of the interface on which it was heard.
+    /// The index of the interface on which it was received.
     package var interface: UInt32
 
     package init(bytes: [UInt8], source: SocketAddress, interface: UInt32) {

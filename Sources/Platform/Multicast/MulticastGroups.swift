@@ -7,8 +7,8 @@ public struct MulticastGroups: Hashable, Sendable {
     /// The group and port of IPv6; nil leaves IPv6 out.
     public let ipv6: SocketAddress?
 
-    /// Uses other groups or ports than the usual ones; nil when an address is no group, of the other family, or has
-    /// port 0.
+    /// Uses other groups or ports than the standard ones; nil if an address is not a group, of the other family, or has port
+    /// 0.
     public init?(ipv4: SocketAddress?, ipv6: SocketAddress?) {
         guard ipv4.map({ $0.isMulticast && !$0.isIPv6 && $0.port != 0 }) ?? true,
             ipv6.map({ $0.isMulticast && $0.isIPv6 && $0.port != 0 }) ?? true

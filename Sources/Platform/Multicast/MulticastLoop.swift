@@ -3,8 +3,7 @@ internal import Identity
 
 /// The one thread behind a ``MulticastSocket``: it owns the sockets of all interfaces.
 ///
-/// Everything in here belongs to that thread once ``start()`` was called, except what is `Sendable` and constant; hence
-/// `@unchecked Sendable`.
+/// All state belongs to that thread after ``start()``, except `Sendable` constants; hence `@unchecked Sendable`.
 final class MulticastLoop: @unchecked Sendable {
     /// A message from another thread.
     enum Mail: Sendable {
@@ -110,7 +109,7 @@ final class MulticastLoop: @unchecked Sendable {
         end.fulfil(())
     }
 
-    /// Sends what waits to be sent; false when it was the last.
+    /// Sends the queued datagrams; returns false if the socket was closed.
     private func takeMail() -> Bool {
         let (outgoing, isClosed) = mailbox.withLock { mailbox in
             defer { mailbox.outgoing = [] }
@@ -135,7 +134,7 @@ final class MulticastLoop: @unchecked Sendable {
         return isFlooded
     }
 
-    /// Reads what a socket has, within bounds, and returns how the last read went.
+    /// Reads the datagrams of a socket, up to a limit, and returns the result of the last read.
     private func takeTurn(_ socket: InterfaceSocket) -> Reception {
         for _ in 0..<Self.datagramsPerTurn {
             let reception = socket.receive(into: &buffer)

@@ -1,13 +1,12 @@
 internal import Concurrency
 package import Identity
 
-/// Speaks and listens in the multicast groups of a local network, on every interface on which a node can be dialled.
+/// Sends to and receives from the multicast groups of a local network, on every interface on which a node can be dialled.
 ///
-/// Interfaces may come, go and change: the socket follows, and reports each time at which addresses the node can be
-/// dialled now. One thread waits in the system for all of it and costs nothing while nothing happens. Releasing the
-/// socket closes it.
+/// The socket adapts to added, removed and changed interfaces, and reports the addresses at which the node can be dialled.
+/// One thread waits in the system for all events and is idle otherwise. Releasing the socket closes it.
 ///
-/// On iOS the app needs the entitlement `com.apple.developer.networking.multicast`; without it nothing is heard.
+/// On iOS the app needs the entitlement `com.apple.developer.networking.multicast`; without it nothing is received.
 package final class MulticastSocket: Sendable {
     /// The settings of a socket.
     package struct Configuration: Sendable {
@@ -37,9 +36,9 @@ package final class MulticastSocket: Sendable {
     package let localAddresses: AsyncStream<[SocketAddress]>
     private let loop: MulticastLoop
 
-    /// Opens what can be opened now; interfaces that refuse are tried again.
+    /// Opens the sockets that can be opened now; interfaces that refuse are tried again.
     ///
-    /// - Throws: ``MulticastError`` when the process has no more descriptors or threads.
+    /// - Throws: ``MulticastError`` if the process has no more descriptors or threads.
     package static func open(_ configuration: Configuration) throws(MulticastError) -> MulticastSocket {
         guard let events = NetworkEvents() else { throw .noDescriptors }
         let (datagrams, heard) = AsyncStream.makeStream(

@@ -40,7 +40,7 @@ final class DatagramSocket: Sendable {
         return errno == EAGAIN || errno == ENOBUFS || errno == EINTR ? 0 : errno
     }
 
-    /// Takes what has come, if anything has.
+    /// Receives a datagram if one is available.
     func receive(into buffer: inout [UInt8]) -> DatagramReception {
         DatagramReception(from: descriptor, into: &buffer)
     }

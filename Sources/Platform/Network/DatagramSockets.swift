@@ -5,7 +5,7 @@ package import Identity
 ///
 /// A node's own protocols do not go through here: their socket belongs to the transport.
 package final class DatagramSockets: Sendable {
-    /// A datagram that came to one of the sockets; nothing about it is proved.
+    /// A datagram that arrived at one of the sockets; nothing about it is verified.
     package struct Datagram: Hashable, Sendable {
         package let bytes: [UInt8]
         package let source: SocketAddress
@@ -64,7 +64,7 @@ package final class DatagramSockets: Sendable {
         close()
     }
 
-    /// Ends ``datagrams``; the ports are free once the last reference is gone.
+    /// Ends ``datagrams``; the ports are freed when the last reference is released.
     package func close() {
         isClosed.withLock { $0 = true }
         events.wake()

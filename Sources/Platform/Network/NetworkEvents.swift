@@ -11,7 +11,7 @@ final class NetworkEvents: @unchecked Sendable {
     private let news: Int32
     private var waiting: [pollfd] = []
 
-    /// Fails when the system has no more descriptors.
+    /// Fails if the system has no more descriptors.
     init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }

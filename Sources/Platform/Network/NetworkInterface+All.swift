@@ -14,7 +14,7 @@ extension NetworkInterface {
             // An alias of an older kind, such as `eth0:1`, has the number of the interface itself.
             let index = unsafe if_nametoindex(entry.pointee.ifa_name)
             guard index != 0, let name = unsafe entry.pointee.ifa_name.map({ unsafe String(cString: $0) }) else {
-                continue  // it went while we looked
+                continue  // it was removed meanwhile
             }
             let flags = unsafe entry.pointee.ifa_flags
             func has(_ flag: Int) -> Bool { flags & UInt32(flag) != 0 }

@@ -2,14 +2,14 @@ package import Identity
 
 /// The addresses at which others can dial this machine.
 package enum OwnAddresses {
-    /// The most addresses that are announced; the most useful ones come first.
+    /// The most addresses that are announced; the most useful ones are first.
     package static let limit = 8
 
-    /// Works out what to announce for sockets that are bound to `bound`.
+    /// Returns the addresses to announce for sockets that are bound to `bound`.
     ///
-    /// An unspecified address stands for every address of its family on the interfaces that are up. Loopback addresses
-    /// count only when there is no other, because they mean a different machine elsewhere. Scopes are left out for this
-    /// reason, too. IPv4 comes before IPv6 and link-local addresses come last; without repetitions.
+    /// An unspecified address denotes every address of its family on the interfaces that are up. Loopback addresses count
+    /// only if there are no others, because they denote another machine elsewhere. Scopes are removed for this reason, too.
+    /// IPv4 precedes IPv6, and link-local addresses are last; there are no duplicates.
     package static func dialable(
         bound: [SocketAddress],
         interfaces: [NetworkInterface],

@@ -26,8 +26,8 @@ final class TerminalDevice {
 
     /// Shows the question and reads a line.
     ///
-    /// Signals that come meanwhile are held in a pipe of our own instead of ending the process, because a terminal
-    /// left silent stays so for the shell. The terminal gets `closing` after the question, whatever ended it.
+    /// Signals that arrive meanwhile are held in a pipe instead of ending the process, because a terminal without echo stays
+    /// so for the shell. `closing` is written to the terminal after the question, however it ended.
     func ask(
         _ question: String,
         isHidden: Bool,
@@ -62,9 +62,9 @@ final class TerminalDevice {
             _ = close(ends[1])
         }
         guard !isHidden || isChanged else { throw failure("silence") }
-        // Discard what was typed before the question was shown: it is no answer to it.
+        // Discard input from before the question, which is not an answer to it.
         if !isHidden { _ = tcflush(descriptor, TCIFLUSH) }
-        defer { try? show(closing) }  // a terminal that is gone shows nothing either
+        defer { try? show(closing) }  // a closed terminal shows nothing
         try show(question)
         return try readLine(signals: ends[0], limit: limit, until: end)
     }

@@ -1,10 +1,10 @@
 package import Bytes
 internal import Concurrency
 
-/// Asks the person at the terminal, past whatever standard input and output are connected to.
+/// Asks the user at the controlling terminal, independently of standard input and output.
 ///
-/// While a secret is typed the terminal does not show it. It shows again what is typed when the question is answered,
-/// fails, or the process is interrupted or stopped from the keyboard.
+/// The terminal does not echo a secret while it is typed. The echo is restored when the question is answered, fails, or the
+/// process is interrupted or stopped from the keyboard.
 package struct TerminalPrompt: Sendable {
     /// The longest answer, in bytes.
     package static let answerBytes = 1024
@@ -78,7 +78,7 @@ package struct TerminalPrompt: Sendable {
                     return bytes
                 case .ended: throw .ended
                 case .signal(let number):
-                    // The terminal is as it was before; now the signal may do what it would have done.
+                    // The terminal is restored; now deliver the signal.
                     SystemProcess.raise(number)
                     guard SystemProcess.isStopSignal(number) else { throw .interrupted }
                 }
@@ -97,7 +97,7 @@ package enum TerminalPromptError: Error, Hashable, Sendable {
     case tooLong
     /// The two answers differed three times.
     case noAgreement
-    /// A signal came instead.
+    /// A signal interrupted the question.
     case interrupted
     /// The program ended the question.
     case ended

@@ -1,10 +1,10 @@
 extension VaultFile {
-    /// Writes every key of `storage` into a vault of its own at `path`, such as a backup on another disk.
+    /// Writes every key of `storage` into a new vault at `path`, such as a backup on another disk.
     ///
-    /// Only the vault is left there: no lock, since no process keeps it open.
+    /// Only the vault remains there: no lock, since no process keeps it open.
     ///
-    /// - Throws: ``KeychainError/alreadyExists(path:)``, `unsuitablePassphrase`, `unableToStore`, or what reading
-    ///   `storage` throws.
+    /// - Throws: ``KeychainError/alreadyExists(path:)``, `unsuitablePassphrase`, `unableToStore`, or an error of reading
+    ///   `storage`.
     public static func export(
         _ storage: some KeyStorage,
         to path: String,
@@ -36,7 +36,7 @@ extension VaultFile {
         do {
             try checkPrivate(path, fileSystem: fileSystem)
         } catch {
-            // Disks for backups often know no modes; the passphrase is what protects a copy.
+            // Disks for backups often have no modes; the passphrase protects a copy.
             guard case .exposed = error, case .passphrase = secret else { throw error }
         }
         let (_, entries) = try read(path, secret: secret, fileSystem: fileSystem)

@@ -38,7 +38,7 @@ extension VaultFile {
         )
     }
 
-    /// A key with a salt of its own.
+    /// Derives a key with a new salt.
     static func newKey(
         _ secret: VaultSecret,
         derivation: VaultKeyDerivation?,
@@ -78,7 +78,7 @@ extension VaultFile {
         }
     }
 
-    /// The lock is a file of its own, because the vault itself is replaced at each change.
+    /// Takes the lock, which is a separate file, because the vault itself is replaced at each change.
     private static func lock(_ path: String, fileSystem: some FileSystem) throws(KeychainError) -> FileLock {
         do {
             return try FileLock(path: path + ".lock", fileSystem: fileSystem)
