@@ -221,13 +221,13 @@ package struct Kademlia: Sendable {
         /// The number of leading bits that its id shares with this node's.
         package let bucket: Int
         package let isConnected: Bool
-        /// Whether no query to it has failed.
+        /// Whether no query to it has failed since its last response.
         package let isAlive: Bool
     }
 
     /// The health of the table.
     package struct Health: Hashable, Sendable {
-        /// Members in the table that are not suspected to be gone.
+        /// The live members in the table.
         package var contacts = 0
         /// Members connected, in the table or not.
         package var connected = 0

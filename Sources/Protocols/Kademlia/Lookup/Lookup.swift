@@ -23,7 +23,7 @@ struct Lookup: Sendable {
         var candidates: Int
         /// Whether late ones are waited for even if few name them: they may be as new as this node.
         var isPatient = false
-        /// Members beyond the nearest that are queried too, so that they stand in for those that turn out to be gone.
+        /// The members beyond the nearest that are queried too, as replacements for those that fail.
         var reserve = 0
         /// Queries at most; an honest network never needs as many.
         var queries = 160
@@ -308,7 +308,7 @@ struct Lookup: Sendable {
         }
     }
 
-    /// The number of nearest candidates that are not known to be gone, and of those that have answered.
+    /// The number of nearest candidates that have not failed, and of those among them that have answered.
     var nearHopeful: (count: Int, answered: Int) {
         var (count, answered) = (0, 0)
         for candidate in self.candidates where !self.isOut(candidate) {

@@ -19,7 +19,7 @@ struct RoutingTable: Sendable {
         /// Since when it has been in the table.
         let since: Duration
 
-        /// Whether no query to it has failed.
+        /// Whether no query to it has failed since its last response.
         var isAlive: Bool { self.failures == 0 }
 
         var contact: Contact { Contact(peerId: self.peerId, addresses: self.addresses) }
