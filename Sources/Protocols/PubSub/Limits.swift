@@ -41,7 +41,7 @@ extension PubSub {
         package var requestsPerSecond = 1
         package var requestsAtOnce = 32
         /// The streams that a member may announce per second in the long run: twice the most that it announces in a round of
-        /// anti-entropy, because each costs a lookup of the stream.
+        /// anti-entropy, because each may cost a scan of all streams.
         package var announcementsPerSecond = 2048
         /// The burst of announced streams: all known streams, when two members connect, and some seconds of anti-entropy.
         package var announcementsAtOnce = 8192

@@ -23,7 +23,7 @@ struct Mesh: Sendable {
     private var links: OrderedDictionary<PeerId, Neighbour> = [:]
     /// The members that were requested to be neighbours and have not answered.
     private var requested = OrderedSet<PeerId>()
-    /// The members that declined since the last acceptance.
+    /// The number of members that declined since the last acceptance.
     private var declines = 0
     /// Whether the last report stated that no neighbour is left.
     private var isReportedIsolated = true
