@@ -31,7 +31,7 @@ struct Announcement: Equatable, Sendable {
     static let maximumAddressCount = 8
     private static let version: UInt8 = 1
     private static let goodbyeFlag: UInt8 = 1
-    /// The fields of a token that the announcement does not repeat: expiry and signature.
+    /// The bytes of a token that the announcement does not contain otherwise: expiry and signature.
     private static let tokenFields = 65..<AccessToken.byteCount
 
     /// The signer's public key, whose SHA-256 is the sender's id.
