@@ -9,7 +9,7 @@ extension Reach {
         case refused(by: PeerId, Refusal)
         /// An offer of the peer was forwarded by this one.
         case forwardedOfferReceived(by: PeerId)
-        /// The session has begun; `observed` is the peer's address that the coordinator sees, which perhaps also relays.
+        /// The session has begun; the coordinator sees the peer at `observed`, and perhaps relays.
         case introduced(by: PeerId, observed: SocketAddress?, isRelayed: Bool)
         /// The mapping behaviour of the two NATs.
         case mappings(own: MappingBehaviour, peer: MappingBehaviour)
