@@ -155,7 +155,7 @@ package struct Services: Sendable {
         self.rotation.next(of: path, in: self.offers, excluding: excluding, suspects: self.members.suspects)
     }
 
-    /// Whether a path has a provider that is not suspected to be gone.
+    /// Whether a path has a provider that is not suspect.
     package func canRoute(_ path: RequestPath, excluding: [PeerId]) -> Bool {
         self.rotation.providers(of: path, in: self.offers).contains {
             !excluding.contains($0.peer) && !self.members.suspects.contains($0.peer)
