@@ -14,7 +14,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         case handshaking
         /// Can become `closing`.
         case open
-        /// Nothing but the answer to late packets is left. Can become `gone`.
+        /// Only late packets are answered. Can become `gone`.
         case closing(ClosingPeriod)
         /// No packet is routed to it.
         case gone
