@@ -90,7 +90,7 @@ struct VaultHeader: Hashable {
 
     /// Checks the format of every version: the magic, and a header of the stated length that ends in its checksum.
     ///
-    /// A newer version is only accepted from a header whose checksum is correct.
+    /// A newer version is only reported if the header's checksum is correct.
     private static func checkPrologue(of file: [UInt8], path: String) throws(KeychainError) {
         guard file.starts(with: magic) || (file.count < magic.count && magic.starts(with: file)) else {
             throw .foreign(path: path)
