@@ -9,7 +9,7 @@ public struct DiscoveredPeer: Hashable, Sendable {
     public enum Source: String, Hashable, Sendable, CaseIterable {
         /// It is heard on the local network.
         case localNetwork
-        /// Members told of it in the network's hash table, and it answered.
+        /// Members published its record in the network's hash table, and it answered.
         case hashTable
     }
 
@@ -25,8 +25,8 @@ public struct DiscoveredPeer: Hashable, Sendable {
 
 /// Finds members on the local network, by beacons that only members of the same network can read.
 ///
-/// A node does so by itself while it runs, unless ``RunarNodeConfig/discoveryGroups`` is nil; this turns it on and off
-/// at run time and says who is heard.
+/// A node runs discovery by itself unless ``RunarNodeConfig/discoveryGroups`` is nil; this type starts and stops it at run
+/// time and lists the discovered members.
 public struct DiscoveryService: Sendable {
     let node: RunarNode
 
@@ -51,7 +51,7 @@ public struct DiscoveryService: Sendable {
 
     /// The members that are heard on the local network at this moment, ascending.
     public func getDiscoveredPeers(for networkId: NetworkId) -> [DiscoveredPeer] {
-        guard let driver = try? self.node.running() else { return [] }  // nobody is heard while it is stopped
+        guard let driver = try? self.node.running() else { return [] }  // a stopped node discovers no peers
         return driver.heardPeers(in: networkId).map { peer, addresses in
             DiscoveredPeer(peerId: peer, networkId: networkId, addresses: addresses, sources: [.localNetwork])
         }

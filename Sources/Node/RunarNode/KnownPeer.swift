@@ -13,7 +13,7 @@ public struct KnownPeer: Hashable, Sendable {
     public let label: String?
     /// The last time at which it was connected: now if it is; nil for never.
     public let lastSeen: Date?
-    /// Whether this device was told by a person where to dial it.
+    /// Whether a person entered an address of the peer on this device.
     public let isGiven: Bool
     /// Whether the latest search of a network's hash table named it.
     public let isInHashTable: Bool

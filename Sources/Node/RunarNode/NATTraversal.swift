@@ -95,7 +95,7 @@ public struct NATTraversal: Sendable {
 public enum NATTraversalError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The port is not the one that this node listens on.
     case wrongPort(UInt16, own: UInt16)
-    /// The text names no usable address; with what is wrong.
+    /// The text contains no usable address; with the reason.
     case badAddress(String, String)
     /// The server gave no answer; with the reason.
     case noAnswer(String, String)

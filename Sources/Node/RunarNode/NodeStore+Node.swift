@@ -8,7 +8,7 @@ internal import NodeCore
 internal import NodeStore
 internal import Platform
 
-// What a node keeps, in the words of the store.
+// The state of a node in terms of the store.
 extension NodeStore {
     /// Leaves everything in one file after a stop; a failure is logged, and nothing is lost.
     func checkpoint(_ logger: Logger) {

@@ -3,8 +3,8 @@ public import Identity
 
 /// Makes the QR codes by which people hand over networks, ids, tokens, addresses and invitations.
 ///
-/// A camera reads them with `QRCodeScanner`, and everything that takes a text of ours takes what it says. At level M all
-/// of them are at most version 15, which every camera reads from a screen.
+/// A camera reads them with `QRCodeScanner`; each function that accepts one of these texts accepts the scanned one. At level
+/// M all of them are at most version 15, which every camera reads from a screen.
 public struct QRCodeGenerator: Sendable {
     /// The level of error correction of its codes.
     public let level: ErrorCorrectionLevel

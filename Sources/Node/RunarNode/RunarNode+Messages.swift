@@ -9,13 +9,13 @@ internal import PubSub
 extension RunarNode {
     /// Returns the current path of a connected peer's packets; nil when it is not connected.
     public func path(to peer: PeerId) -> PeerPath? {
-        guard let driver = try? self.running() else { return nil }  // nobody is connected while it is stopped
+        guard let driver = try? self.running() else { return nil }  // a stopped node has no connections
         return driver.path(to: peer)
     }
 
     /// Returns the current smoothed round-trip time to a peer; nil when it is not connected, or before a measurement.
     public func roundTrip(to peer: PeerId) -> Duration? {
-        (try? self.running())?.roundTrip(to: peer)  // nobody is connected while it is stopped
+        (try? self.running())?.roundTrip(to: peer)  // a stopped node has no connections
     }
 
     /// Sends a message in bincode and returns once a listener on the peer has it, dialling the peer first if need be.
@@ -108,7 +108,7 @@ extension RunarNode {
             if let driver = self.phases.driver { driver.receiveFiles(receiver) }
             return current
         }
-        // What it owns may come back here when it goes: let it go outside.
+        // The objects that `before` owns may call this again when they are released: release them outside the lock.
         withExtendedLifetime(before) {}
     }
 }

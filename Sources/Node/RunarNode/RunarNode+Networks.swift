@@ -99,12 +99,12 @@ extension RunarNode {
         return PeerConnection(peerId: peerId, networkId: networkId, address: place)
     }
 
-    /// Connects to a member and keeps the connection, wherever it is: at the addresses that are known, that other members
-    /// know, or brought together by them; ``path(to:)`` says by which way.
+    /// Connects to a member and keeps the connection: at its known addresses, at addresses from other members, or through
+    /// NAT traversal with their help; ``path(to:)`` returns the path in use.
     ///
     /// - Parameters:
-    ///   - peerId: Whom to connect to.
-    ///   - networkId: Of which network it is a member.
+    ///   - peerId: The member.
+    ///   - networkId: The network of the member.
     ///   - overRelay: Whether to begin over another member as a relay even where a direct way works; like every relayed
     ///     connection it becomes direct within seconds where it can.
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
@@ -219,9 +219,9 @@ extension RunarNode {
 
     /// Signs a token that makes `peerId` a member until `expiration` (whole seconds; nil without end).
     ///
-    /// The token's text says where the members listen for its holder. `label` is what this device's person calls the
-    /// peer from now on; nil leaves an earlier one. A device may have another token like it before this one ends,
-    /// unless `isRenewable` is false or it is revoked.
+    /// The token's text contains addresses of members for its holder. `label` is the peer's new label, chosen by this
+    /// device's person; nil keeps the current one. A device may receive another such token before this one expires, unless
+    /// `isRenewable` is false or it is revoked.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/badToken(_:)`` if the peer was revoked: a returning device
     ///   makes a new key; ``IdentityError`` for a bad label.

@@ -111,7 +111,7 @@ extension RunarNode {
         let driver = try self.running()
         let start = self.clock.now().monotonic
         let (pending, queue) = AsyncStream.makeStream(of: String.self)
-        // The driver tells it under its lock; what is called here may ask the node something.
+        // The driver calls this under its lock, but `onPending` may call the node, so it runs outside.
         let grant = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await digits in pending { onPending(digits) } }
             defer { queue.finish() }
@@ -121,7 +121,8 @@ extension RunarNode {
             try await driver.reach(invitation.inviter, in: invitation.networkId)
             return NewMembership(metadata: grant.metadata, isConnected: true)
         } catch {
-            // A member it is already; the node goes on trying. An inviter that goes away at once was connected, too.
+            // The membership exists, and the node keeps dialling. An inviter that disconnected at once counts as connected,
+            // too.
             let wasConnected = driver.wasAdmitted(invitation.inviter, in: invitation.networkId, since: start)
             return NewMembership(metadata: grant.metadata, isConnected: wasConnected)
         }
@@ -209,7 +210,7 @@ extension RunarNode {
     }
 }
 
-// What a diagnosis asks for.
+// The state for a diagnosis.
 extension RunarNode {
     /// The membership of this device in each of its networks.
     ///
@@ -267,7 +268,7 @@ extension RunarNode {
     }
 }
 
-// What a person looks at.
+// The peers for display.
 extension RunarNode {
     /// Everybody in a network but this device: those who were given a token here, were met, are connected, or were
     /// revoked, ascending.

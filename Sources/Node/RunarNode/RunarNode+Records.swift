@@ -20,9 +20,9 @@ extension RunarNode {
     ///
     /// Each member has one value under a key; readers get the newest of all. Members can read what is stored.
     ///
-    /// With the usual `lifetime` the node writes the record again before it expires, under a version higher by one, so
-    /// that it lasts as long as this device is on the network every few days. A shorter one, the longest is seven days,
-    /// ends the record when it is over.
+    /// With the default `lifetime` the node writes the record again before it expires, under a version higher by one, so
+    /// that it lasts as long as this device is on the network every few days. A record with a shorter one, at most seven
+    /// days, expires after it.
     ///
     /// A key has 1 to 1 024 bytes, a value at most 65 536. When the `condition` does not hold,
     /// ``DHTError`` (`conflict`) says what holds instead. With `cache`, reads on this device are answered with the
@@ -224,7 +224,8 @@ extension RunarNode {
     }
 }
 
-// What this device read and wrote in its hash tables lately; see the `cache` parameter of `dhtPut` and `dhtGet`.
+// The values that this device recently read and wrote in its hash tables; see the `cache` parameter of `dhtPut` and
+// `dhtGet`.
 extension RunarNode {
     /// Forgets everything that was cached of a network.
     public func clearCache(networkId: NetworkId) {
@@ -248,7 +249,7 @@ extension RunarNode {
     /// The time after which an unseen peer is forgotten: half a year, six times the usual life of a token.
     private static let peerLifeSeconds: UInt64 = 180 * 86_400
 
-    /// Tells a driver what the store knows.
+    /// Restores the state of a driver from the store.
     func load(into driver: NodeDriver) throws {
         self.settings.fileReceiver.withLock { driver.receiveFiles($0) }
         driver.apply(.receivesMail(self.mailService.isReceiving))
@@ -268,7 +269,7 @@ extension RunarNode {
         }
     }
 
-    /// Tells a driver what the store knows of a network of which this device is a member.
+    /// Restores the state of a network of which this device is a member from the store.
     func load(_ network: NetworkId, into driver: NodeDriver) throws {
         guard let record = try self.store.network(network), let token = try record.accessToken() else { return }
         let revocations = try self.store.revocationSet(of: network)

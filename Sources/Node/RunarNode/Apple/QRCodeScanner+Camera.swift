@@ -7,7 +7,7 @@ internal import QRCode
 
 /// The device's camera, whose frames go to a scanner.
 ///
-/// The application must say in its `Info.plist` why it wants the camera (`NSCameraUsageDescription`). A capture session is
+/// The application must describe its use of the camera in `Info.plist` (`NSCameraUsageDescription`). A capture session is
 /// not `Sendable`; this one is configured, started and stopped on one queue, hence `@unchecked Sendable`.
 public final class QRCodeCamera: @unchecked Sendable {
     /// Why there are no frames.

@@ -6,7 +6,7 @@ struct KeyGuarding: Hashable, Sendable {
     /// Whether the node must not start if its key storage does not enforce biometrics.
     let requiresBiometrics: Bool
     let accessControl: AccessControl
-    /// Whether the keys may be used while the app is out of sight, and so the node may go on there.
+    /// Whether the keys may be used while the app is in the background, so that the node may continue to run there.
     let allowsBackgroundAccess: Bool
 
     init(_ config: RunarKeychainConfig?) {
@@ -36,7 +36,7 @@ struct KeyGuarding: Hashable, Sendable {
 }
 
 extension RunarKeychainConfig {
-    /// Whether a finger or a face is to be had, and nothing in its place.
+    /// Whether biometric authentication is required, without a password as a fallback.
     fileprivate var requiresBiometrics: Bool {
         self.requireBiometric || (self.useTouchID && !self.allowApplicationPassword)
     }

@@ -56,7 +56,8 @@ struct NodeStores: Sendable {
         return FilePath.joining(FilePath.joining(try DataDirectory.place(), "apps"), name)
     }
 
-    /// A vault and a database in a directory of the user alone; without a `secret` a key file beside the vault opens it.
+    /// A vault and a database in a directory that only the user can access; without a `secret`, a key file in the same
+    /// directory opens the vault.
     static func inDirectory(_ path: String, statePath: String?, secret: VaultSecret? = nil) throws -> NodeStores {
         let home = try DataDirectory(at: path)
         let lock = try home.lockForNode()

@@ -1,6 +1,6 @@
 /// The discovery, the peer limit and the network interfaces of a node.
 ///
-/// All fields exist on every system; where one means something on some systems only, it says so.
+/// All fields exist on every system. The documentation of a field states if only some systems use it.
 public final class RunarNetworkConfig {
     /// Whether members are looked for on the local network.
     public var enableDiscovery = true
@@ -19,7 +19,7 @@ public final class RunarNetworkConfig {
     public var allowCellularDiscovery = true
     /// The one network interface to use, such as "en0"; the node listens on the addresses that it has at the start.
     public var bindToInterface: String?
-    /// Whether IPv6 is used beside IPv4.
+    /// Whether IPv6 is used in addition to IPv4.
     public var enableIPv6 = true
 
     /// The standard.

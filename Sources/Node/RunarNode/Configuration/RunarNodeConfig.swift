@@ -7,7 +7,7 @@ public import Tracing
 
 /// The configuration of a ``RunarNode``: fill one in and make a node with it, which copies it.
 ///
-/// ``keychainConfig``, ``homePath`` or ``keyStorage`` says where the keys are, and thereby which device this is:
+/// ``keychainConfig``, ``homePath`` or ``keyStorage`` selects the storage of the keys, and thereby the device identity:
 /// ``nodeId`` is a label only.
 public final class RunarNodeConfig {
     /// The label that this device's person gave it; it identifies nothing, so two devices may have the same one.
@@ -18,8 +18,8 @@ public final class RunarNodeConfig {
     /// text means the one network that this device is a member of, as long as there is one alone. A name with a colon, which
     /// ends the network in a path, works here; in a path the network's id stands for it.
     public let defaultNetworkId: String
-    /// Further networks, by id or name; when there are any, this node takes part in these and the default one alone,
-    /// and otherwise in every network that it is a member of.
+    /// Further networks, by id or name; if empty, this node participates in every network that it is a member of, otherwise
+    /// only in these and the default one.
     public var networkIds: [String] = []
     /// The default time limit of a request, in milliseconds.
     public var requestTimeoutMs: UInt64 = 30_000
@@ -51,9 +51,9 @@ public final class RunarNodeConfig {
     /// A key file next to the vault opens it and is made with it: a reader of the disk has the keys. Set ``homeSecret``
     /// to have a passphrase open them.
     public var homePath: String?
-    /// The passphrase or key file that opens the vault in ``homePath``; nil for a key file beside the vault.
+    /// The passphrase or key file that opens the vault in ``homePath``; nil for a key file next to the vault.
     ///
-    /// A vault is made with it the first time, and so is a key file that is not there.
+    /// The first start creates the vault with it, and the key file if it does not exist.
     public var homeSecret: VaultSecret?
     /// The SQLite file for everything but keys; nil keeps it in memory when ``keyStorage`` is set, and otherwise in the
     /// home.
@@ -87,12 +87,12 @@ public final class RunarNodeConfig {
     public var cacheAge = Duration.seconds(300)
     /// The time for which the latest events of each member are kept for late subscribers; above zero, at most a day.
     public var eventWindow = Duration.seconds(1800)
-    /// Whether this device requests a new access token when two thirds of the old one's life are over.
+    /// Whether this device requests a new access token after two thirds of the old one's lifetime.
     public var renewsTokens = true
     /// Whether this device, where it owns a network, gives members new tokens on request.
     public var grantsRenewals = true
 
-    /// Creates a configuration; where the keys are must still be said.
+    /// Creates a configuration without a key storage, which must be set before use.
     public init(nodeId: String, defaultNetworkId: String) {
         self.nodeId = nodeId
         self.defaultNetworkId = defaultNetworkId

@@ -5,7 +5,7 @@ public struct EventTooLarge: Error, Hashable, Sendable, CustomStringConvertible 
     /// In bytes.
     public let found: Int
 
-    /// Says both.
+    /// The size of the event and the limit, with a remedy.
     public var description: String {
         "an event has at most \(self.limit) bytes, this one has \(self.found): store it and publish where it is"
     }

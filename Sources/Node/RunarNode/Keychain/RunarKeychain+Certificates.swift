@@ -151,7 +151,7 @@ extension RunarKeychain {
         return try Self.readable { try authority.issue(for: request, until: seconds, using: &random) }
     }
 
-    /// Says what is wrong with a certificate in the words of this library's callers.
+    /// Runs `body` and translates certificate errors to ``RunarKeychainError``.
     static func readable<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

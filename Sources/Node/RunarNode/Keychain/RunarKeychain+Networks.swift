@@ -25,13 +25,13 @@ extension RunarKeychain {
 
     /// Takes the key of a network that another device sealed to this one with ``wrapNetworkKey(_:for:)``.
     ///
-    /// - Throws: ``RunarKeychainError/notForThisDevice``; ``IdentityError`` when it was changed or holds another key than
-    ///   it says; ``KeychainError``.
+    /// - Throws: ``RunarKeychainError/notForThisDevice``; ``IdentityError`` when the message was changed or its network id
+    ///   does not belong to the key; ``KeychainError``.
     public func installNetworkKey(_ networkKeyMessage: Data) async throws {
         try self.install(NetworkKeyMessage(binary: networkKeyMessage))
     }
 
-    /// The public key of a network that this device can sign for, or nil; its id may come in either text form.
+    /// The public key of a network that this device can sign for, or nil; both text forms of the id are accepted.
     ///
     /// - Throws: ``IdentityError`` when it is no network's id, ``KeychainError``.
     public func getNetworkPublicKey(_ networkId: String) async throws -> String? {

@@ -4,11 +4,11 @@ internal import Crypto
 public import Identity
 public import Platform
 
-/// A person's and a device's keys in one ``KeyStorage``: the root key and what is derived from it, the keys of networks
-/// that this device signs for, and the certificate by which a person's devices know each other.
+/// A person's and a device's keys in one ``KeyStorage``: the root key and the keys derived from it, the keys of networks
+/// that this device signs for, and the certificate by which a person's devices recognise each other.
 ///
 /// Private keys stay in the storage: calls return public keys (padded base64, as in all JSON texts) and sealed or signed
-/// messages. ``RunarNode/keychain`` is the one of a node, and the one to use beside it.
+/// messages. A running node has its own, ``RunarNode/keychain``; use that one instead of a second instance.
 public final class RunarKeychain: Sendable {
     /// The functions of a node: reserve an index, note another network that it owns, and list the indices in use.
     struct Owner: Sendable {
@@ -25,7 +25,7 @@ public final class RunarKeychain: Sendable {
     /// Seconds since 1970.
     let now: @Sendable () -> UInt64
 
-    /// Uses the keys in `keyStorage`; new keys of the person are guarded as `accessControl` says.
+    /// Uses the keys in `keyStorage`; `accessControl` applies to new keys of the person.
     public convenience init(keyStorage: any KeyStorage, accessControl: AccessControl = AccessControl()) {
         let clocks = Clocks.system()
         self.init(keyStorage, accessControl, owner: nil) { clocks.wallSeconds() }
@@ -84,7 +84,7 @@ extension RunarKeychain {
 
     /// The public half of the root key.
     ///
-    /// It stands in no text, because it would tell which networks belong to one person: keep it on this device.
+    /// No message contains it, because it would link the networks of one person: keep it on this device.
     ///
     /// - Throws: ``RunarKeychainError/noRootKey``, ``KeychainError``.
     public func getUserRootPublicKey() async throws -> String {

@@ -59,17 +59,17 @@ extension RunarNode {
 
     /// Sets up another device of the person: a certificate, and a membership in each of `networks`.
     ///
-    /// Compare ``DeviceRequest/code`` with what the device shows before, and ``DeviceAnswer/code`` there afterwards.
-    /// This device gives itself a certificate, too, if it has none.
+    /// Compare ``DeviceRequest/code`` with the code on the new device before this call, and ``DeviceAnswer/code`` after it.
+    /// This device creates a certificate for itself, too, if it has none.
     ///
     /// - Parameters:
-    ///   - request: What the device shows.
+    ///   - request: The request that the device shows.
     ///   - networks: At most eight that this device signs for.
     ///   - expiration: The last second of the memberships; nil if they do not expire.
-    ///   - label: What this device's person calls the device from now on; nil leaves an earlier name.
+    ///   - label: The new label of the device, chosen by this device's person; nil keeps the current one.
     ///   - isAdmin: Whether the device gets the networks' keys, so that it can admit and revoke as this one does. That
     ///     cannot be taken back.
-    /// - Returns: What the device takes with ``setUp(with:)``.
+    /// - Returns: The answer that the device passes to ``setUp(with:)``.
     /// - Throws: ``RunarKeychainError``, ``NodeError/notTheOwner(_:)``, ``NodeError/badToken(_:)`` for a device that was
     ///   revoked, ``IdentityError``, ``KeychainError``, ``StorageError``.
     public func addDevice(
@@ -247,7 +247,7 @@ extension RunarNode {
 
     /// Makes this device the owner of a network again if its root key is; returns whether it is.
     ///
-    /// The root key alone does not say which networks it owns: their texts do, and the index is found by trying.
+    /// The root key does not contain the list of its networks; their metadata does, and the index is found by trial.
     ///
     /// - Throws: ``NetworkError/invalidSignature`` if the network's key did not sign the text, ``KeychainError``,
     ///   ``StorageError``.
@@ -291,8 +291,8 @@ extension RunarNode {
         }
     }
 
-    /// The index for a new network of `root`: the given one, or the next if all that came before are known, here or by
-    /// the counter beside the key.
+    /// The index for a new network of `root`: the given one, or the next one if all previous indices are known from the
+    /// store or from the counter stored with the key.
     ///
     /// - Throws: ``NodeError/networkIndexNeeded(next:)``, ``NodeError/networkIndexRefused(_:next:)``, ``StorageError``.
     func reserveNetworkIndex(of root: Ed25519KeyPair, _ wanted: UInt32?) throws -> UInt32 {

@@ -1,21 +1,21 @@
 /// Decides what a node does when the app or the machine that it runs on changes its state.
 ///
-/// A value without input or output: the drivers of each system tell it what happens and carry out what it answers, in
-/// order. So the rules are the same everywhere, and tested where there is no such system.
+/// A value without I/O: the driver of each system passes events to it and performs the returned actions in order. So the
+/// rules are the same everywhere, and are tested on systems without such an app.
 ///
 /// ```
-/// phone     background ──▶ stop inside a background task; or, where the person and the system allow work there,
-///                          go on with little until the system's time is over
+/// phone     background ──▶ stop inside a background task; or, if the person and the system allow background work,
+///                          reduced operations until the system's time expires
 ///           foreground ──▶ start again
-/// desktop   out of use ──▶ little;  in use ──▶ everything;  sleep and wake ──▶ ways are looked at anew
-/// all       end ──▶ let what is under way end;  short of memory ──▶ give back what is not needed
+/// desktop   inactive ──▶ reduced operations;  active ──▶ all;  sleep and wake ──▶ check all paths again
+/// all       termination ──▶ finish operations in flight;  low memory ──▶ release unused memory
 /// ```
 public struct LifecyclePlan: Hashable, Sendable {
     /// The kind of system that the app runs on.
     public enum System: Hashable, Sendable {
         /// Apps out of sight are stopped by the system: iOS.
         case phone
-        /// Apps out of sight go on: macOS.
+        /// Apps in the background continue to run: macOS.
         case desktop
         /// There is nothing to see: a service.
         case service
@@ -27,7 +27,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         case enteredBackground
         /// The app is about to be seen again.
         case willEnterForeground
-        /// The system's time for work in the background is over.
+        /// The system's time for work in the background has expired.
         case backgroundTimeEnded
         /// The person switched Background App Refresh on or off.
         case backgroundRefreshChanged(isAvailable: Bool)
@@ -49,7 +49,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         case networkAvailable
         /// There is no network.
         case networkUnavailable
-        /// A start that this plan asked for failed; `wasDenied` says that the person did not release the keys.
+        /// A start requested by this plan failed; `wasDenied` is whether the person did not release the keys.
         case startFailed(wasDenied: Bool)
     }
 
@@ -61,7 +61,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         case endBackgroundTask
         /// Close the connections and leave the network: ``RunarNode/stop(within:)``.
         case stop(within: Duration)
-        /// Go on the network again.
+        /// Start the node again.
         case start
         /// Begin nothing new, let what is under way end, and stop: ``RunarNode/drain(within:)``.
         case drain(within: Duration)
@@ -83,7 +83,7 @@ public struct LifecyclePlan: Hashable, Sendable {
     private enum Place: Hashable, Sendable {
         /// Seen, or on a system where that makes no difference. May become `background` or `ended`.
         case foreground
-        /// Out of sight, with a node that goes on for as long as the system allows. May become any other.
+        /// In the background, with a node that runs for as long as the system allows. May become any other.
         case background
         /// Out of sight, with a node that this plan stopped. May become `foreground` or `ended`.
         case stopped
@@ -98,9 +98,9 @@ public struct LifecyclePlan: Hashable, Sendable {
     public static let patience = Duration.seconds(10)
     /// The time limit of a stop when the task has lasted for ``backgroundTime``.
     public static let latePatience = Duration.seconds(4)
-    /// The time for what is under way on a phone when the app ends: the system allows five seconds in all.
+    /// The time for operations in flight on a phone when the app ends: the system allows a total of five seconds.
     public static let endPatience = Duration.seconds(2)
-    /// After how long a node that goes on in the background is to hear ``Event/backgroundTimeEnded``.
+    /// The time after which a node that runs in the background receives ``Event/backgroundTimeEnded``.
     public static let backgroundTime = Duration.seconds(20)
 
     private let system: System
@@ -110,19 +110,19 @@ public struct LifecyclePlan: Hashable, Sendable {
 
     /// Makes a plan for an app that is seen.
     ///
-    /// Work goes on in the background of a phone if `allowBackgroundAccess` says that the node's keys may be used there,
-    /// and the person has not switched Background App Refresh off for the app.
+    /// Work continues in the background of a phone if `allowBackgroundAccess` permits the use of the node's keys there, and
+    /// the person has not switched Background App Refresh off for the app.
     public init(system: System, allowBackgroundAccess: Bool = false, isBackgroundRefreshAvailable: Bool = false) {
         self.system = system
         self.allowsBackgroundAccess = allowBackgroundAccess
         self.isBackgroundRefreshAvailable = isBackgroundRefreshAvailable
     }
 
-    /// Notes what happened and says what to do, in order; `isRunning` is whether the node is on the network or starting.
+    /// Handles an event and returns the actions to perform, in order; `isRunning` is whether the node runs or is starting.
     ///
-    /// A node that its app has stopped stays stopped. One that could not start tries again when the app becomes active,
-    /// when there is a network, and when the app is seen anew; only the last of these if the person denied the keys, since
-    /// the system's own question makes the app active again.
+    /// A node that its app has stopped remains stopped. A node that could not start tries again when the app becomes active,
+    /// when a network becomes available, and when the app enters the foreground; only in the last case if the person denied
+    /// the keys, since closing the system's own prompt makes the app active again.
     public mutating func handle(_ event: Event, isRunning: Bool) -> [Action] {
         guard self.place != .ended else { return [] }
         switch event {

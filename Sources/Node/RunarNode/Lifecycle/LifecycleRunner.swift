@@ -1,12 +1,12 @@
 internal import Concurrency
 internal import Logging
 
-/// Tells a ``LifecyclePlan`` what happens to an app and has its node do what it answers, one thing after the other.
+/// Passes the events of an app to a ``LifecyclePlan`` and performs the returned actions on its node, one at a time.
 ///
 /// A stop that is under way when the app is seen again is finished first; then the node starts. The system's background
 /// task lasts until the stop in it is done, or out of patience.
 package final class LifecycleRunner: Sendable {
-    /// The system's permission to go on for a while after the app went out of sight.
+    /// The system's permission to run for a while after the app entered the background.
     package struct BackgroundTask: Sendable {
         package var begin: @Sendable () async -> Void
         package var end: @Sendable () async -> Void
@@ -40,7 +40,7 @@ package final class LifecycleRunner: Sendable {
         (self.events, self.queue) = AsyncStream.makeStream(of: LifecyclePlan.Event.self)
     }
 
-    /// Notes that something happened; what is to be done is done by ``run()``.
+    /// Queues an event, which ``run()`` handles.
     package func tell(_ event: LifecyclePlan.Event) {
         self.queue.yield(event)
     }
@@ -50,7 +50,7 @@ package final class LifecycleRunner: Sendable {
         self.queue.finish()
     }
 
-    /// Does what is to be done until ``finish()``.
+    /// Handles events until ``finish()``.
     package func run() async {
         for await event in self.events {
             let isRunning = self.node.isRunning || self.node.isStarting

@@ -31,7 +31,7 @@ extension RunarNode {
         return driver.endpoint.localAddresses
     }
 
-    /// Goes on the network and reaches for the peers that were connected before.
+    /// Starts the node and dials the peers that were connected before.
     ///
     /// Starting twice does no harm: a start waits for another start or stop that is under way. After a failure the node is
     /// stopped.
@@ -85,14 +85,14 @@ extension RunarNode {
     /// Closes the connection to every peer and leaves the network.
     ///
     /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first, each
-    /// within 30 seconds, and requests of other devices end first. When the handler of one calls this, it returns
-    /// before that request is over.
+    /// within 30 seconds, and requests of other devices end first. A call from the handler of such a request returns before
+    /// that request has ended.
     public func stop() async { await self.stop(waiting: nil) }
 
-    /// Stops where there is no time to wait for others: in an app that its system is about to halt.
+    /// Stops within a time limit, for an app that its system is about to suspend.
     ///
-    /// - Parameter patience: How long services may take to stop, and after the shutdown once more how long handlers of
-    ///   requests may. What takes longer goes on without a network, and the next start waits for it.
+    /// - Parameter patience: The time limit for services to stop and, after the shutdown, once more for handlers of
+    ///   requests. Those that take longer continue without a network, and the next start waits for them.
     public func stop(within patience: Duration) async { await self.stop(waiting: patience) }
 
     private func stop(waiting patience: Duration?) async {
@@ -136,8 +136,8 @@ extension RunarNode {
         self.logs[.lifecycle].warning("\(what) are still under way: the node stops without waiting for them")
     }
 
-    /// Waits for the end of `body`, whether the caller is cancelled or not, until a deadline, if there is one; then `body`
-    /// goes on by itself, and this returns false.
+    /// Waits for the end of `body`, whether the caller is cancelled or not, until an optional deadline; after it `body`
+    /// continues to run, and this returns false.
     func wait(until deadline: Duration?, _ body: @escaping @Sendable () async -> Void) async -> Bool {
         guard let deadline else {
             await body()
@@ -224,7 +224,7 @@ extension RunarNode {
     }
 }
 
-// What an app tells its node of the machine, by whichever means its system has.
+// Conditions of the machine, which an app reports by the means of its system.
 extension RunarNode {
     /// The default patience of ``drain(within:)``, shorter than what systems allow a service.
     public static let drainPatience = Duration.seconds(10)
@@ -251,7 +251,7 @@ extension RunarNode {
         self.giveBackMemory()
     }
 
-    /// The system would like some memory: what is hardly used is given back.
+    /// Releases memory that is rarely used, when the system is short of it.
     ///
     /// Caches stay.
     public func optimizeMemoryUsage() {
@@ -260,7 +260,7 @@ extension RunarNode {
 
     /// Limits the node to what its owner asks for, until ``resumeOperations()``.
     ///
-    /// Nothing is said on the local network, and peers are not sought. Connections, subscriptions and services go on.
+    /// The node sends no discovery beacons and looks for no peers. Connections, subscriptions and services continue.
     public func reduceOperations() {
         self.change { $0.isReduced = true }
     }
@@ -272,8 +272,8 @@ extension RunarNode {
 
     /// Begins nothing new with peers, lets what is under way end for as long as `patience`, and stops.
     ///
-    /// - Parameter patience: What is still under way then is cut off. What is left of it, or else a second, is for services
-    ///   to stop, see ``stop(within:)``.
+    /// - Parameter patience: The time limit, after which operations in flight are aborted. The rest of it, at least a
+    ///   second, is for services to stop, see ``stop(within:)``.
     public func drain(within patience: Duration = RunarNode.drainPatience) async {
         let deadline = self.clock.now().monotonic + patience
         if let driver = self.phases.driver { await driver.drain(within: patience) }
@@ -291,7 +291,7 @@ extension RunarNode {
         self.phases.isStarting
     }
 
-    /// Tells a driver that has just started.
+    /// Applies the current conditions to a driver that has just started.
     func tellConditions(to driver: NodeDriver) {
         self.settings.conditions.withLock { if $0 != Conditions() { driver.adapt(to: $0) } }
     }
@@ -317,8 +317,8 @@ extension RunarNode {
 extension RunarNode {
     /// Opens the stores of a node that will speak QUIC; a device key is made if there is none yet.
     ///
-    /// - Throws: ``KeychainError`` or ``StorageError`` when a store cannot be read. A key that is there but unreadable
-    ///   is never replaced.
+    /// - Throws: ``KeychainError`` or ``StorageError`` when a store cannot be read. An existing but unreadable key is never
+    ///   replaced.
     public convenience init(config: RunarNodeConfig) throws {
         try self.init(config: config, clock: .system())
     }
@@ -376,7 +376,7 @@ extension RunarNode {
 }
 
 extension RunarNode {
-    /// Opens the stores of a node on a network inside this process, for tests of what an app builds on nodes.
+    /// Opens the stores of a node on a network inside this process, for tests of applications.
     ///
     /// The node follows the clock of the network: on one with a ``VirtualClock`` its pauses and timeouts pass as quickly
     /// as the test lets them. Its wall clock starts at the real time and follows too.

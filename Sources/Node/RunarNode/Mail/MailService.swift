@@ -109,7 +109,7 @@ final class MailService: Sendable {
 
     // MARK: The start
 
-    /// The inputs that tell a network's mailboxes what this device stores.
+    /// The inputs that restore a network's mailboxes from the store.
     func stored(of network: NetworkId) throws -> [Input] {
         let held = try store.mails(in: .held, of: network).compactMap(HeldMail.init)
         let outgoing = try store.mails(in: .outgoing, of: network).compactMap(OutgoingMail.init)

@@ -52,7 +52,7 @@ final class AnswerCache: Sendable {
         guard request.payload.count <= self.argumentLimit else { return nil }
         guard !request.payload.isEmpty else { return Key(text: "\(action):", hasTextArgument: false) }
         guard let encoding = request.encoding,
-            let value = try? encoding.decode(RunarValue.self, from: request.payload)  // the handler says what is wrong
+            let value = try? encoding.decode(RunarValue.self, from: request.payload)  // the handler reports the error
         else { return nil }
         let isText = if case .string = value { true } else { false }
         return value.argument.map { Key(text: "\(action):\($0)", hasTextArgument: isText) }
@@ -75,7 +75,7 @@ final class AnswerCache: Sendable {
     /// The number of invalidations; `insert` ignores an answer that was begun before the latest one.
     var generation: UInt64 { self.state.withLock { $0.generation } }
 
-    /// Keeps an answer, unless something was forgotten while it was made: it may be made of what was true before.
+    /// Stores an answer, unless an entry was removed while it was computed: it may depend on outdated data.
     func insert(
         _ answer: EncodedAnswer,
         _ key: Key?,

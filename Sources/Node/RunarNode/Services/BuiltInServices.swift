@@ -49,7 +49,7 @@ enum BuiltInServices {
         return registry
     }
 
-    /// `$dht`: the cache of what was read and written in the hash table of the network of the request.
+    /// `$dht`: the cache of values read from and written to the hash table of the request's network.
     static func makeTableService() -> RunarService {
         let service = RunarService(
             name: "Hash table",

@@ -29,13 +29,13 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
         return nil
     }
 
-    /// Says that no more comes, because all was sent or something failed.
+    /// Ends the sequence, after its last item or with a failure.
     func finish(_ end: Result<Void, any Error> = .success(())) {
         self.end.fulfil(end)
         self.items.finish(discarding: false)
     }
 
-    /// Discards the items: neither a sender nor a reader that is left goes on as if all had arrived.
+    /// Discards the items, so that neither the sender nor the reader takes the sequence for complete.
     func abandon() {
         self.end.fulfil(.failure(Self.abandonment))
         self.items.finish(discarding: true)

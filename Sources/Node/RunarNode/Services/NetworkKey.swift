@@ -25,13 +25,13 @@ struct NetworkNames: Sendable {
     private let defaultNetwork: String
     private var byName: [String: NetworkId] = [:]
     private var ambiguous: Set<String> = []
-    /// The networks of which this device is a member and in which the node takes part, ascending.
+    /// The networks of which this device is a member and in which the node participates, ascending.
     private(set) var memberships: [NetworkId] = []
 
     /// - Parameters:
     ///   - networks: All that are known, with this device's part in them.
-    ///   - defaultNetwork: What an empty text stands for, by id or name; empty itself for the one membership.
-    ///   - wanted: Those in which the node takes part besides the default one, by id or name; none for all.
+    ///   - defaultNetwork: The network of an empty text, by id or name; empty itself for the only membership.
+    ///   - wanted: The networks in which the node participates besides the default one, by id or name; empty for all.
     init(_ networks: [NetworkInfo] = [], default defaultNetwork: String = "", restrictedTo wanted: [String] = []) {
         self.defaultNetwork = defaultNetwork
         for (name, networks) in Dictionary(grouping: networks, by: { $0.name ?? "" }) where !name.isEmpty {

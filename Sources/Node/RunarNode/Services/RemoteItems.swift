@@ -39,7 +39,7 @@ final class IncomingSink: ItemSink {
         }
     }
 
-    /// Says that no more comes.
+    /// Ends the sequence.
     func finish() async throws {
         try await self.line.withLock {
             try await self.begin()

@@ -55,7 +55,7 @@ struct RequestHost: Sendable {
         _ context: RunarContext
     ) async throws {
         let encoding = incoming.header.contentType.encoding
-        // What is sent as a sequence has its first item alone for an action that takes one value.
+        // If a sequence was sent to an action that takes one value, its first item is the value.
         let request = RunarRequest(
             context: context,
             payload: Data(try await incoming.nextItem() ?? []),

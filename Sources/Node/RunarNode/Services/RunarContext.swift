@@ -33,7 +33,7 @@ public struct RunarContext: Sendable {
 
     /// Sends a request to a service; see `request(_:payload:options:)`.
     ///
-    /// Within a call the answer must come before the one that the call owes, whatever `options` say.
+    /// Within a call the time limit is at most the time left for that call's own answer, whatever the `options`.
     public func request<Input: Encodable & Sendable, Output: Decodable & Sendable>(
         _ path: String,
         payload: Input?,

@@ -58,8 +58,7 @@ extension RunarNode {
         try await self.sendRequest(self.services.route(path), payload: payload ?? Data(), encoding: nil, options).bytes
     }
 
-    /// Sends a request to a service with bytes that are written as `encoding` says, and returns the bytes of the
-    /// answer.
+    /// Sends a request to a service with bytes in the given encoding and returns the bytes of the answer.
     ///
     /// For programs that encode and decode by themselves, such as those in other languages.
     public func requestRaw(
@@ -186,7 +185,7 @@ extension RunarNode {
         )
     }
 
-    /// Runs `body` and says in the terms of programs how it failed.
+    /// Runs `body` and translates its failures to ``RunarError``.
     func translatingFailures<Result>(
         of route: ServiceHost.Route,
         _ body: () async throws -> Result
@@ -194,7 +193,7 @@ extension RunarNode {
         do {
             return try await body()
         } catch let failure as ServiceFailure {
-            // Where no other device has the service either, this device's own says more.
+            // If no other device has the service either, the state of this device's own is the more useful reason.
             if failure.kind == .noService, let hosted = route.hosted {
                 guard route.action != nil else { throw ServiceFailures.noAction(route.path.text) }
                 throw ServiceFailures.notRunning(route.path.text, state: hosted.state)
@@ -213,8 +212,8 @@ extension RunarNode {
 extension RunarNode {
     /// Requests a sequence of values.
     ///
-    /// The sequence may take a day unless `options` say otherwise, and its sender waits while the reader is slow. Where the
-    /// handler answers with one value, that is the sequence. `path` and the choice of the provider are those of
+    /// The sequence may take a day unless the `options` set another limit, and its sender waits while the reader is slow. If
+    /// the handler returns one value, the sequence consists of it. `path` and the choice of the provider are those of
     /// `request(_:payload:options:)`; once the sequence began, no other device gets the request.
     ///
     /// - Throws: as `request(_:payload:options:)`, as far as it is known before the first value.

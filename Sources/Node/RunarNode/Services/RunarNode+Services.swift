@@ -42,7 +42,7 @@ extension RunarNode {
 
     // MARK: - Inside
 
-    /// Learns what networks there are and what they are called.
+    /// Reloads the networks and their names.
     func networksChanged() {
         do {
             try self.services.naming.withLock { _ in
@@ -55,9 +55,9 @@ extension RunarNode {
                     self.router.setNames(names) { _ in [] }
                     return self.services.setNames(names)
                 }
-                // First, so that subscriptions by the name get all events of a network in which the node takes part.
+                // First, so that subscriptions by name receive all events of a network that the node joins below.
                 driver.withEventWindows { window in self.router.setNames(names, window: window) }
-                // No request is sent to a network by its name before the node takes part there.
+                // The node joins the network before the new names let a request use it.
                 for network in names.memberships where !self.services.isMember(of: network) {
                     self.takePart(in: network, with: driver)
                 }
@@ -208,7 +208,7 @@ extension RunarNode {
         )
     }
 
-    /// Notes how a service stands, and tells others.
+    /// Records the state of a service and announces it.
     func set(_ state: RunarServiceState, of hosted: HostedService) {
         hosted.status.withLock { $0.state = state }
         self.servicesChanged()
@@ -231,7 +231,7 @@ extension RunarNode {
     /// Subscribes a handler that a service got after it was added.
     func follow(_ topic: String, for service: RunarService, handler: @escaping ServiceTable.EventHandler) {
         for hosted in self.services.services where hosted.service === service {
-            // What is not followed yet comes with the other topics.
+            // A service that is not active yet subscribes to all its topics once it is.
             guard case .active = hosted.status.withLock({ $0.following }) else { continue }
             do {
                 let subscription = try self.subscribe(topic, of: hosted, handler: handler)
@@ -290,7 +290,7 @@ extension RunarNode {
     /// The services of this device in a network, its own first, and those that others offer there.
     func serviceInfos(in key: NetworkKey) -> [RunarServiceInfo] {
         var providers: [String: (peers: [PeerId], offer: ServiceOffer)] = [:]
-        if let network = key.networkId, let driver = try? self.running() {  // stopped: nobody is connected
+        if let network = key.networkId, let driver = try? self.running() {  // a stopped node has no connections
             for (peer, offers) in driver.offers(in: network).sorted(by: { $0.key < $1.key }) {
                 for offer in offers {
                     providers[offer.path, default: ([], offer)].peers.append(peer)
@@ -310,8 +310,8 @@ extension RunarNode {
 }
 
 extension RunarNode {
-    /// Forgets what the cacheable actions of a service answered, on whichever device would answer a request now; `$dht` is
-    /// what this device read from the hash table of the network.
+    /// Removes the cached answers of a service, on the device that would answer a request now; `$dht` has the values that
+    /// this device read from the hash table of the network.
     ///
     /// - Throws: as `request(_:payload:options:)`.
     public func clearCache(service: String) async throws {
@@ -331,7 +331,7 @@ extension RunarNode {
 
 // Offers of services.
 extension RunarNode {
-    /// Tells the members of each network what this device offers there.
+    /// Announces the services of this device to the members of each network.
     func announceServices() {
         guard let driver = try? self.running() else { return }  // a node that starts does it then
         let offered = self.services.announcing.withLock { _ in

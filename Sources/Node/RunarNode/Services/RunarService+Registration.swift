@@ -1,13 +1,13 @@
 internal import Concurrency
 public import Essentials
 
-// What a service can do.
+// Registration of actions, events and topics.
 extension RunarService {
     /// Adds an action that takes a value and returns one; `nil` means that nothing was sent.
     ///
-    /// The name is one or more segments behind the service's path; `{name}` stands for any segment, which the handler
-    /// with a ``RunarContext`` finds among its parameters. An action of the same name is replaced. A name that is none is
-    /// refused when the service is added; of a service that is on a node already the node's log says so.
+    /// The name is one or more segments behind the service's path; `{name}` matches any segment, which the handler with a
+    /// ``RunarContext`` finds among its parameters. An action of the same name is replaced. An invalid name is refused when
+    /// the service is added; if the service is on a node already, the node logs the error.
     public final func registerAction<Input: Codable & Sendable, Output: Codable & Sendable>(
         _ name: String,
         options: ActionOptions = ActionOptions(),

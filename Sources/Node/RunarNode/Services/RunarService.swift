@@ -32,8 +32,8 @@ public protocol RunarServiceProtocol: AnyObject, Sendable {
 /// }
 /// ```
 ///
-/// A service answers many requests at a time. What it is made of is behind a lock; a subclass that has state of its own
-/// must do the same for it, which is what its `@unchecked Sendable` says.
+/// A service answers many requests concurrently. A lock protects its properties. A subclass with state of its own must
+/// protect that as well, hence its `@unchecked Sendable`.
 open class RunarService: RunarServiceProtocol, @unchecked Sendable {
     // Nothing of this class changes but what is behind `table` and `mutex`; it is unchecked because it can be subclassed.
 
@@ -94,7 +94,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
 
     /// Called when the node starts, or when the service is added to one that runs; at most 30 seconds.
     ///
-    /// A service that throws here does not run, and the node's log says why.
+    /// A service that throws here does not run, and the node logs the reason.
     open func start() async throws {}
 
     /// Called when the node stops, or when the service is removed.
@@ -102,7 +102,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
 
     /// Answers a request for one of its actions, from this process.
     ///
-    /// - Throws: What the action's handler throws; ``RunarError`` 4002 when there is no such action.
+    /// - Throws: The error of the action's handler; ``RunarError`` 4002 when the action does not exist.
     open func handleAction(_ action: String, payload: [String: RunarValue]?) async throws -> [String: RunarValue] {
         let path = try TopicPath("\(self.path)/\(action)")
         guard let (found, parameters) = self.table.withLock({ $0.action(path) }) else {
@@ -121,7 +121,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
 
     /// Takes an event, from this process, as if it had been published.
     ///
-    /// - Throws: What the handlers of the topic throw.
+    /// - Throws: The error of a handler of the topic.
     open func handleEvent(_ event: String, data: [String: RunarValue]?) async throws {
         let topic = try TopicPath(event)
         guard let context = self.context else {

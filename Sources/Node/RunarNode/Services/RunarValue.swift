@@ -72,9 +72,9 @@ public enum RunarValue: Hashable, Sendable {
 }
 
 extension RunarValue: Codable {
-    /// Reads whatever is there.
+    /// Decodes a value of any kind.
     public init(from decoder: any Decoder) throws {
-        // A dictionary or an array must be tried by its container: what a wrong guess costs is an error.
+        // A dictionary or an array must be tried by its container: each wrong attempt costs an error.
         if let object = try? decoder.container(keyedBy: Name.self) {  // not an object: tried on
             var values: [String: RunarValue] = [:]
             for name in object.allKeys { values[name.stringValue] = try object.decode(RunarValue.self, forKey: name) }

@@ -47,7 +47,7 @@ final class TypedAction<Input: Sendable, Output: Sendable>: ServiceAction {
 }
 
 extension TypedAction where Input: Codable, Output: Codable {
-    /// An action whose values are encoded as each request says.
+    /// An action whose values have the encoding of each request.
     convenience init(
         _ name: String,
         _ options: ActionOptions = ActionOptions(),

@@ -11,7 +11,7 @@ public enum RunarServiceState: String, CaseIterable, Codable, Sendable {
     case stopped
     /// It was paused and answers when it is resumed.
     case paused
-    /// Its start failed; the log says why.
+    /// Its start failed; the log has the reason.
     case error
     /// No such service is known.
     case unknown
@@ -53,7 +53,7 @@ public struct RunarServiceInfo: Codable, Hashable, Sendable {
     public let registeredAt: Date?
     /// The time of its last start; nil for one that has not started here.
     public let startedAt: Date?
-    /// Which connected devices offer it beside the one that says so, ascending.
+    /// The connected devices that offer it besides the reporting one, ascending.
     public let providers: [PeerId]
 }
 

@@ -3,11 +3,12 @@ internal import AppKit
 internal import Dispatch
 internal import Foundation
 
-/// Lets a node follow its app: keep it as long as the app runs.
+/// Makes a node follow the lifecycle of its app: keep it as long as the app runs.
 ///
-/// Out of use the node does little, in use everything; before the machine sleeps peers are let alone, and after it they
-/// are looked for at once. When the app ends, what is under way ends first, while the app stands still; call
-/// ``terminate()`` from `applicationShouldTerminate`, and it goes on meanwhile. ``LifecyclePlan`` has the rules.
+/// While the app is inactive, the node reduces its operations. Before the machine sleeps, the node leaves its connections
+/// alone; on wake it looks for its peers at once. When the app terminates, the main thread is blocked until operations in
+/// flight have finished; call ``terminate()`` from `applicationShouldTerminate` to let the app run meanwhile.
+/// ``LifecyclePlan`` has the rules.
 @MainActor public final class AppLifecycle {
     /// A little longer than ``RunarNode/drainPatience``, for the graceful shutdown.
     private static let endTime = DispatchTimeInterval.seconds(12)

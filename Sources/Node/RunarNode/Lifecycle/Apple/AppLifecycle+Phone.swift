@@ -2,11 +2,12 @@
 internal import Dispatch
 internal import UIKit
 
-/// Lets a node follow its app: keep it as long as the app runs.
+/// Makes a node follow the lifecycle of its app: keep it as long as the app runs.
 ///
-/// Out of sight the node is stopped inside a background task, or, where its configuration sets `allowBackgroundAccess`
-/// and Background App Refresh is on, goes on with little for as long as the system gives time. Seen again it is there
-/// within a second. An app that the system ends waits a little for what is under way. ``LifecyclePlan`` has the rules.
+/// In the background the node is stopped inside a background task. If its configuration sets `allowBackgroundAccess` and
+/// Background App Refresh is on, it continues with reduced operations until the system's time expires. In the foreground it
+/// is available again within a second. An app that the system terminates waits briefly for operations in flight.
+/// ``LifecyclePlan`` has the rules.
 @MainActor public final class AppLifecycle {
     /// The node's share of the five seconds that the system gives an app at its end.
     private static let endTime = DispatchTimeInterval.seconds(4)
@@ -49,7 +50,7 @@ internal import UIKit
         watch.observeEnd(UIApplication.willTerminateNotification, within: Self.endTime)
     }
 
-    /// The system's permission to go on, which is given back in time.
+    /// The system's permission to run in the background, which is returned before it expires.
     @MainActor private final class BackgroundTime {
         var isOver: @Sendable () -> Void = {}
         private var identifier = UIBackgroundTaskIdentifier.invalid

@@ -56,8 +56,8 @@ final class SystemWatch {
         self.sources.append(source)
     }
 
-    /// Watches the notification after which the app is gone: the poster waits for what is under way and for the node's
-    /// stop, `patience` at most.
+    /// Observes the notification that precedes the end of the app: the poster waits for operations in flight and for the
+    /// node's stop, at most `patience`.
     func observeEnd(_ name: Notification.Name, within patience: DispatchTimeInterval) {
         let (runner, work) = (self.runner, self.work)
         self.observe(name, queue: nil) {
