@@ -24,9 +24,8 @@ extension RunarNode {
     /// that it lasts as long as this device is on the network every few days. A record with a shorter one, at most seven
     /// days, expires after it.
     ///
-    /// A key has 1 to 1 024 bytes, a value at most 65 536. When the `condition` does not hold,
-    /// ``DHTError`` (`conflict`) says what holds instead. With `cache`, reads on this device are answered with the
-    /// value for a while.
+    /// A key has 1 to 1 024 bytes, a value at most 65 536. When the `condition` does not hold, ``DHTError`` (`conflict`)
+    /// contains the current state. With `cache`, reads on this device are answered with the value for a while.
     ///
     /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`; ``StorageError`` if this device could not store
     ///   the record, which is sent to no other member then.
@@ -244,7 +243,7 @@ extension RunarNode {
     }
 }
 
-// The start of a driver with what is stored.
+// The restoration of a driver's state from the store.
 extension RunarNode {
     /// The time after which an unseen peer is forgotten: half a year, six times the usual life of a token.
     private static let peerLifeSeconds: UInt64 = 180 * 86_400

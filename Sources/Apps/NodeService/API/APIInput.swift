@@ -3,7 +3,7 @@ internal import Console
 internal import Foundation
 internal import Identity
 
-// What comes with a request, read with regard to its bounds.
+// The parameters and the body of a request, checked against their bounds.
 extension ConsoleRequest {
     /// The JSON of the body as a form.
     ///
@@ -34,7 +34,7 @@ extension ConsoleRequest {
 
     /// The texts that a member may be, if those are known.
     private static func choices(of name: String, in form: any Decodable.Type) -> String? {
-        let object = try? SchemaReader.object(of: form)  // nil: a form that tells nothing of itself
+        let object = try? SchemaReader.object(of: form)  // nil: a form without a schema
         guard let texts = object?.fields.first(where: { $0.name == name })?.schema.choices else { return nil }
         return "must be one of \(texts.joined(separator: ", "))"
     }
@@ -63,7 +63,7 @@ extension ConsoleRequest {
         return number
     }
 
-    /// A text of the query, if it says anything.
+    /// A parameter of the query, nil if it is empty.
     func text(_ name: String) -> String? { query[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The network in the path, nil for the only one.
@@ -148,7 +148,7 @@ extension ContentForm {
 
     /// - Throws: ``ConsoleFailure``.
     static func decode(_ text: String, _ field: String) throws -> Data {
-        guard let bytes = try? Base64.decode(text) else {  // broken: said below
+        guard let bytes = try? Base64.decode(text) else {  // invalid text fails below
             throw ConsoleRequest.badField(field, "is not base64: send the bytes in base64, with padding (RFC 4648)")
         }
         return Data(bytes)

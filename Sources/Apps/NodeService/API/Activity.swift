@@ -43,7 +43,7 @@ final class Activity: Sendable {
     /// Whether any reader follows.
     var isWatched: Bool { state.withLock { !$0.readers.isEmpty } }
 
-    /// Numbers a line and tells it.
+    /// Numbers a line, keeps it and sends it to all readers.
     func tell(_ content: some ActivityContent) {
         let late = state.withLock { state in
             state.number += 1
@@ -60,7 +60,7 @@ final class Activity: Sendable {
         for reader in late { reader.finish() }
     }
 
-    /// Tells everybody that the node is there.
+    /// Sends a keep-alive line to all readers.
     func tellAlive() {
         let late = state.withLock { state in
             Self.tell(JSONText.bytes(ActivityAlive(seq: state.number)), in: &state)

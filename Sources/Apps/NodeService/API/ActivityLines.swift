@@ -11,7 +11,7 @@ protocol ActivityContent: Codable, Sendable {
     static var kind: String { get }
 }
 
-/// The head of every line that says that something happened.
+/// The common fields of every line about an occurrence.
 struct ActivityStamp: Codable, Sendable {
     let kind: String
     /// The number of the line.
@@ -191,7 +191,7 @@ struct ActivityTableOperation: ActivityContent {
     }
 }
 
-// What the description of the API says of lines.
+// The schemas of the lines for the description of the API.
 extension Activity {
     private static let contents: [any ActivityContent.Type] = [
         ActivityEvent.self, ActivityMessage.self, ActivityFileOffered.self, ActivityOfferEnded.self,

@@ -139,7 +139,7 @@ package final class FileStore: Sendable {
         try SystemFileSystem().remove(try path(of: id))
     }
 
-    // MARK: What happens
+    // MARK: Reports
 
     private func note(_ report: FileOfferReport) {
         let offer = Offer(
@@ -214,7 +214,7 @@ package final class FileStore: Sendable {
         )
     }
 
-    /// The whole files of a directory; what is hidden is on its way.
+    /// The complete files of a directory; a hidden one is still being received.
     private static func paths(in directory: String) throws -> [String] {
         let fileSystem = SystemFileSystem()
         guard try fileSystem.status(of: directory, followingLink: true) != nil else { return [] }

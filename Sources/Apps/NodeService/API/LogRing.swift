@@ -4,7 +4,7 @@ internal import Foundation
 internal import Logging
 internal import RunarNode
 
-/// The last lines of the log, in memory, and what is logged: both can be looked at and changed while the node runs.
+/// The last lines of the log, in memory, and the log levels, which can be changed while the node runs.
 package final class LogRing: Sendable {
     /// Lines that are kept.
     static let limit = 2000
@@ -33,7 +33,7 @@ package final class LogRing: Sendable {
         var limit = LogRing.limit
     }
 
-    /// Lines, and how to go on.
+    /// Lines, and the number for the next query.
     struct Report: Codable {
         let lines: [Line]
         let next: UInt64

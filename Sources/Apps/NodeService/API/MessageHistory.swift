@@ -100,7 +100,7 @@ final class MessageHistory: Sendable {
         }
     }
 
-    /// Keeps a message while `send` delivers it, and what came of it.
+    /// Records a message while `send` delivers it, and then the outcome.
     func whileSending<Result>(
         _ text: String,
         to peer: PeerId?,

@@ -1,4 +1,4 @@
-/// A network as a page shows it: what `runar network show` says, and how it stands at this moment.
+/// A network as a page shows it: the report of `runar network show`, and its current connections.
 struct NetworkView: Codable, Sendable {
     let report: NetworkReport
     var presence: NetworkPresence

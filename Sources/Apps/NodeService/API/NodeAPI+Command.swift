@@ -3,7 +3,7 @@ internal import Console
 internal import Foundation
 internal import RunarNode
 
-// What the `runar` command alone may ask, over the socket in the home: paths of this machine, secret keys, and services
+// Operations for the `runar` command alone, over the socket in the home: paths of this machine, secret keys, and services
 // that another process answers.
 extension NodeAPI {
     var commandOperations: [APIOperation] {
@@ -100,7 +100,7 @@ extension NodeAPI {
 }
 
 extension ConsoleRequest {
-    /// Refuses what only a process of the node's own user may say.
+    /// Refuses a request that only processes of the node's own user may send.
     ///
     /// - Throws: ``ConsoleFailure`` for requests over the loopback interface or the local network.
     func checkUser() throws(ConsoleFailure) {

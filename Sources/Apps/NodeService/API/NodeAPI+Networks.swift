@@ -146,7 +146,7 @@ extension NodeAPI {
         return number
     }
 
-    /// A label that says something; an empty field of a form says nothing.
+    /// The label of a form; nil if the field is missing or empty.
     static func label(_ text: String?) throws -> String? {
         guard let text, !text.isEmpty else { return nil }
         return try NameRule.typed(text)

@@ -187,7 +187,7 @@ package struct PairingReport: Codable, Hashable, Sendable {
 
 /// The outcome of a pairing link.
 package struct PairingEnd: Report {
-    /// Whether a browser has signed in by it; else its time is over.
+    /// Whether a browser has signed in by it; otherwise it expired.
     let used: Bool
 
     package var lines: [String] {

@@ -125,10 +125,10 @@ package struct NodeAPI: Sendable {
         return APIOperation(route: route, access: access) { try APIShape(route, access, input, answers()) }
     }
 
-    /// An operation that tells what happens until it is done, a line each.
+    /// An operation that streams updates as lines until it is done.
     ///
-    /// `prepare` checks the request: what it throws is answered with a status of HTTP, and what the work that it returns
-    /// throws is the last line. `updates` are the kinds of lines before that.
+    /// `prepare` checks the request: an error that it throws becomes an HTTP status, an error of the returned work becomes
+    /// the last line. `updates` are the kinds of lines before that.
     func eventStream<Form, Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,

@@ -10,7 +10,7 @@ package enum NodeUpdate: Hashable, Sendable {
     case fileFailed(FileFailedReport)
     case transferred(count: UInt64, total: UInt64)
     case event(EventReport)
-    /// A subscription is there: nothing is missed from now on.
+    /// A subscription is active: no later event is missed.
     case subscribed(SubscribedReport)
     /// An event of a topic.
     case published(TopicEventReport)
@@ -34,7 +34,7 @@ package enum NodeUpdate: Hashable, Sendable {
     case pairing(PairingReport)
 }
 
-/// The word by which a line of an answer says what it is.
+/// The kind of a line of an answer, its member `event`.
 enum UpdateKind: String, CaseIterable, Sendable {
     case listening
     case message
@@ -55,13 +55,13 @@ enum UpdateKind: String, CaseIterable, Sendable {
     case pairing
     case circle
     case thought
-    /// Stands for all words of what happens to a node.
+    /// Any kind of node event.
     case event
 }
 
-/// A line of an answer that tells what happens: updates, then a result or a failure.
+/// A line of an answer: an update, the result or the failure.
 enum AnswerLine {
-    /// The member of every line that says what it is.
+    /// The member with the kind, which every line has.
     private struct Kind: Codable {
         let event: String
     }
@@ -181,7 +181,7 @@ enum AnswerLine {
 extension AnswerLine.Done: Encodable where Result: Encodable {}
 extension AnswerLine.Done: Decodable where Result: Decodable {}
 
-// What the description of the API says of lines.
+// The schemas of the lines for the description of the API.
 extension AnswerLine {
     /// The lines of an answer: those of some kinds, keep-alive lines, and the last one.
     ///

@@ -8,11 +8,11 @@ internal import Platform
 package import RunarNode
 internal import SealedMessages
 
-/// The record of what happens on a running node, for the pages that show it.
+/// The record of a running node's activity, for the pages that show it.
 package final class NodeWatch: Sendable {
     /// Peers whose round-trip times are in a sample.
     private static let roundTripLimit = 64
-    /// Samples between two words that the node is there.
+    /// Samples between two keep-alive lines.
     private static let aliveEvery = 5
 
     let activity = Activity()
@@ -25,7 +25,7 @@ package final class NodeWatch: Sendable {
     private let node: RunarNode
     private let labels: PeerLabels
 
-    /// Watches a node that is measured and logs as `console` says.
+    /// Watches a node that uses the metrics and the log of `console`.
     package init(node: RunarNode, console: NodeConsole, home: DataDirectory, settings: Settings) {
         self.node = node
         logs = console.logs
@@ -71,7 +71,7 @@ package final class NodeWatch: Sendable {
         Sources(events: node.eventStream, operations: node.tableOperations, messages: node.observeMessages())
     }
 
-    /// Keeps the sealed messages of a device, and tells that its one-time keys change, until these end.
+    /// Records the sealed messages of a device and reports changes of its one-time keys, until these end.
     func follow(_ keys: KeyStoreManager) {
         let (deliveries, changes) = (keys.observeMessages(), keys.changes)
         // Unstructured: it ends with the keys, of which it keeps the streams alone.
@@ -89,7 +89,7 @@ package final class NodeWatch: Sendable {
         }
     }
 
-    /// Tells that the circle changes, until it ends.
+    /// Reports changes of the circle until it ends.
     func follow(_ circle: CircleManager) {
         let events = circle.events
         // Unstructured: it ends with the circle, of which it keeps the stream alone.

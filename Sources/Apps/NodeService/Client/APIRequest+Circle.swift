@@ -86,7 +86,7 @@ extension APIRequest where Answer == DoneReport {
         return Self(.post, "circle/people/{person}/decline", ["person": person.text], body: body)
     }
 
-    /// Tells the creators that thoughts were seen, by their first and last number.
+    /// Notifies the creators that thoughts were seen, by their first and last number.
     package static func noteOpened(_ conversation: ConversationName, from first: UInt64, to last: UInt64) -> Self {
         let body = OpenedForm(first: first, last: last)
         return Self(
@@ -97,14 +97,14 @@ extension APIRequest where Answer == DoneReport {
         )
     }
 
-    /// Tells each change in a conversation.
+    /// Streams each change in a conversation.
     package static func follow(_ conversation: ConversationName) -> Self {
         Self(.post, "circle/conversations/{conversation}/follow", ["conversation": conversation.text])
     }
 }
 
 extension APIRequest where Answer == ThoughtReport {
-    /// Says something in a conversation.
+    /// Sends a thought to a conversation.
     package static func say(_ text: String, in conversation: ConversationName) -> Self {
         thought(ThoughtForm(text: text), in: conversation)
     }

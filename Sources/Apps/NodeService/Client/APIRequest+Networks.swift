@@ -83,7 +83,7 @@ extension APIRequest where Answer == PublicAddressReport {
 }
 
 extension APIRequest where Answer == DiscoverReport {
-    /// In one network or in all.
+    /// In one network or in every one.
     package static func discover(_ network: NetworkName?) -> Self {
         // The first one who is found is not all of them.
         Self(.get, "networks/{network}/discovered", segment(network), requiredPeers: .everybody)
@@ -156,7 +156,7 @@ extension APIRequest where Answer == DeleteReport {
 }
 
 extension APIRequest where Answer == DoneReport {
-    /// Tells the events of a topic or pattern as they come.
+    /// Streams the events of a topic or pattern.
     package static func subscribe(_ topic: String, network: NetworkName?, includesPast: Bool) -> Self {
         let form = SubscriptionForm(topic: topic, past: includesPast)
         return Self(.post, "networks/{network}/subscriptions", segment(network), body: form)

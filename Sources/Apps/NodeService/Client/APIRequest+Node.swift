@@ -19,13 +19,13 @@ extension APIRequest where Answer == ConsoleReport {
     /// The address of the console with a secret for one browser.
     package static var consoleAddress: Self { Self(.post, "console/address") }
 
-    /// Tells of a file that takes a browser into the console, and waits until one is in.
+    /// Streams the path of a file that signs a browser in to the console, and waits until one has signed in.
     package static var openConsole: Self { Self(.post, "console/link") }
 }
 
 extension APIRequest where Answer == PairingEnd {
-    /// Tells of a link by which a device of the local network gets into the console, at that address or the first, and
-    /// waits until one is in.
+    /// Streams a link by which a device of the local network signs in to the console, at that address or the first, and
+    /// waits until one has signed in.
     package static func pairConsole(address: String?) -> Self {
         Self(.post, "lan/pairing", body: PairingForm(address: address))
     }

@@ -63,7 +63,7 @@ extension APIRequest where Answer == CalledReport {
 }
 
 extension APIRequest where Answer == DoneReport {
-    /// Tells what arrives until the request is cancelled.
+    /// Streams arrivals until the request is cancelled.
     package static func listen(_ form: ListenForm) -> Self { Self(.post, "listen", body: form) }
 
     /// Confirms a message of ``listen(_:)``, which the next one waits for.

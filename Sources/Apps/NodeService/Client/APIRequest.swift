@@ -63,6 +63,6 @@ enum RequiredPeers: Sendable {
     case memberOfOne(NetworkName?)
     /// A member with whom the network's events are exchanged.
     case exchange(NetworkName?)
-    /// As many as come in time.
+    /// As many as connect within the time limit.
     case everybody
 }

@@ -81,7 +81,7 @@ struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
         return try Self.answer(buffer, status: status)
     }
 
-    /// The report of a body, or the failure that the status says it is.
+    /// Decodes the report of a body, or throws the failure that the status indicates.
     static func answer(_ body: [UInt8], status: Int) throws(CommandFailure) -> Answer {
         let failure: CommandFailure
         do {

@@ -18,7 +18,7 @@ package enum AttachmentKind: String, Codable, CaseIterable, Sendable {
 
 /// The content of a file that a thought carries.
 package struct Attachment: Hashable, Sendable {
-    /// The type of a file, which the ending of its name says.
+    /// The type of a file, derived from its name extension.
     package struct FileType: Hashable, Sendable {
         let kind: AttachmentKind
         let contentType: String

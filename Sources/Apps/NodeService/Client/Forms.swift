@@ -35,7 +35,7 @@ struct HomesForm: Codable, Sendable {
     let peers: [String]
 }
 
-/// A stream that is to be made.
+/// The properties of a new stream.
 struct StreamForm: Codable, Sendable {
     let name: String
     let blurb: String?
@@ -131,7 +131,7 @@ struct KeyForm: Codable, Sendable {
     let timeoutSeconds: Double?
 }
 
-/// A value and under which condition it is stored, beside a ``KeyForm`` and a ``ContentForm``.
+/// A value's lifetime and the condition for storing it, in addition to a ``KeyForm`` and a ``ContentForm``.
 struct PutForm: Codable, Sendable {
     enum Condition: String, Codable, CaseIterable {
         case any
@@ -144,14 +144,14 @@ struct PutForm: Codable, Sendable {
     let version: UInt64?
 }
 
-/// Which values are read, beside a ``KeyForm``.
+/// The selection of the values to read, in addition to a ``KeyForm``.
 struct GetForm: Codable, Sendable {
     let all: Bool?
     let writer: String?
     let cached: Bool?
 }
 
-/// The topic of an event, beside a ``ContentForm``.
+/// The topic of an event, in addition to a ``ContentForm``.
 struct TopicForm: Codable, Sendable {
     let topic: String
 }

@@ -78,7 +78,7 @@ package struct Settings: Sendable {
     static func groups(_ texts: [String]) throws(CommandFailure) -> MulticastGroups {
         if texts == [standardGroup] { return .standard }
         if texts == [mobileGroup] { return .mobileSpecification }
-        let places = texts.map { try? SocketAddress(parsing: $0) }  // what is no address is no group
+        let places = texts.map { try? SocketAddress(parsing: $0) }  // an invalid address is no group
         let known = places.compactMap(\.self)
         let (ipv4, ipv6) = (known.filter { !$0.isIPv6 }, known.filter(\.isIPv6))
         guard known.count == texts.count, ipv4.count <= 1, ipv6.count <= 1,

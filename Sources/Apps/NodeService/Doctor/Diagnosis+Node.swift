@@ -100,7 +100,7 @@ extension Diagnosis {
         ok("peers", "connected: \(direct) direct, \(relayed) over another member")
     }
 
-    /// Without a STUN server that has two addresses only a second member can tell.
+    /// Judges the filtering, which without a STUN server with two addresses only a second member can measure.
     private mutating func lookAtFiltering(_ node: NodeFacts) {
         switch node.filtering {
         case "endpointIndependent":

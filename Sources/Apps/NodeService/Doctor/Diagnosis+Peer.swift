@@ -82,7 +82,7 @@ extension Diagnosis {
         }
     }
 
-    /// The events that say how an attempt ended.
+    /// The events that end an attempt.
     private static let ends: Set = ["refusedByPeer", "refusedHere", "callFailed", "notReached"]
 
     private mutating func lookAtSilence(_ peer: PeerFacts, _ name: String) {

@@ -22,7 +22,7 @@ package struct Diagnosis {
 
     /// A clock that is wrong by less does no harm.
     private static let clockToleranceSeconds: UInt64 = 300
-    /// 2024-01-01: no clock is right that says less.
+    /// 2024-01-01: an earlier time is certainly wrong.
     private static let earliestSeconds: UInt64 = 1_704_067_200
     /// Memberships that end sooner are worth a word.
     private static let warningSeconds: UInt64 = 7 * 86_400

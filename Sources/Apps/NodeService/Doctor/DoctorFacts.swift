@@ -4,7 +4,7 @@ internal import RunarNode
 
 /// The facts for a diagnosis, gathered offline on this machine and from its own node.
 package struct DoctorFacts: Hashable, Sendable {
-    /// An interface, as far as it says something about reachability.
+    /// An interface with the facts that affect reachability.
     struct Interface: Codable, Hashable, Sendable {
         let name: String
         let up: Bool
@@ -98,7 +98,7 @@ package struct NodeFacts: Report, Hashable {
     var keysUsedTwice: [KeyUsedTwiceReport] = []
     /// The reason why the node cannot store its state at the moment; nil if it can, or if it does not run.
     var storageProblem: String?
-    /// The peer that was asked about; nil as well while no node runs that could say something about it.
+    /// The requested peer; nil as well while no node runs that could report on it.
     var peer: PeerFacts?
 
     package var lines: [String] { [] }

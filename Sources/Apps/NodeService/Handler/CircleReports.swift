@@ -109,7 +109,7 @@ package struct CircleReport: Report, Hashable {
         let reasons: [String: Int]
     }
 
-    /// The word of a line that tells what happens.
+    /// The kind of the line in a stream of updates.
     var event = "circle"
     /// The id of this device's person; nil before there is a profile.
     let personId: String?

@@ -77,7 +77,7 @@ final class FileOffers: Sendable {
         }
     }
 
-    /// Forgets a listener; what it was asked and has not answered is a no.
+    /// Removes a listener; its unanswered offers are refused.
     func remove(_ number: Int) {
         let open = state.withLock { state in
             state.listeners.removeAll { $0.number == number }

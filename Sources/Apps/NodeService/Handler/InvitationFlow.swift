@@ -6,9 +6,9 @@ internal import RunarNode
 /// The person's answer to a join request.
 struct JoinAnswer: Sendable {
     let isAllowed: Bool
-    /// Nil for what the invitation says.
+    /// Nil for the label in the invitation.
     var label: String?
-    /// The duration of the membership in seconds; nil for what the invitation says.
+    /// The duration of the membership in seconds; nil for the duration in the invitation.
     var lifeSeconds: UInt64?
 }
 
@@ -24,7 +24,7 @@ package struct InvitationTerms: Sendable {
     let isPreallowed: Bool
 }
 
-/// Follows one invitation from its being shown to its end: who comes with it, what the person says, who is admitted.
+/// Follows one invitation from its display to its end: the join requests, the person's answers, the admission.
 struct InvitationFlow: Sendable {
     /// A member that was just admitted connects well within this; it may also be done with the network at once.
     private static let arrivalPatience = Duration.seconds(30)

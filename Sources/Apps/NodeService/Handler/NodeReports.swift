@@ -41,7 +41,7 @@ package struct PeersReport: HintingReport {
         let lastSeen: UInt64?
         /// Smoothed; nil when it is not connected, or before it was measured.
         let roundTripMicroseconds: Int?
-        /// The manual disconnect of the two; nil if there was none, or its time is over.
+        /// The manual disconnect of the two; nil if there was none, or it has expired.
         var disconnected: ManualDisconnect?
 
         /// A manual disconnect, after which the two do not connect by themselves for a time.

@@ -30,7 +30,7 @@ extension RequestHandler {
 
     private func ownDevices(of card: ProfileCard?) -> [CircleReport.Device] {
         let (localPeerId, connected) = (node.peerId, Set(node.connectedPeers()))
-        let keyStores = try? keyStores()  // nil: the log says why, and no keys are shown
+        let keyStores = try? keyStores()  // nil: the reason is logged, and no keys are shown
         return (card?.devices ?? []).map { device in
             let isLocal = device == localPeerId
             let relationship = isLocal ? nil : keyStores?.relationship(with: device)
@@ -134,7 +134,7 @@ extension RequestHandler {
 
     private func report(_ person: Person) -> PersonReport {
         let connected = Set(node.connectedPeers())
-        let keyStores = try? keyStores()  // nil: the log says why, and no keys are shown
+        let keyStores = try? keyStores()  // nil: the reason is logged, and no keys are shown
         return PersonReport(person) { device in
             let relationship = keyStores?.relationship(with: device)
             return PersonReport.Device(

@@ -84,7 +84,7 @@ extension RequestHandler {
         }
     }
 
-    /// Tells the creators that thoughts were seen, by their first and last number.
+    /// Notifies the creators that thoughts were seen, by their first and last number.
     func noteOpened(_ name: ConversationName, from first: UInt64, to last: UInt64) async throws -> DoneReport {
         let (circle, place) = (try circle(), try resolve(name))
         let (end, isOverflow) = last.addingReportingOverflow(1)
@@ -97,7 +97,7 @@ extension RequestHandler {
         return DoneReport(done: true)
     }
 
-    /// Tells each change in a conversation, until the request is cancelled.
+    /// Reports each change in a conversation until the request is cancelled.
     func followThoughts(in name: ConversationName, _ tell: @escaping Tell) async throws {
         let (circle, place) = (try circle(), try resolve(name))
         let (stream, events) = (place.streamID(in: circle), circle.events)

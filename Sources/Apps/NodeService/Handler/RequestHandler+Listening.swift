@@ -5,9 +5,9 @@ internal import Node
 internal import RunarNode
 internal import SealedMessages
 
-// Services: what there is, asking, and offering what another process answers.
+// Services: listing, requests, and services that another process answers.
 extension RequestHandler {
-    /// The time that a peer has to say what it offers.
+    /// The time limit for a peer's list of offers.
     private static let listPatience = Duration.seconds(5)
     /// The number of requests that wait for the process that answers them.
     private static let callBuffer = 1024
@@ -99,7 +99,7 @@ extension RequestHandler {
         try await node.removeService(path)
     }
 
-    /// Tells the other process of a request and waits for its answer.
+    /// Passes a request to the other process and waits for its answer.
     ///
     /// - Throws: ``RunarError``, ``RunarErrorCode/serviceNotRunning`` once that process has gone; `CancellationError`.
     private static func pass(
@@ -179,11 +179,11 @@ extension RequestHandler {
         )
     }
 
-    /// Asks the members something: what a peer was sent before, it has by the time it answers.
+    /// Queries the members: each receives earlier messages before the query, so its answer confirms them.
     private func waitForOthers(in network: NetworkId) async {
         let policy = DHTPolicy(deadline: Self.drainPatience)
         let key = Data("runar publish".utf8)
-        _ = try? await node.dhtRecords(networkId: network, key: key, policy: policy)  // the event went out before
+        _ = try? await node.dhtRecords(networkId: network, key: key, policy: policy)  // best effort
     }
 
     func subscribe(to topic: String, in network: NetworkInfo, includesPast: Bool, _ tell: @escaping Tell) async throws {

@@ -3,16 +3,16 @@ internal import Identity
 internal import Node
 internal import RunarNode
 
-// What a person types for a network or a peer.
+// Names that a person types for a network or a peer.
 extension RequestHandler {
     /// The fewest characters of an id that are looked up: fewer are a slip.
     private static let fewestCharacters = 4
     /// The most candidates that the failure of an ambiguous name lists.
     private static let mostCandidates = 8
-    /// Beyond this an argument is meant as a whole id, and what is wrong with it is worth saying.
+    /// A longer argument counts as a whole id, so that the failure states its error.
     private static let wholeIdCharacters = 40
 
-    /// Returns the peer that a person means among those known in `network`, or in all networks.
+    /// Returns the peer of a name that a person typed, among those known in `network`, or in any network.
     ///
     /// - Throws: ``CommandFailure`` when no id, label or beginning of an id matches, or several do.
     func resolve(_ name: PeerName, in network: NetworkId? = nil) throws -> PeerId {
@@ -66,14 +66,14 @@ extension RequestHandler {
 
     /// The network that a person means; without a name the only one.
     ///
-    /// - Throws: ``CommandFailure`` that says how to name it.
+    /// - Throws: ``CommandFailure`` that names the choices.
     func resolve(_ name: NetworkName?) throws -> NetworkInfo {
         try Self.choose(name, among: try node.networks())
     }
 
     /// The network that this device owns and a person means.
     ///
-    /// - Throws: ``CommandFailure`` that says how to name it.
+    /// - Throws: ``CommandFailure`` that names the choices.
     func resolveOwned(_ name: NetworkName?) throws -> NetworkId {
         let networks = try node.networks()
         let owned = networks.filter(\.isOwner)
@@ -132,7 +132,7 @@ extension RequestHandler {
         return typed.count >= fewestCharacters && id.hasPrefix(typed)
     }
 
-    /// Candidates by as much of their ids as tells them apart, with what people call them.
+    /// Candidates by the shortest prefix of their ids that distinguishes them, with their names.
     private static func list(_ candidates: [(id: String, name: String?)], typed: Int) -> String {
         let ids = candidates.map(\.id)
         var length = max(8, typed)
@@ -152,7 +152,7 @@ extension RequestHandler {
         Set(try node.membershipStates().filter(\.isRevoked).map(\.networkId))
     }
 
-    /// Returns the failure of a request; for a revoked device it says so, since no other advice helps.
+    /// Returns the failure of a request; for a revoked device the revocation, since no other advice helps.
     func failure(_ error: any Error, in network: NetworkName?) -> CommandFailure {
         let network = try? revokedNetwork(behind: error, network)  // nil: the error stands
         if let network { return CommandFailure(revokedFrom: network) }

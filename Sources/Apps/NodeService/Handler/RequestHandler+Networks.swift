@@ -145,7 +145,7 @@ struct JoinTexts {
 
     /// Reads them whatever stands between them.
     ///
-    /// - Throws: ``CommandFailure`` that says what is expected.
+    /// - Throws: ``CommandFailure`` with the expected form.
     init(_ text: String) throws {
         guard text.utf8.count <= Self.byteLimit else {
             throw CommandFailure("bad-text", .data, "this is too long for the text of a network and a token")

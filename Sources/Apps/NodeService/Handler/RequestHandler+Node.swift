@@ -99,7 +99,7 @@ extension RequestHandler {
         let names = try SystemFileSystem().names(in: home.path)
         let parts = names.map { StorageView.Part(name: $0, bytes: Self.byteCount(of: home.file($0))) }
             .sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
-        // Left out if the system does not tell it.
+        // Left out if the system does not report it.
         let system = try? FileManager.default.attributesOfFileSystem(forPath: home.path)  // see above
         return StorageView(
             home: home.path,
@@ -158,7 +158,7 @@ extension RequestHandler {
     }
 }
 
-// What the doctor asks of the node.
+// The facts of the node for the doctor.
 extension RequestHandler {
     func facts(about name: PeerName?) async throws -> NodeFacts {
         let observations = node.natObservations
@@ -243,9 +243,9 @@ extension RequestHandler {
         return ConsoleReport(address: ConsoleLink.address(address, console.sessions.makeSecret()), isOpened: false)
     }
 
-    /// Tells of a file for a browser, and returns once the browser has signed in by it.
+    /// Reports a file for a browser, and returns once the browser has signed in by it.
     ///
-    /// The file is gone when this ends, however it does.
+    /// The file is removed in every case when this returns or throws.
     func openConsole(_ tell: @escaping Tell) async throws -> ConsoleReport {
         let (console, address) = try runningConsole()
         let link = try ConsoleLink(to: address, secret: console.sessions.makeSecret(), in: home)
@@ -261,7 +261,7 @@ extension RequestHandler {
         return ConsoleReport(address: address, isOpened: true)
     }
 
-    /// Tells of a link for a device of the local network, and returns once one has signed in by it or a minute is over.
+    /// Reports a link for a device of the local network, and returns once one has signed in by it or a minute has passed.
     func pairConsole(at address: String?, _ tell: @escaping Tell) async throws -> PairingEnd {
         let (console, _) = try runningConsole()
         guard let place = console.lan.currentPlace else {

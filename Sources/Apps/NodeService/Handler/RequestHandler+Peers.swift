@@ -52,12 +52,12 @@ extension RequestHandler {
     /// Asks the hash tables for their members, so that the list has those that this device never met.
     func findMembers() async {
         let node = node
-        guard node.isRunning, let networks = try? node.networks() else { return }  // the list says what is wrong
+        guard node.isRunning, let networks = try? node.networks() else { return }  // the list reports the failure
         let policy = DHTPolicy(deadline: Self.searchTime, attempts: 1)
         await withTaskGroup { group in
             for network in networks where network.isMember {
                 group.addTask {
-                    _ = try? await node.dhtFindPeers(networkId: network.networkId, policy: policy)  // nobody to ask
+                    _ = try? await node.dhtFindPeers(networkId: network.networkId, policy: policy)  // no members
                 }
             }
         }
@@ -283,7 +283,7 @@ extension RequestHandler {
                 for await _ in events where isThere() { return }
             }
             group.addTask {
-                try? await Task.sleep(for: Self.patience)  // cancelled when somebody is there
+                try? await Task.sleep(for: Self.patience)  // cancelled once they are connected
             }
             await group.next()
             group.cancelAll()
@@ -297,19 +297,19 @@ extension RequestHandler {
         case .nobody: return nil
         case .everybody: return { false }
         case .peer(let name):
-            guard let peer = try? resolve(name) else { return nil }  // the request says why
+            guard let peer = try? resolve(name) else { return nil }  // the request reports the failure
             return { node.connectedPeers().contains(peer) }
         case .member(nil): return { !node.connectedPeers().isEmpty }
         case .member(let name?): return isAnybodyThere(in: name)
         case .memberOfOne(let name): return isAnybodyThere(in: name)
         case .exchange(let name):
-            guard let network = try? resolve(name).networkId else { return nil }  // the request says why
+            guard let network = try? resolve(name).networkId else { return nil }  // the request reports the failure
             return { !node.isIsolated(networkId: network) }
         }
     }
 
     private func isAnybodyThere(in name: NetworkName?) -> (@Sendable () -> Bool)? {
-        guard let network = try? resolve(name).networkId else { return nil }  // the request says why
+        guard let network = try? resolve(name).networkId else { return nil }  // the request reports the failure
         return { [node] in !node.connectedPeers(in: network).isEmpty }
     }
 

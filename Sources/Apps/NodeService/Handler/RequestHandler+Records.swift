@@ -122,7 +122,7 @@ extension RequestHandler {
         page.limit = min(page.limit ?? RecordsView.limit, RecordsView.limit)
         let own = node.peerId
         let heads = node.storedHeads(networkId: network)
-        // What is said of a writer fits for all of its records or for none.
+        // A match of the writer's id or label selects all of its records; otherwise each key is matched.
         let writers = Dictionary(grouping: heads.indices) { heads[$0].writer }
         var found: [Int] = []
         for (writer, records) in writers where whose == .held || writer == own {

@@ -8,11 +8,11 @@ internal import Platform
 package import RunarNode
 internal import SealedMessages
 
-/// Carries out requests on the one node of a home.
+/// Performs requests on the one node of a home.
 ///
 /// The process that holds the home's lock has one: a running node, or a command for its own duration.
 package final class RequestHandler: Sendable {
-    /// Takes what happens before a request is done.
+    /// Receives updates before a request is done.
     typealias Tell = @Sendable (NodeUpdate) async -> Void
 
     package let node: RunarNode
@@ -36,7 +36,7 @@ package final class RequestHandler: Sendable {
     /// The record of recent activity; nil without a console.
     package let watch: NodeWatch?
 
-    /// Whether the node is there for one command only.
+    /// Whether the node exists for one command only.
     var isPassing: Bool { stop == nil }
 
     package init(
@@ -128,7 +128,7 @@ package final class RequestHandler: Sendable {
 
     /// The answer to a stop of the node, and the stop itself.
     ///
-    /// - Throws: ``CommandFailure`` for a node that is there for one command only.
+    /// - Throws: ``CommandFailure`` for a node that exists for one command only.
     func stopNode() throws(CommandFailure) -> (report: StopReport, stop: @Sendable () -> Void) {
         guard let stop else { throw Self.passingNode }
         return (StopReport(stopped: true, processId: SystemProcess.id), stop)

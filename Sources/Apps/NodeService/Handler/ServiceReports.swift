@@ -15,7 +15,7 @@ package struct ServicesReport: HintingReport {
     }
 
     let services: [Offer]
-    /// Peers that did not say what they offer.
+    /// Peers that did not list their offers in time.
     let silent: [String]
 
     package var lines: [String] {

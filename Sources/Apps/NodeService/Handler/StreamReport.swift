@@ -8,7 +8,7 @@ package struct StreamReport: Report, Hashable {
         let name: String
         /// Whether the person consented.
         let joined: Bool
-        /// The trust in the person, as a ``PersonReport`` says it; `trusted` for this device's person.
+        /// The trust in the person, as in ``PersonReport``; `trusted` for this device's person.
         let trust: String
     }
 

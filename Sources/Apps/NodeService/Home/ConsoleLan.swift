@@ -52,7 +52,7 @@ package final class ConsoleLan: Sendable {
         SettingReport(.consoleLan, setting.withLock { $0 })
     }
 
-    /// The port that the settings say.
+    /// The port of the setting in effect.
     private var chosenPort: UInt16? {
         (try? Settings.port(report.values.first ?? SwitchText.off)) ?? nil  // it was checked when it was read
     }
@@ -67,7 +67,7 @@ package final class ConsoleLan: Sendable {
         (portChanges, portChangeContinuation) = AsyncStream.makeStream(of: PortChange.self)
     }
 
-    /// Serves whenever it is on, until the task is cancelled; `configure` says how.
+    /// Serves whenever it is on, until the task is cancelled, with the configuration that `configure` makes.
     func run(_ configure: @escaping @Sendable (Console.Place) -> Console.Configuration) async {
         var portChange = await next()
         while let current = portChange {
@@ -83,7 +83,7 @@ package final class ConsoleLan: Sendable {
         for await _ in portChanges {}
     }
 
-    /// Switches it on if the settings say so.
+    /// Switches it on if the settings give a port.
     ///
     /// - Throws: ``CommandFailure``.
     func start() async throws(CommandFailure) {
@@ -104,7 +104,7 @@ package final class ConsoleLan: Sendable {
         do {
             try ConfigurationFile.set(.consoleLan, to: [text], in: home.path)
         } catch {
-            // Not open for longer than the person was told.
+            // The setting was not saved, so the port must not stay open.
             if port != nil { try await set(nil) }
             throw error
         }

@@ -41,7 +41,7 @@ struct ConsoleLink: Sendable {
     static func isName(_ name: String) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(suffix) }
 
     func remove() {
-        try? SystemFileSystem().remove(path)  // its secret is worth nothing any more
+        try? SystemFileSystem().remove(path)  // its secret is used or has expired
     }
 
     /// Removes what a node that died left in its home.
@@ -49,7 +49,7 @@ struct ConsoleLink: Sendable {
         let files = SystemFileSystem()
         let names = (try? files.names(in: home.path)) ?? []  // then there is nothing to tidy up
         for name in names where isName(name) {
-            try? files.remove(home.file(name))  // its secret is worth nothing any more
+            try? files.remove(home.file(name))  // its secret is used or has expired
         }
     }
 }

@@ -26,7 +26,7 @@ package final class NodeConsole: Sendable {
     /// Whether the person chose the port.
     private let isChosen: Bool
     private let home: DataDirectory
-    /// Nil until it is there.
+    /// Nil until it serves.
     private let address = Locked<String?>(nil)
     /// The requests that wait for a browser, by the secrets that they gave out.
     private let waiting = Locked<[String: AsyncStream<Void>.Continuation]>([:])
@@ -59,7 +59,8 @@ package final class NodeConsole: Sendable {
         sessions = ConsoleSessions(key: try Self.token(in: home))
     }
 
-    /// Serves until the task is cancelled; `onReady` gets the address, when the network's is there too if it is wanted.
+    /// Serves until the task is cancelled; `onReady` gets the address once the console, and the one for the local network if
+    /// it is on, serve.
     ///
     /// - Throws: ``CommandFailure`` when a port cannot be had.
     package func run(for handler: RequestHandler, onReady: @escaping @Sendable (String) -> Void) async throws {
@@ -100,7 +101,7 @@ package final class NodeConsole: Sendable {
         )
         configuration.mayMove = !isChosen
         let home = self.home
-        configuration.replaceKey = { try? Self.makeToken(in: home) }  // whoever asked is told that it is not kept
+        configuration.replaceKey = { try? Self.makeToken(in: home) }  // nil: the caller reports that it was not saved
         configuration.onSignIn = { [weak self] in self?.tellUses() }
         return configuration
     }
@@ -118,7 +119,7 @@ package final class NodeConsole: Sendable {
                 return false
             }
             group.addTask {
-                try? await Task.sleep(for: ConsoleSessions.secretLife)  // cancelled: nobody waits any more
+                try? await Task.sleep(for: ConsoleSessions.secretLife)  // cancelled: the wait has ended
                 return false
             }
             defer { group.cancelAll() }
@@ -145,7 +146,7 @@ package final class NodeConsole: Sendable {
         ] + NodeAPI(handler).routes
     }
 
-    /// The token, which outlives a restart so that a program can be told it once.
+    /// The token, which persists across restarts so that a program needs it only once.
     private static func token(in home: DataDirectory) throws -> String {
         if let bytes = try AtomicFile.read(home.file(tokenName), limit: tokenFileByteLimit) {
             let token = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).first

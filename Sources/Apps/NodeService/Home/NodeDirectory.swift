@@ -5,7 +5,7 @@ package import Identity
 package import Platform
 package import RunarNode
 
-/// The home of a node with its keys open and its lock held: what a process needs to act for it.
+/// The home of a node with its keys open and its lock held, for a process that acts for the node.
 package final class NodeDirectory: Sendable {
     package static let vaultName = HomeFile.vault.rawValue
     package static let keyFileName = HomeFile.keyFile.rawValue
@@ -50,7 +50,7 @@ package final class NodeDirectory: Sendable {
 
     /// The directory, if there is a vault in it.
     ///
-    /// - Throws: ``CommandFailure`` that says how to make one.
+    /// - Throws: ``CommandFailure`` with the command that makes one.
     package static func existing(_ path: String) throws -> DataDirectory {
         guard try isMade(at: path) else { throw missing(path) }
         return try DataDirectory(at: path)

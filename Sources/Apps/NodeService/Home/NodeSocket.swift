@@ -3,9 +3,9 @@ internal import Console
 internal import Logging
 internal import Platform
 
-/// Serves the API of a node on the socket in its home, where commands ask.
+/// Serves the API of a node on the socket in its home, to which commands connect.
 ///
-/// Only the user that runs the node is heard: the home is closed to others, and the kernel says who connects.
+/// Only the user that runs the node has access: the home is closed to others, and the kernel states the user of a peer.
 package struct NodeSocket: Sendable {
     package static let name = HomeFile.socket.rawValue
     /// The length of the session key, which is random here because the socket needs no tokens.

@@ -13,7 +13,7 @@ final class SettingChanges: Sendable {
         self.home = home
     }
 
-    /// The settings as the next start finds them; one that is not in effect before says so.
+    /// The settings as the next start reads them; a change that is not yet in effect is marked as pending.
     var reports: [SettingReport] {
         let changed = changed.withLock(\.self)
         return Setting.allCases.compactMap { setting in
@@ -56,7 +56,7 @@ final class SettingChanges: Sendable {
         return report(setting, value)
     }
 
-    /// The most values of a list; what a setting takes may be fewer.
+    /// The most values of any list; a setting's own check may allow fewer.
     private static let listLimit = STUNPlace.limit
 }
 

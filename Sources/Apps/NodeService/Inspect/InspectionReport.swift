@@ -24,7 +24,7 @@ package struct InspectionReport {
     let kind: String
     /// Why it does not count; nil when it does.
     let problem: String?
-    /// Its parts, in order; they stand beside `kind` in JSON.
+    /// Its parts, in order; in JSON they are members next to `kind`.
     let fields: [Field]
     /// Set when it could not be read at all.
     package var failure: CommandFailure?
@@ -35,7 +35,7 @@ package struct InspectionReport {
         self.fields = fields
     }
 
-    /// Says that something is nothing of ours.
+    /// A report of a text in none of the known formats.
     package init(malformed problem: String) {
         self.init(kind: "unknown", problem: problem, fields: [])
         failure = CommandFailure("malformed", .data, problem)
@@ -95,7 +95,7 @@ extension String {
 }
 
 extension InspectionReport: SchemaProviding {
-    /// The parts of a text, which stand beside these members, are other ones for each kind.
+    /// The parts of a text are further members, which differ for each kind.
     static var schema: Schema {
         func field(_ name: String, _ schema: Schema, isRequired: Bool = true) -> ObjectSchema.Field {
             ObjectSchema.Field(name: name, schema: schema, isRequired: isRequired)

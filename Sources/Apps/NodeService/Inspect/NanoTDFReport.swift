@@ -1,13 +1,13 @@
 internal import Bytes
 package import NanoTDF
 
-/// The fields of a NanoTDF, with bytes as hexadecimal digits, and what was verified of it.
+/// The fields of a NanoTDF, with bytes as hexadecimal digits, and the results of its verification.
 package struct NanoTDFReport: Report {
     /// The checks of the first part.
     struct Verification: Codable, Sendable {
         /// `valid`, `invalid`, `unsupported` for a curve that cannot be verified here, or `none`.
         let signature: String
-        /// `ecdsa`, `gmac`, `hash`, `unverified` for what only the key can tell, `unsupported`, or `invalid`.
+        /// `ecdsa`, `gmac`, `hash`, `unverified` if only the holder of the key can verify it, `unsupported`, or `invalid`.
         let binding: String
         /// Whether the policy is authenticated: not by a hash without a key.
         let policyIsAuthenticated: Bool
@@ -49,7 +49,7 @@ package struct NanoTDFReport: Report {
     /// - Parameters:
     ///   - file: The first part.
     ///   - parts: The number of parts.
-    ///   - problem: What is wrong with later parts.
+    ///   - problem: The error in later parts.
     ///   - opened: The first part, if all were opened.
     ///   - plaintextBytes: The bytes of all parts, if they were opened.
     package init(

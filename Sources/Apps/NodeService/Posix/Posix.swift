@@ -10,7 +10,7 @@ package enum Posix {
 
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-    /// The columns and lines of a terminal's window; nil for what is none, and for a terminal that does not say.
+    /// The columns and lines of a terminal's window; nil for other descriptors, and if the terminal does not report them.
     package static func windowSize(of descriptor: Int32) -> (columns: Int, lines: Int)? {
         var window = winsize()
         guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 else { return nil }
@@ -22,7 +22,7 @@ package enum Posix {
         fileprivate let settings: termios
     }
 
-    /// Hands each key of a terminal on at once, without showing it; nil for what is no terminal.
+    /// Delivers each key of a terminal at once, without an echo; nil for a descriptor that is no terminal.
     package static func beginRawMode(of descriptor: Int32) -> TerminalMode? {
         var settings = termios()
         guard unsafe tcgetattr(descriptor, &settings) == 0 else { return nil }
@@ -50,7 +50,7 @@ package enum Posix {
 
     package static var lastErrorCode: Int32 { errno }
 
-    /// Reads what is there, waiting for it; empty at the end and on failure.
+    /// Reads available bytes, or waits for some; empty at the end and on failure.
     package static func read(_ descriptor: Int32, atMost count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         while true {
@@ -157,7 +157,7 @@ package enum Posix {
         unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // What this process ignores, a new program must not.
+        // Ignored signals are inherited: restore the default of those that this process ignores.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         for number in [interruption, termination, hangUp, brokenPipe] { unsafe sigaddset(&signals, number) }
@@ -192,7 +192,7 @@ package enum Posix {
         return signal == 0 ? (status >> 8) & 0xFF : -signal
     }
 
-    /// Asks a process that was started here, and what it has started, to end, or kills them: they share a session.
+    /// Terminates or kills a process that was started here and its descendants, which share a session.
     package static func end(_ process: Int32, byForce: Bool = false) { _ = kill(-process, byForce ? SIGKILL : SIGTERM) }
 
     /// Waits until a process that was started here and its descendants have ended; kills the remaining ones after

@@ -41,7 +41,7 @@ package enum UnixSocket {
     private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool) -> Bool {
         var bytes = Array(path.utf8)
         guard bytes.count <= pathByteLimit else { return false }
-        // A name outside the file system begins with a zero byte and is as long as the address says.
+        // A name outside the file system begins with a zero byte, and its length is that of the address.
         let isAbstract = hasAbstractSockets && bytes.first == UInt8(ascii: "@")
         if isAbstract { bytes[0] = 0 }
         var address = sockaddr_un()

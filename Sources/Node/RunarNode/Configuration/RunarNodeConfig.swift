@@ -78,7 +78,7 @@ public final class RunarNodeConfig {
     ///
     /// Each is a `host`, a `host:port` or an address. No server gets a datagram before an app calls that.
     public var stunServers: [String] = []
-    /// Whether this device takes part in its networks' hash tables; one that does not stores nothing for others, finds
+    /// Whether this device participates in its networks' hash tables; one that does not stores nothing for others, finds
     /// nothing there, and keeps no connections for it.
     public var usesHashTable = true
     /// The default policy of requests to the hash table.

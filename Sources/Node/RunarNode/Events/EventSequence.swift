@@ -3,8 +3,8 @@ internal import Concurrency
 /// The events of a subscription, in order for each publisher.
 ///
 /// The subscription ends when the iteration ends, its task is cancelled, or the last copy of the sequence and its iterator
-/// or the node are released. While the reader is slow, the sequence holds up to 32 MiB of events. Later ones are dropped and
-/// counted in ``RunarEvent/droppedBefore`` of the next one.
+/// or the node are released. While the reader is slow, the sequence buffers at most 32 MiB of events. Later ones are dropped
+/// and counted in ``RunarEvent/droppedBefore`` of the next one.
 public struct EventSequence: AsyncSequence, Sendable {
     let queue: SubscriptionQueue
     /// Ends when the last copy and the iterator are released.

@@ -2,9 +2,9 @@ internal import Concurrency
 
 /// The events that wait for the reader of one subscription, bounded in bytes.
 ///
-/// It holds up to 32 MiB of them. Later events are dropped and counted; the next event that it accepts has the count. The
-/// number of events is not bounded: fast publishers send thousands of small ones in a batch, which take no more memory than
-/// a few large ones. Past events, which the replay window bounds, are always accepted.
+/// It buffers at most 32 MiB. Later events are dropped and counted; the next event that it accepts has the count. The number
+/// of events is not bounded: fast publishers send thousands of small ones in a batch, which take no more memory than a few
+/// large ones. Past events, which the replay window bounds, are always accepted.
 final class SubscriptionQueue: Sendable {
     private struct State: Sendable {
         var waiting = 0

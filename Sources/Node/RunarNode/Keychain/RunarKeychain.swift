@@ -7,7 +7,7 @@ public import Platform
 /// A person's and a device's keys in one ``KeyStorage``: the root key and the keys derived from it, the keys of networks
 /// that this device signs for, and the certificate by which a person's devices recognise each other.
 ///
-/// Private keys stay in the storage: calls return public keys (padded base64, as in all JSON texts) and sealed or signed
+/// Private keys stay in the storage: calls return public keys (padded base64, as in every JSON text) and sealed or signed
 /// messages. A running node has its own, ``RunarNode/keychain``; use that one instead of a second instance.
 public final class RunarKeychain: Sendable {
     /// The functions of a node: reserve an index, note another network that it owns, and list the indices in use.

@@ -63,7 +63,7 @@ struct RouteInput<Form: Decodable & Sendable>: Sendable {
         RouteInput(body: .json(limit: limit))
     }
 
-    /// In the query, beside a body of another kind if there is one.
+    /// In the query, and a body of another kind if `body` is given.
     static func query(_ form: Form.Type, body: ConsoleRoute.Body = .none) -> Self { RouteInput(body: body) }
 
     /// - Throws: ``ConsoleFailure`` that names the field.
@@ -76,7 +76,7 @@ struct RouteInput<Form: Decodable & Sendable>: Sendable {
 }
 
 extension RouteInput where Form == NoForm {
-    /// Nothing is said.
+    /// An empty JSON body.
     static var empty: Self { RouteInput(body: .json()) }
 }
 

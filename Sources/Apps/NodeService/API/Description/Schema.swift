@@ -66,7 +66,7 @@ struct ObjectSchema: Hashable, Sendable {
     /// The name of its type, nil for one that stands where it is used.
     var name: String?
     var fields: [Field]
-    /// Whether other members may stand beside these.
+    /// Whether other members are permitted, too.
     var isOpen = false
 
     /// With one member more, or another meaning of a member, under another name or none.
@@ -95,7 +95,7 @@ struct ObjectSchema: Hashable, Sendable {
     }
 }
 
-/// A type that says itself what its JSON may be, because decoding does not tell.
+/// A type with a schema of its own, for one that decoding does not reveal.
 protocol SchemaProviding {
     static var schema: Schema { get }
 }

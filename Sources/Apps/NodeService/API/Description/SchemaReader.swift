@@ -2,17 +2,17 @@ internal import Foundation
 internal import Identity
 internal import RunarNode
 
-/// Finds out what the JSON of a type may be, by decoding the type from nothing and noting what it asks for.
+/// Derives the JSON schema of a type: it decodes the type from nothing and notes the requested values.
 ///
-/// A member that is read with `decodeIfPresent` is optional, every other one required. An enumeration tells its texts or
-/// numbers by `CaseIterable`. Types that read single values in their own way are ``SchemaProviding``.
+/// A member that is read with `decodeIfPresent` is optional, every other one required. `CaseIterable` lists the texts or
+/// numbers of an enumeration. Types that read single values in their own way are ``SchemaProviding``.
 enum SchemaReader {
     /// A type whose schema cannot be found.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// - Throws: ``Failure`` for a type that decodes itself in a way that tells nothing.
+    /// - Throws: ``Failure`` for a type whose decoding reveals no schema.
     static func schema(of type: any Encodable.Type) throws -> Schema {
         if let provider = type as? any SchemaProviding.Type { return provider.schema }
         guard let decodable = type as? any Decodable.Type else {
