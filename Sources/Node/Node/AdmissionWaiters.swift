@@ -9,7 +9,7 @@ struct AdmissionWaiters: Sendable {
         let peer: PeerId
         /// Nil for any network.
         let network: NetworkId?
-        /// The error for the case that no way leads to the peer, if it says more than the last failure.
+        /// The error if the peer is unreachable and this error is more specific than the last failure.
         let failure: NodeError?
         let outcome: Outcome
     }
@@ -32,7 +32,7 @@ struct AdmissionWaiters: Sendable {
         self.settle(.success(())) { $0.peer == peer && ($0.network ?? network) == network }
     }
 
-    /// Notes that one of the two sides refused the other, in one network, or in all of them for nil.
+    /// Fails the tasks that wait for a peer after a refusal by either side, in one network, or in every one for nil.
     mutating func refuse(_ peer: PeerId, in network: NetworkId?, _ error: NodeError) {
         self.settle(.failure(error)) { waiter in
             guard waiter.peer == peer, let wanted = waiter.network, let network else { return waiter.peer == peer }

@@ -11,7 +11,7 @@ struct Backpressure: Sendable {
     /// The bytes that a peer must read in that time; with fewer it is only notified of events, without their content.
     private static let leastProgress = 64 * 1024
 
-    /// Fulfilled when publishers may go on; nil while none waits.
+    /// Fulfilled when publishers may continue; nil while none waits.
     private var room: Promise<Void>?
     /// The bytes that had been written to each crowded peer when the next check was planned.
     private var marks: [ConnectionId: Int] = [:]
@@ -45,7 +45,7 @@ struct Backpressure: Sendable {
         }
     }
 
-    /// Lets the publishers go on, however slow peers are.
+    /// Resumes the publishers, however slow peers are.
     mutating func end() {
         self.room?.fulfil(())
         self.room = nil

@@ -142,7 +142,7 @@ struct ConnectionTable: Sendable {
         }
     }
 
-    /// Finds the requests whose time is over and the peers to probe, and plans the next probes.
+    /// Finds the overdue requests and the peers to probe, and plans the next probes.
     mutating func reviewRequests(at now: Duration) -> RequestReview {
         var review = RequestReview()
         for (id, entry) in self.entries {

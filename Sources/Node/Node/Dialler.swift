@@ -48,7 +48,7 @@ struct Dialler: Sendable {
             self.record(.reached(address))
             return .success(connection)
         } catch {
-            // A dial that another one overtook says nothing about its address.
+            // The end of a cancelled dial, which another one overtook, is no evidence about its address.
             if !Task.isCancelled { self.record(.notReached(address, reason: "\(error)")) }
             return .failure(error)
         }

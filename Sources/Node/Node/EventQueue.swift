@@ -56,11 +56,11 @@ final class EventQueue: Sendable {
     /// The number of queued bytes from which on publishers wait.
     private static let byteLimit = 1 << 20
 
-    /// Says that there is something to send.
+    /// Signals that an event is ready to be sent.
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
     private let state = Locked(State())
-    /// Broadcast when publishers may go on.
+    /// Broadcast when publishers may continue.
     private let room = ConditionVariable()
 
     init() {
@@ -108,7 +108,7 @@ final class EventQueue: Sendable {
         return outcome.isTaken
     }
 
-    /// Takes the first batch that waits, and lets publishers go on; nil if there is none.
+    /// Takes the first waiting batch and resumes publishers; nil if there is none.
     func takeNext() -> Pending? {
         let (next, hasRoom) = self.state.withLock { state -> (Pending?, Bool) in
             let isFirst = state.taken.isEmpty
@@ -119,7 +119,7 @@ final class EventQueue: Sendable {
         return next
     }
 
-    /// Takes everything that waits, and lets publishers go on.
+    /// Takes every waiting batch and resumes publishers.
     func takeAll() -> [Pending] {
         defer { self.room.broadcast() }
         return self.state.withLock { state in
@@ -129,7 +129,7 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Takes no further events, and lets all publishers go on.
+    /// Refuses further events, and resumes all publishers.
     func finish() {
         self.state.withLock { $0.isFinished = true }
         self.room.broadcast()

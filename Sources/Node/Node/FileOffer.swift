@@ -23,7 +23,7 @@ public struct FileProgress: Hashable, Sendable {
     public let peer: PeerId
     /// The file's name.
     public let name: String
-    /// Bytes that are there, including those of an earlier attempt.
+    /// The bytes transferred so far, including those of an earlier attempt.
     public let transferred: UInt64
     /// The size of the whole file, in bytes.
     public let total: UInt64

@@ -7,8 +7,8 @@ internal import Transport
 /// A request of a peer: its body to be read, its response to be written.
 ///
 /// One task may read while another one responds. The handler runs in a task that is cancelled when the client cancels the
-/// request, when the time is over, and when the connection ends. A request without a response at the end of that task is
-/// answered with a failure.
+/// request, at the deadline, and when the connection ends. A request without a response at the end of that task is answered
+/// with a failure.
 package final class IncomingRequest: Sendable {
     /// The progress of the response.
     private enum Phase: Sendable {
@@ -16,7 +16,7 @@ package final class IncomingRequest: Sendable {
         case unanswered
         /// Items are being written.
         case streaming
-        /// All was written, or the request is over.
+        /// All was written, or the request has ended.
         case over
     }
 
@@ -119,7 +119,7 @@ package final class IncomingRequest: Sendable {
         self.stream.whenStopped { [end] in end.end(.stopped($0)) }
         await withDiscardingTaskGroup { group in
             group.addTask {
-                guard (try? await self.room.waitForRoom()) != nil else { return }  // nil: the request is over
+                guard (try? await self.room.waitForRoom()) != nil else { return }  // nil: the request has ended
                 if let tracing {
                     await tracing.serving(self.header, in: self.network, from: self.peer) { await handler(self) }
                 } else {
@@ -135,13 +135,13 @@ package final class IncomingRequest: Sendable {
         await self.fail(ServiceFailure(kind: .handler, message: "the handler did not answer"))
     }
 
-    /// Waits until the peer has a large response, or until the time is over, which resets the stream.
+    /// Waits until the peer has received a large response; the deadline resets the stream.
     ///
-    /// Until then the request counts as under way.
+    /// Until then the request counts as in flight.
     func awaitDelivery() async {
         guard self.sentBytes > Self.briefResponse, self.end.cause == nil else { return }
         self.end.finish()
-        try? await self.stream.delivered()  // the stream is over, as after its delivery
+        try? await self.stream.delivered()  // a failure ends the stream just as well
     }
 
     // MARK: Answering
@@ -210,7 +210,7 @@ package final class IncomingRequest: Sendable {
             case .over: break
             }
         } catch {
-            // Cancelled, or the stream is broken: the reset tells the client that nothing follows.
+            // Cancelled, or the stream is broken: the reset informs the client that nothing follows.
             self.stream.reset(code: CloseCode.shutdown.rawValue)
         }
     }
@@ -224,7 +224,7 @@ package final class IncomingRequest: Sendable {
         throw self.end.failure ?? TransportError.misuse("a response was answered twice, or has not begun")
     }
 
-    /// Says why the request is over, where the stream only says that it is.
+    /// Translates the errors of the stream to the reason for which the request ended.
     private func translating<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

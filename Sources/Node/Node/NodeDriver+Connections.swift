@@ -26,7 +26,7 @@ extension NodeDriver {
         self.apply(.peer(.dialFailed(peer, reason: failure)))
     }
 
-    /// Records an event of a dial, and stores at which address it failed; the end of the node says nothing about one.
+    /// Records an event of a dial, and stores the address at which it failed unless the node itself ended.
     private func noteDial(_ event: PathHistory.Event, of peer: PeerId) {
         self.state.withLock { state in
             self.note(event, of: peer, in: &state)
@@ -108,7 +108,7 @@ extension NodeDriver {
                 group.addTask { await self.openControlStream(on: id, connection, outbox) }
             }
             group.addTask { await self.followPath(of: id, connection) }
-            // A task for each stream: of a peer that is not admitted, over QUIC, two in all (`UnadmittedLimits`).
+            // A task for each stream: an unadmitted peer over QUIC has at most two (`UnadmittedLimits`).
             while let stream = try? await connection.acceptStream() {  // the end of the connection ends the loop
                 group.addTask { await self.serve(stream, on: id, connection, outbox, inbox) }
             }

@@ -10,7 +10,7 @@ extension NodeDriver {
 
     /// Offers these services to the members of the network from now on, and no others.
     ///
-    /// - Throws: what is wrong with them; then nothing changes.
+    /// - Throws: ``WireError`` for an invalid offer; then nothing changes.
     package func offer(_ offers: [ServiceOffer], in network: NetworkId) throws(WireError) {
         try Announcement.check(offers)
         self.apply(.services(.offered(network, offers)))

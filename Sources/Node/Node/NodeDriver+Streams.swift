@@ -232,7 +232,7 @@ extension NodeDriver {
         }
     }
 
-    /// Ends requests whose time is over, and probes the peers of requests that other providers could answer.
+    /// Ends overdue requests, and probes the peers of requests that other providers could answer.
     func reviewRequests() {
         let now = self.now
         let review = self.state.withLock { state in

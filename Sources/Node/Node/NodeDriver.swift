@@ -183,7 +183,7 @@ package final class NodeDriver: Sendable {
 
     private func waitForStreams() async {
         let lastStreamEnded = self.state.withLock { $0.lifecycle.drain(hasStreams: !$0.connections.isAtRest) }
-        try? await lastStreamEnded?.wait()  // cancelled when the patience is over
+        try? await lastStreamEnded?.wait()  // cancelled after the patience
     }
 
     // MARK: Conditions
@@ -204,7 +204,7 @@ package final class NodeDriver: Sendable {
 
     /// Detects from the delay of a timer that the machine was asleep.
     ///
-    /// The node's clock goes on during sleep, so no other sign is available.
+    /// The node's clock includes time asleep, so no other sign is available.
     private func noteWake(due time: Duration) {
         let late = self.now - time
         guard late > Self.oversleep else { return }
@@ -214,7 +214,7 @@ package final class NodeDriver: Sendable {
         self.noteResumed()
     }
 
-    /// Releases memory that is not needed to go on.
+    /// Releases memory that can be dropped without a loss of function.
     package func freeMemory() {
         self.state.withLock { $0.observations.freeMemory() }
         SystemMemory.giveBack()

@@ -4,7 +4,7 @@ internal import NodeCore
 package import Services
 internal import Transport
 
-/// A request of this node that is under way: its stream, and what was read of the response.
+/// A request of this node in flight: its stream, and the progress of the response.
 ///
 /// One task may send while another one receives. Releasing the object cancels the request.
 package final class OutgoingRequest: Sendable {
@@ -30,7 +30,7 @@ package final class OutgoingRequest: Sendable {
 
     /// The provider.
     package let peer: PeerId
-    /// Whether the provider says that the action may be carried out twice without harm.
+    /// Whether the provider declared the action idempotent.
     let isIdempotent: Bool
     private let driver: NodeDriver
     private let stream: any Stream
@@ -104,12 +104,12 @@ package final class OutgoingRequest: Sendable {
         self.driver.configuration.metrics?.noteSent(item.count, in: self.network)
     }
 
-    /// Says that no further items follow.
+    /// Ends the sequence of items.
     package func finish() async throws {
         try await self.write(part: [], finish: true)
     }
 
-    /// Says that no further items follow because of a failure here.
+    /// Ends the sequence of items with a failure of this node.
     package func fail(_ failure: ServiceFailure) async throws {
         try await self.write(part: ItemHead.bytes(failure), finish: true)
     }
@@ -198,7 +198,7 @@ package final class OutgoingRequest: Sendable {
 
     // MARK: Failures
 
-    /// Ends the request when `body` fails, and says why in the terms of requests.
+    /// Runs `body` and ends the request when it fails, with an error in terms of requests.
     private func translating<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

@@ -2,8 +2,8 @@ package import Identity
 internal import Mailbox
 internal import NodeCore
 
-// The one list of what a running node stores. Each kind states what follows from a failed write, so a new one cannot be
-// treated as stored by mistake.
+// The list of everything that a running node stores. Each kind states the consequence of a failed write, so that a new one
+// cannot be treated as stored by mistake.
 extension NodeDriver.Persistence {
     /// The kind of a change.
     package enum Kind: CaseIterable, Sendable {

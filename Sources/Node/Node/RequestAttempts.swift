@@ -7,7 +7,7 @@ internal import Transport
 /// A stream that was opened for a request, in one round under the lock of the driver.
 struct RequestStream: Sendable {
     let peer: PeerId
-    /// Whether the provider says that the action may be performed twice without harm.
+    /// Whether the provider declared the action idempotent.
     var isIdempotent = false
     let stream: any Stream
     let number: Int
@@ -119,7 +119,7 @@ struct RequestAttempts {
 
     /// Searches for providers that are not connected and opens a stream to the first that can be reached.
     ///
-    /// - Throws: `failure`, which says why no connected provider can respond, if there is no other.
+    /// - Throws: `failure`, the reason why no connected provider can respond, unless the search yields another one.
     private func openElsewhere(orThrow failure: ServiceFailure) async throws -> RequestStream {
         guard failure.kind != .noAction else { throw failure }
         let found = try await self.search(self.header.servicePath)

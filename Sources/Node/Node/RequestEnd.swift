@@ -1,37 +1,37 @@
 internal import Concurrency
 internal import Transport
 
-/// Why a request under way ended from outside, of whichever side; what comes first counts.
+/// The reason why a request in flight was ended from outside, on either side; the first one counts.
 ///
-/// It knows neither the request nor its stream, so that both may hold it.
+/// It refers to neither the request nor its stream, so that both may hold it.
 final class RequestEnd: Sendable {
     enum Cause: Sendable {
-        /// The time was over.
+        /// The deadline passed.
         case overdue
         /// The stream broke, or the other side cancelled it.
         case stopped(TransportError)
     }
 
-    /// Nil when the request came to its own end.
+    /// Nil when the request ended by itself.
     private let outcome = Promise<Cause?>()
     private let hasFinished = Locked(false)
 
-    /// Why the request ended, or nil as long as it goes on.
+    /// Why the request was ended; nil while it is in flight, or if it ended by itself.
     var cause: Cause? { self.outcome.value ?? nil }
 
-    /// Whether the request came to its own end, be it after a cause from outside.
+    /// Whether the request ended by itself, be it after a cause from outside.
     var isFinished: Bool { self.hasFinished.withLock { $0 } }
 
-    /// Ends the request unless it is over.
+    /// Ends the request unless it has ended.
     func end(_ cause: Cause) { self.outcome.fulfil(cause) }
 
-    /// Notes that the request came to its own end.
+    /// Notes that the request ended by itself.
     func finish() {
-        // In this order: a request that has an outcome without a cause has come to its own end.
+        // In this order: a request that has an outcome without a cause has ended by itself.
         self.hasFinished.withLock { $0 = true }
         self.outcome.fulfil(nil)
     }
 
-    /// Waits until the request is over, even if the task is cancelled; nil when it came to its own end.
+    /// Waits until the request has ended, even if the task is cancelled; nil when it ended by itself.
     func wait() async -> Cause? { await self.outcome.waitIgnoringCancellation() }
 }

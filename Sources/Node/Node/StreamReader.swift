@@ -27,15 +27,15 @@ struct StreamReader {
         self.share = Inbox.Share(of: inbox)
     }
 
-    /// Counts from now on only what is there beyond what was taken.
+    /// Counts only the bytes not yet taken from now on.
     mutating func giveBackRoom() { self.share?.hold(self.available) }
 
     private var available: Int { self.buffer.count - self.position }
 
-    /// Waits until `count` bytes are there or the stream ends.
+    /// Waits until `count` bytes are available or the stream ends.
     private mutating func fill(to count: Int) async throws {
         while self.available < count, !self.isAtEnd {
-            // What comes in one piece is never counted, so that small units cost nothing.
+            // A unit that arrives in one read is never counted, so that small units cost nothing.
             if let share, !share.hold(self.available) {
                 (self.buffer, self.position) = ([], 0)
                 throw Failure.noRoom
@@ -66,7 +66,7 @@ struct StreamReader {
         return self.take(count)
     }
 
-    /// Whatever is there next, waiting for at least one byte; empty only at the end.
+    /// The next available bytes, at least one; empty only at the end.
     mutating func readSome() async throws -> [UInt8] {
         try await self.fill(to: 1)
         return self.take(self.available)

@@ -36,7 +36,7 @@ struct TrackedRequest: Sendable {
 
 /// The result of a review of all requests under way.
 struct RequestReview: Sendable {
-    /// The streams of requests whose time is over.
+    /// The streams of overdue requests.
     var overdue: [TrackedStream] = []
     /// The connections whose peers must be probed.
     var silent: [any Connection] = []

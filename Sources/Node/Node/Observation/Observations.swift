@@ -19,7 +19,7 @@ struct Observations: Sendable {
     /// Forgets the path history to release memory.
     mutating func freeMemory() { self.paths = PathHistory() }
 
-    /// Counts a refused peer; if a line is to be logged, returns the number of earlier ones that were not.
+    /// Counts a refused peer; returns nil, or the number of suppressed lines when a line is due.
     mutating func noteRefusal(at now: Duration) -> Int? { self.refusalLine.note(at: now) }
 
     /// Measures the effects of an input on the core.

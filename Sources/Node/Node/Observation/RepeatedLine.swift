@@ -1,12 +1,12 @@
-/// A line of the log that unauthenticated peers can cause as often as they like: once a minute it is written, and says
-/// how often it was not.
+/// A log line that unauthenticated peers can trigger at any rate: it is written at most once a minute, with the number of
+/// suppressed ones.
 struct RepeatedLine: Sendable {
     private static let pause = Duration.seconds(60)
 
     private var nextAt: Duration?
     private var leftOut = 0
 
-    /// Counts one more reason for the line; returns how many were left out before it if it is to be written, else nil.
+    /// Counts one more occurrence; returns nil, or the number of suppressed lines before it when a line is due.
     mutating func note(at now: Duration) -> Int? {
         if let nextAt, now < nextAt {
             self.leftOut += 1

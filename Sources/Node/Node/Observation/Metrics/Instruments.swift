@@ -55,7 +55,7 @@ struct SecondSum: Sendable {
         self.sum = amount
     }
 
-    /// Adds to the second under way; returns the sum of the one before if it is over, and begins a new one.
+    /// Adds to the current second; if it has ended, begins a new one and returns the sum of the previous one.
     mutating func add(_ amount: Int, at now: Duration) -> Int? {
         guard now - self.start >= .seconds(1) else {
             self.sum += amount

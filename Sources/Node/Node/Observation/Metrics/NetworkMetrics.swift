@@ -90,7 +90,7 @@ public final class NetworkMetrics: Sendable {
         if let sum { self.bandwidthUsage.record(sum) }
     }
 
-    /// Says that a peer was admitted, and returns how many there are.
+    /// Records that a peer was admitted, and returns the number of admitted peers.
     public func recordArrival(of peer: PeerId) -> Int {
         let count = self.state.withLock { state in
             state.admitted.insert(peer)
@@ -100,7 +100,7 @@ public final class NetworkMetrics: Sendable {
         return count
     }
 
-    /// Says that a peer's admission ended, and returns how many are left.
+    /// Records that a peer's admission ended, and returns the number of remaining peers.
     public func recordDeparture(of peer: PeerId) -> Int {
         let (count, rate) = self.state.withLock { state in
             state.admitted.remove(peer)
@@ -111,7 +111,7 @@ public final class NetworkMetrics: Sendable {
         return count
     }
 
-    /// Records that the node left the network or stopped: no peer is there any longer.
+    /// Records that the node left the network or stopped, and so has no admitted peers.
     public func recordEnd() {
         let state = self.state.withLock { state in
             defer { state = State() }

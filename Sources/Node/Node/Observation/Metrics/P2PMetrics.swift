@@ -57,17 +57,17 @@ public final class P2PMetrics: Sendable {
         self.tokens.failures.increment(by: failures)
     }
 
-    /// Says how many networks this device is a member of.
+    /// Sets the number of networks of which this device is a member.
     public func setActiveNetworks(_ count: Int) {
         self.networks.active.set(to: count)
     }
 
-    /// Says how many bytes of records this device holds.
+    /// Sets the number of bytes of stored records.
     public func setDHTStorageSize(_ byteCount: Int) {
         self.tables.storageSize.set(to: byteCount)
     }
 
-    /// Says how many peers a network has that has just got or lost one.
+    /// Records the number of peers of a network that has just gained or lost one.
     public func recordPeers(inNetwork count: Int) {
         self.networks.peers.record(count)
     }
