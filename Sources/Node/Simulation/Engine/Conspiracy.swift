@@ -1,16 +1,16 @@
 internal import Identity
 internal import Kademlia
 
-/// Hostile members, the records that they know together, and the lies that they tell.
+/// Hostile members, the records that they share, and their false answers.
 struct Conspiracy {
     var members = MemberIndex([])
-    /// The oldest version of each record that any of them was given: they go on giving it out.
+    /// The oldest version of each record that any of them was given, which they continue to return.
     private var records: [RecordId: Record] = [:]
     /// The ids of the records at a location, in the order in which they came.
     private var byLocation: [Bytes32: [RecordId]] = [:]
 
-    /// Returns an answer that suits the members: one another instead of the nearest, the oldest version of a record, and
-    /// a promise to keep what they throw away.
+    /// Returns a false answer: other hostile members as the nearest ones, the oldest version of a record, and a promise to
+    /// store a record that they drop.
     mutating func answer(to rpc: Message.RPC, in network: NetworkId) -> Message.Answer {
         switch rpc {
         case .findPeers(let target): return .peers(self.members(near: target))

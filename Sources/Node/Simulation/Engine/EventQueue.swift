@@ -14,7 +14,7 @@ struct Event {
         case down
         /// The first flight of the dial in `slot` reaches the node at that address, if one runs there.
         case dialArrived
-        /// The dial in `slot` gives up one address.
+        /// The dial in `slot` fails at one address.
         case dialFailed
         /// The wake of the generation `stamp` is due.
         case wake

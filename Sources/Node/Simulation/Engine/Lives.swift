@@ -48,7 +48,7 @@ struct Lives {
     /// Draws whether a device is hostile.
     mutating func isHostile(share: Double) -> Bool { self.chance.decide(share) }
 
-    /// Draws any node; once the simulation goes on preferably one that runs, because a running node let the newcomer in.
+    /// Draws any node; after the start of the simulation preferably a running one, because it admits the newcomer.
     mutating func contact(in nodes: Population, at now: Int64) -> Int {
         var other = 0
         for _ in 0..<8 {
@@ -58,7 +58,7 @@ struct Lives {
         return other
     }
 
-    /// Draws what tells one start of a core from another.
+    /// Draws the identifiers and seeds that distinguish the starts of a core.
     mutating func configuration(
         for signer: any Signer,
         _ limits: Limits,
@@ -92,8 +92,8 @@ struct Lives {
         return Departure(at: now + session, isAbrupt: self.chance.decide(state.churn.abrupt))
     }
 
-    /// Draws the successor of a node that leaves: if nodes are independent that node itself or a new one, otherwise a node
-    /// that was here before, if one is due; nil once churn is over.
+    /// Draws the successor of a node that leaves: if nodes are independent, that node itself or a new one; otherwise an
+    /// earlier node whose absence has ended, if any; nil after the end of churn.
     mutating func successor(of node: Int, at now: Int64) -> Successor? {
         guard let state = self.state, now < state.end else { return nil }
         let isReturning = self.chance.decide(state.churn.returning)

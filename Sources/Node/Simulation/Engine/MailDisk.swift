@@ -21,7 +21,7 @@ struct MailDisk {
         self.outgoing[mail.id] = (mail, description)
     }
 
-    /// The inputs that tell the mailboxes of a core which mail is stored.
+    /// The inputs that restore the mailboxes of a core from the stored mail.
     var inputs: [Mailbox.HostInput] {
         let held = self.held.keys.sorted().compactMap { self.held[$0]?.description }
         let outgoing = self.outgoing.keys.sorted().compactMap { self.outgoing[$0]?.description }

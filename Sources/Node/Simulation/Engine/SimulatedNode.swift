@@ -2,7 +2,7 @@ internal import Identity
 internal import Kademlia
 internal import NodeCore
 
-/// A device: its identity and disk, and what the world notes about it.
+/// A device: its identity and disk, and the world's records of it.
 struct SimulatedNode {
     let signer: any Signer
     let token: AccessToken

@@ -4,7 +4,7 @@ internal import NodeCore
 
 // Dials, and the beginnings and ends of connections.
 extension World {
-    /// The pause before the next address of a peer is dialled beside the earlier ones, as in the driver.
+    /// The pause before the next address of a peer is dialled in parallel to the earlier ones, as in the driver.
     private static let dialStagger = Duration.milliseconds(10).nanoseconds
 
     // MARK: Dialling
@@ -56,7 +56,7 @@ extension World {
         self.network.arrival(over: self.nodes.way(from: source, to: target), sentAt: time)
     }
 
-    /// The dialler has the proof and may send; what it sends lets the other side know that the connection is up.
+    /// Completes a dial: the dialler has the proof and may send, and its first packet opens the connection at the acceptor.
     mutating func finishDial(_ event: Event, by node: Int) {
         guard let dial = self.network.dials.succeed(event.slot), self.nodes[node].generation == dial.generation,
             self.nodes[node].isRunning
@@ -85,13 +85,13 @@ extension World {
         let id = event.connection
         guard let connection = self.network.connections[id] else { return }
         guard self.nodes[node].isRunning, self.nodes[node].generation == connection[node].generation else {
-            // The process that shook hands is gone; its host says nothing, and the dialler finds out in the end.
+            // The process of the handshake has ended; its host sends nothing, and the dialler times out.
             return self.losePending(id)
         }
         self.bringUp(id, at: node, to: connection.other(than: node), isDialler: isDialler)
     }
 
-    /// The acceptor will never know of a connection; the dialler notices the silence.
+    /// Drops a connection of which the acceptor was never notified; the dialler notices the silence.
     private mutating func losePending(_ id: ConnectionId) {
         if let dialler = self.network.connections.losePending(id) { self.silence(id, at: dialler) }
     }

@@ -31,9 +31,9 @@ extension World {
         }
     }
 
-    /// Answers an RPC in the name of a hostile node; false for what is no RPC.
+    /// Answers an RPC in the name of a hostile node; false for other messages.
     mutating func answerFalsely(_ bytes: [UInt8], on id: ConnectionId, by node: Int) -> Bool {
-        guard case .dht(let index, let payload)? = try? Frame(bytes),  // what is no frame is its core's to refuse
+        guard case .dht(let index, let payload)? = try? Frame(bytes),  // the core refuses an invalid frame
             let message = try? Message(payload),  // likewise
             case .rpc(let rpc) = message.body
         else { return false }

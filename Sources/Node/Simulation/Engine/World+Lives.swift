@@ -50,7 +50,7 @@ extension World {
         self.readDisk(of: node)
     }
 
-    /// Tells a core that was just made what a running node reads from its stores.
+    /// Restores a new core from its disk, as a running node does from its stores.
     private mutating func readDisk(of node: Int) {
         let network = self.keys.networkId
         let disk = self.nodes[node].disk

@@ -10,7 +10,7 @@ extension World {
 
     // MARK: Disks and applications
 
-    /// Tells a core that was just made which mail its disk has, and that its application takes mail.
+    /// Restores the mail of a new core from its disk, and notes that its application receives mail.
     mutating func readMail(of node: Int) {
         self.apply(.receivesMail(true), to: node)
         for input in self.nodes[node].disk.mail.inputs {

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Identity
 internal import NodeCore
 
-// What a scenario does.
+// The steps of a scenario.
 extension World {
     mutating func perform(_ number: UInt32) throws(IdentityError) {
         switch self.scenario.steps[Int(number)].action {

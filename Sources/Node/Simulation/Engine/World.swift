@@ -76,7 +76,7 @@ struct World {
         return NodeTime(monotonic: .nanoseconds(self.queue.now), wallSeconds: UInt64(max(seconds, 0)))
     }
 
-    /// Gives an input to a node that runs, and carries out what comes of it.
+    /// Passes an input to a running node, and performs the effects.
     mutating func apply(_ input: Input, to node: Int) {
         let time = self.time(of: node)
         self.effects.removeAll(keepingCapacity: true)

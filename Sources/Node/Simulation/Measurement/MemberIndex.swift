@@ -1,7 +1,7 @@
 internal import Algorithms
 internal import Identity
 
-/// All running nodes by id: what a table would know that knows everything.
+/// All running nodes by id, as an ideal routing table.
 struct MemberIndex {
     /// The number of nodes that are near: the places of a bucket, and the replicas of a record.
     static let replicaCount = 20

@@ -62,7 +62,7 @@ struct RequestProbe {
         self.replicas.add(Int64(replicas))
     }
 
-    /// Notes the version that a read found, if any, beside the one that was stored when it began.
+    /// Records the version that a read found, if any, and the one that was stored when it began.
     mutating func noteGet(_ effort: Kademlia.Effort, after delay: Int64, found: UInt64?, expected: UInt64) {
         self.gets.note(effort, after: delay, isCorrect: found.map { $0 >= expected } ?? false)
         if let found { self.stale += found < expected ? 1 : 0 } else { self.missing += 1 }

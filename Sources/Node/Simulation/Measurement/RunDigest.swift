@@ -1,7 +1,7 @@
 /// A fingerprint of everything that happened in a run, in order: two runs are alike exactly if theirs are equal.
 ///
-/// It says whether runs differ and protects nothing, so it mixes words instead of using a cryptographic hash, which
-/// would cost as much as the nodes themselves. Signatures never enter it: systems may draw randomness for them.
+/// It detects differences and protects nothing, so it mixes words instead of using a cryptographic hash, which would cost as
+/// much as the nodes themselves. Signatures never enter it: systems may draw randomness for them.
 struct RunDigest {
     private var first: UInt64 = 0x243F_6A88_85A3_08D3
     private var second: UInt64 = 0x1319_8A2E_0370_7344

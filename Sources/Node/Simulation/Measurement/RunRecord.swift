@@ -18,7 +18,7 @@ struct RunRecord {
 
     // MARK: Events
 
-    /// Notes an event at a node; `detail` tells it from others of its kind.
+    /// Records an event at a node; `detail` distinguishes it from others of its kind.
     mutating func note(_ kind: Event.Kind, at now: Int64, of node: Int, _ detail: UInt64) {
         self.digest.mix(UInt64(bitPattern: now))
         self.digest.mix(UInt64(kind.rawValue) << 56 | UInt64(node))
@@ -121,6 +121,6 @@ struct RunRecord {
 }
 
 extension Frame {
-    /// Whether frames of a kind say the same in every run, so that their bytes may enter a digest.
+    /// Whether frames of a kind have equal bytes in every run, so that they may enter a digest.
     fileprivate static func hasNoSignature(kind: UInt8) -> Bool { [3, 6, 7, 16, 17].contains(kind) }
 }

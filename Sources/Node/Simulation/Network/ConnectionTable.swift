@@ -40,7 +40,7 @@ struct ConnectionTable {
         return true
     }
 
-    /// Gives up a connection that its acceptor does not know yet; returns its dialler, nil if the acceptor knows it.
+    /// Drops a connection that its acceptor does not have yet; returns its dialler, nil if the acceptor has it.
     mutating func losePending(_ id: ConnectionId) -> Int? {
         guard let connection = self[id], connection.acceptor.stage == .pending else { return nil }
         self.connections[id.slot]?.acceptor.stage = .down

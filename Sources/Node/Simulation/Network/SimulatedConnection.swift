@@ -1,10 +1,10 @@
 internal import NodeCore
 
-/// A connection between two nodes; what is sent on it arrives in order.
+/// A connection between two nodes, which delivers in order.
 struct SimulatedConnection {
     /// The state of an end.
     enum Stage: UInt8 {
-        /// The core there does not know of the connection yet. May become `up` or `down`.
+        /// The core there was not notified of the connection yet. May become `up` or `down`.
         case pending
         /// The core there uses it. May become `down`.
         case up
@@ -20,7 +20,7 @@ struct SimulatedConnection {
         var stage = Stage.pending
         /// The time at which the last thing that was sent to this end arrives.
         var lastArrival: Int64 = 0
-        /// The last packet to this end, when it was sent and how long it is; it takes in what is sent at that moment.
+        /// The last packet to this end, with its time and length; further frames sent at the same time join it.
         var lastPacket: UInt32 = 0
         var lastSent: Int64 = -1
         var lastByteCount = 0

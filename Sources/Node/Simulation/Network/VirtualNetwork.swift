@@ -2,7 +2,7 @@ internal import Bytes
 internal import NodeCore
 internal import Transport
 
-/// The network between the nodes: how long something takes from one to another, and what is under way.
+/// The network between the nodes: the latency between two nodes, and the packets in flight.
 struct VirtualNetwork {
     let model: NetworkModel
     private let latency: LatencyMap

@@ -2,7 +2,7 @@ internal import Mailbox
 internal import Transport
 
 extension Scenario {
-    /// Reads a scenario from JSON; what is unknown, missing or out of bounds is refused with the way to it.
+    /// Reads a scenario from JSON; an unknown or missing field or a value out of bounds is refused with its path.
     public init(json: some Collection<UInt8>) throws(ScenarioError) {
         var fields = try ScenarioFields(text: Array(json))
         self.init(
@@ -146,7 +146,7 @@ extension Scenario.Action {
         case "mail":
             return .mail(
                 try Scenario.Work(&fields),
-                // The bytes are random, and tell one mail from the others.
+                // The bytes are random, and distinguish mails.
                 byteCount: try fields.count("mailBytes", in: 16...Mail.bodyByteLimit, or: 1000),
                 lifetime: try fields.duration("lifetime", or: .seconds(86_400))
             )

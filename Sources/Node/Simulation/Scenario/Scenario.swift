@@ -117,7 +117,7 @@ extension Scenario {
         case mail(Work, byteCount: Int, lifetime: Duration)
         /// A share of the running nodes falls silent at once.
         case silence(share: Double)
-        /// Compares tables, or the places of records, with what is true, again and again until a time is over.
+        /// Compares tables, or the places of records, with the true ones, repeatedly for a time.
         case measure(Measure, every: Duration, lasting: Duration)
     }
 
@@ -158,13 +158,13 @@ extension Scenario {
         var sessions: Quantiles
         /// The shortest time for which a node that comes back is away.
         var absences: Quantiles
-        /// The share of nodes that leave and come back, with their id and what they had stored.
+        /// The share of nodes that leave and return, with their id and stored data.
         var returning: Double
         /// The share of nodes that leave without a graceful shutdown.
         var abrupt: Double
-        /// For how long this goes on.
+        /// The duration of churn.
         var lasting: Duration
-        /// Whether a node comes back, or a new one replaces it, when its own absence is over.
+        /// Whether each node returns, or is replaced by a new one, after its own absence.
         ///
         /// Otherwise a node starts whenever another one leaves, so that the number of running nodes stays.
         var isIndependent: Bool
