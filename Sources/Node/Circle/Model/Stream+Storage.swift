@@ -3,7 +3,7 @@ internal import Essentials
 
 // A stream as it is stored, and as its creator describes it.
 extension Stream {
-    /// The people who take part: the creator and the members who joined.
+    /// The participants: the creator and the members who joined.
     var joined: [PublicID] { [creatorPublicID] + members.filter(\.hasJoined).map(\.person) }
 
     /// Whether a person may write.

@@ -1,7 +1,7 @@
 public import Essentials
 internal import Identity
 
-/// A place for thoughts: the conversation of two people, a group, or what one person says to many.
+/// A place for thoughts: the conversation of two people, a group, or one person's posts to many.
 ///
 /// The creator invites people, and each of them joins by consent. A thought goes to every device of those who joined and
 /// whom its creator trusts.
@@ -21,7 +21,7 @@ public struct Stream: Hashable, Sendable, Identifiable {
     public enum Participation: String, Hashable, Sendable, Codable, CaseIterable {
         /// The creator invited this person. Can transition to `joined` or `left`.
         case invited
-        /// This person takes part. Can transition to `left`.
+        /// This person participates. Can transition to `left`.
         case joined
         /// This person left, was removed, or does not trust the creator any longer. Can transition to `invited` or `joined`.
         case left

@@ -8,7 +8,7 @@
 public struct Trust: Hashable, Sendable {
     /// The state of the trust in one person.
     public enum State: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Nothing was said. Can transition to `invited`, `requested` or `revoked`.
+        /// No message was exchanged. Can transition to `invited`, `requested` or `revoked`.
         case none
         /// This person asked the other one. Can transition to `trusted`, `none` or `revoked`.
         case invited
