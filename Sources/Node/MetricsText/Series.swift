@@ -1,7 +1,7 @@
 internal import Concurrency
 internal import CoreMetrics
 
-/// One series: what one instrument with its labels has measured.
+/// One series: the values of one instrument with its labels.
 final class Series: Sendable {
     /// The kind of the instrument.
     enum Kind: Hashable, Sendable {
@@ -20,7 +20,7 @@ final class Series: Sendable {
 
     /// The upper bounds of a histogram's buckets.
     enum Buckets: Hashable, Sendable {
-        /// From 100 us, what a request takes on this machine, to 30 s, when callers give up.
+        /// From 100 us, the duration of a request on this machine, to 30 s, the time limit of callers.
         case seconds
         /// Powers of four, from 1 to 16 Mi: bytes, peers, messages.
         case amounts
@@ -89,7 +89,7 @@ final class Series: Sendable {
     }
 }
 
-// MARK: - What instruments say
+// MARK: - Updates
 
 extension Series: CounterHandler, FloatingPointCounterHandler {
     func increment(by amount: Int64) { self.change { $0 += Double(max(0, amount)) } }
