@@ -4,9 +4,9 @@ internal import Platform
 
 // The lines of the window: a head, the conversation, a notice, and the text that is being written.
 extension ChatScreen {
-    /// The window as it is to be shown.
+    /// The content of the window.
     struct Drawing: Hashable {
-        /// As many as the window has, without the end of a line; what the node says is escaped.
+        /// As many as the window has, without line ends; texts from the node are escaped.
         var lines: [String]
         /// The place of the cursor, from 1.
         var (row, column): (Int, Int)
@@ -56,7 +56,7 @@ extension ChatScreen {
         return "\(Terminal.escaped(person.name))  \(state), \(keys) key\(keys == 1 ? "" : "s") left"
     }
 
-    /// All lines of the conversation, or of what was found.
+    /// All lines of the conversation, or of the search results.
     var conversation: [String] {
         let shown = self.search?.found ?? self.thoughts
         var lines: [String] = []

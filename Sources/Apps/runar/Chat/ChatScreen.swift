@@ -2,7 +2,7 @@ internal import NodeService
 
 /// A conversation on a terminal, as a value without I/O.
 ///
-/// ``handle(_:)`` takes keys, changes of the window and news of the node, and returns what is to be done.
+/// ``handle(_:)`` takes keys, changes of the window and updates of the node, and returns the effects to perform.
 struct ChatScreen {
     enum Input: Sendable {
         case key(Key)

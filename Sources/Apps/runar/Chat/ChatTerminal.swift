@@ -61,7 +61,7 @@ enum ChatTerminal {
         }
     }
 
-    /// Shows the error of `body`, if there is one and the chat goes on.
+    /// Shows the error of `body` unless the chat ends.
     private static func report(
         to continuation: AsyncStream<ChatScreen.Input>.Continuation,
         _ body: () async throws -> Void

@@ -49,7 +49,7 @@ struct Device: AsyncParsableCommand {
             )
         }
         // A mail may have broken it over lines.
-        return try (try? DeviceRequest(text: words[first]))  // only whether; the next line says what is wrong
+        return try (try? DeviceRequest(text: words[first]))  // only a test; the next line throws
             ?? DeviceRequest(text: words[first...].joined())
     }
 
@@ -72,7 +72,7 @@ struct Device: AsyncParsableCommand {
 
     /// Asks whether another screen shows the same code.
     ///
-    /// - Throws: ``CommandFailure`` unless the person says yes.
+    /// - Throws: ``CommandFailure`` unless the person confirms it.
     static func confirm(_ code: String, _ question: String) async throws {
         let isSame = try await Prompt.accepts(
             "\(question) \(code)?",

@@ -4,7 +4,7 @@ internal import NodeService
 internal import Platform
 internal import RunarNode
 
-/// Says what is right and wrong with this device's ways to others.
+/// Diagnoses the connectivity of this device.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

@@ -55,7 +55,7 @@ struct OpenConsole: AsyncParsableCommand {
         try Output.report(report, asJSON: asJSON)
     }
 
-    /// Starts a browser once the node says with what, and waits until it has signed in.
+    /// Starts a browser with the file that the node reports, and waits until it has signed in.
     private static func open(_ client: NodeClient) async throws -> ConsoleReport {
         let (links, continuation) = AsyncStream.makeStream(of: String.self)
         return try await withThrowingTaskGroup(of: ConsoleReport?.self) { group in

@@ -87,7 +87,7 @@ struct Outsider: AsyncParsableCommand {
 
 /// The node's answer to an unadmitted peer.
 struct OutsiderReport: Report {
-    /// Whether the node still held the connection when the time was over.
+    /// Whether the node still held the connection after the time limit.
     let admitted: Bool
     let closeCode: UInt64?
     let closeReason: String?

@@ -22,7 +22,7 @@ extension QR {
             case png
         }
 
-        /// More than any code holds, so that what is too long is said in its own words.
+        /// More than any code holds, so that a longer text reaches the encoder and gets its error.
         private static let byteLimit = 16 << 10
 
         @Argument(help: "The text, in quotation marks; - is standard input, without the end of its last line.")

@@ -133,7 +133,7 @@ struct Get: AsyncParsableCommand {
         let file = output == "-" ? nil : output
         if let file, let record = report.records.first {
             let path = HomeOptions.absolute(file)
-            // As any program makes a file: others may read it if the person's umask says so.
+            // A file with the usual mode: others may read it if the umask permits.
             try Self.write(record.value, to: path)
             report.path = path
         }

@@ -3,7 +3,7 @@ internal import Identity
 internal import NodeService
 internal import Platform
 
-/// Says whether a node runs.
+/// Shows whether a node runs.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",

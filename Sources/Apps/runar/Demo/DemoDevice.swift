@@ -75,7 +75,7 @@ final class DemoDevice: Sendable {
         let child = try start(arguments, input: input, keepsInput: false)
         var output = ""
         for await line in child.lines { output += line + "\n" }
-        // After an interruption the child may go on: it stays listed, so that cleaning up ends it.
+        // After an interruption the child may continue to run: it stays listed, so that cleaning up ends it.
         let status = try await child.waitForExit()
         running.withLock { $0.removeAll { $0 === child } }
         guard status == 0 else {
@@ -89,7 +89,7 @@ final class DemoDevice: Sendable {
         return output
     }
 
-    /// Starts a process that goes on; its lines go to `log`.
+    /// Starts a process that runs until it is ended; its lines are appended to `log`.
     func start(_ arguments: [String], into log: LineLog, _ group: inout DiscardingTaskGroup) throws {
         let child = try start(arguments + ["--json"], input: "", keepsInput: true)
         group.addTask { await log.collect(child.lines) }

@@ -100,7 +100,7 @@ extension DemoStage {
 }
 
 extension DemoDevice {
-    /// Waits until this device's node has said that it heard another one nearby, and that both are admitted.
+    /// Waits until this device's node has reported that it discovered another one nearby, and that both are admitted.
     func waitForConnection(_ other: DemoDevice, id: String) async throws {
         _ = try await node.first("that it discovers \(other.name)") {
             $0.event == "peerDiscovered" && $0.peerId == id ? true : nil
@@ -108,7 +108,7 @@ extension DemoDevice {
         try await joins(other, id: id)
     }
 
-    /// Waits until this device's node has said that another one and it are admitted to each other.
+    /// Waits until this device's node has reported that it and another one admitted each other.
     func joins(_ other: DemoDevice, id: String) async throws {
         _ = try await node.first("that \(other.name) is connected") {
             $0.event == "peerJoined" && $0.peerId == id ? true : nil

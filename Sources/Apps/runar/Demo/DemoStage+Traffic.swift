@@ -45,7 +45,7 @@ extension DemoStage {
         return "both listeners printed it"
     }
 
-    /// Everybody subscribed to `home/>`: what is published elsewhere must not get there, what is published there must.
+    /// Publishes two events; every member subscribed to `home/>` must get the one in it, and not the other.
     func publishToAll() async throws -> String {
         let id = try fact("phone id")
         for (topic, text) in [("garden/gate", "closed"), ("home/door", "open")] {

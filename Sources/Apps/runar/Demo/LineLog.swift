@@ -23,26 +23,26 @@ final class LineLog: Sendable {
     /// The number of lines so far; later lines come after this position.
     var position: Int { state.withLock { $0.lines.count } }
 
-    /// Whether one of these events was told so far.
+    /// Whether one of these events was logged so far.
     func contains(_ events: Set<String>) -> Bool {
         state.withLock { $0.lines }.contains { EventLine($0).map { events.contains($0.event) } ?? false }
     }
 
-    /// Takes in everything that comes until the end.
+    /// Appends all lines until the end.
     func collect(_ lines: AsyncStream<String>) async {
         for await line in lines { change { $0.lines.append(line) } }
         change { $0.isOver = true }
     }
 
-    /// Waits until the process says nothing more.
+    /// Waits until the output of the process has ended.
     func waitForEnd() async {
         let state = self.state
         try? await changes.wait { state.withLock { $0.isOver } ? () : nil }  // a cancelled task waits no longer
     }
 
-    /// The first line from `position` on of which `match` makes something.
+    /// Returns the first result of `match` for the lines from `position` on.
     ///
-    /// - Throws: ``CommandFailure`` when the process ends or the time is over before.
+    /// - Throws: ``CommandFailure`` when the process ends or the time limit passes before.
     func first<Found: Sendable>(
         _ what: String,
         after position: Int = 0,

@@ -28,7 +28,7 @@ enum Output {
     }()
 
     static var isTerminal: Bool { Posix.isTerminal(standard) }
-    /// The columns and lines of the terminal that results go to; nil if it is none or does not say.
+    /// The columns and lines of the terminal that results go to; nil if it is none or does not report them.
     static var windowSize: (columns: Int, lines: Int)? { Posix.windowSize(of: standard) }
     static var errorsAreTerminal: Bool { Posix.isTerminal(errors) }
 
@@ -70,7 +70,7 @@ enum Output {
         exit(exitStatus(of: failure))
     }
 
-    /// A remark beside the result.
+    /// A remark, on standard error.
     static func note(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             _ = Posix.write(Array((Terminal.escaped(line) + "\n").utf8), to: errors)

@@ -49,7 +49,7 @@ struct TerminalCode {
     /// - Throws: ``CommandFailure`` when the window is too narrow, `QRCodeError` when the text is too long.
     static func show(_ text: String) throws { try TerminalCode(QRSymbol(encoding: text)).show() }
 
-    /// Shows a text of ours as a code where there is room; what stands beside it says the same.
+    /// Shows a text of ours as a code if the window has room; the caller prints the text as well.
     ///
     /// - Throws: ``CommandFailure`` if it cannot be written.
     static func showIfRoom(_ text: String) throws(CommandFailure) {
@@ -62,7 +62,7 @@ struct TerminalCode {
         try code.show()
     }
 
-    /// Shows it on standard output, and the remark beside it.
+    /// Shows it on standard output, and the remark on standard error.
     ///
     /// - Throws: ``CommandFailure`` if it cannot be written.
     func show() throws(CommandFailure) {

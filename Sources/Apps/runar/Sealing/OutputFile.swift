@@ -11,7 +11,7 @@ struct OutputFile {
     /// Removes what was written if the person ends the command.
     private let interruption: SignalSources?
 
-    /// Begins the file, in place of a file that is there, whose mode it gets; nil and `-` are standard output.
+    /// Begins the file, which replaces an existing one and gets its mode; nil and `-` are standard output.
     ///
     /// - Throws: ``CommandFailure`` for a directory, a link or a device; ``FileError`` if the file cannot be made.
     static func begin(_ path: String?) throws -> OutputFile {
@@ -45,7 +45,7 @@ struct OutputFile {
     ///
     /// - Throws: ``FileError``.
     func commit() throws(FileError) {
-        // What is under way now is no longer taken back.
+        // From here on an interruption no longer removes the file.
         interruption?.cancel()
         try writer?.commit()
     }

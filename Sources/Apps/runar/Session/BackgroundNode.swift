@@ -79,7 +79,7 @@ enum BackgroundNode {
         let deadline = ContinuousClock.now + patience
         while !Session.isNodeRunning(in: place) {
             if let status = child.exitStatus {
-                let lines = (try? AtomicFile.read(log, limit: logByteLimit)) ?? []  // the status alone says enough
+                let lines = (try? AtomicFile.read(log, limit: logByteLimit)) ?? []  // the status alone suffices
                 throw failure(lines, status, log: log)
             }
             guard ContinuousClock.now < deadline else {

@@ -44,7 +44,7 @@ final class ChildProcess: Sendable {
 
     /// This very program.
     ///
-    /// - Throws: ``CommandFailure`` when the system does not tell where it is.
+    /// - Throws: ``CommandFailure`` when the system does not provide its path.
     static func ownPath() throws(CommandFailure) -> String {
         guard let path = Bundle.main.executablePath else {
             throw CommandFailure("no-executable", .software, "the system does not say where this program is")

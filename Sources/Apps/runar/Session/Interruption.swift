@@ -53,8 +53,8 @@ enum Interruption {
             defer { group.cancelAll() }
             let first = try await group.next() ?? nil
             group.cancelAll()
-            // The work winds up what it has begun before the process ends.
-            while let later = try? await group.next() { _ = later }  // it was told to end
+            // The cancelled work cleans up before the process ends.
+            while let later = try? await group.next() { _ = later }  // it was cancelled
             return first
         }
     }

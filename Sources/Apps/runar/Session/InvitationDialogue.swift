@@ -4,7 +4,7 @@ internal import Identity
 internal import NodeService
 internal import Platform
 
-/// Shows an invitation to the inviter's person, says how long it is good, and asks about who comes with it.
+/// Shows an invitation and its remaining time to the inviter's person, and asks about each joiner.
 struct InvitationDialogue: Sendable {
     let asJSON: Bool
     /// Whether the invitation is shown as a code, too.
@@ -83,7 +83,7 @@ struct InvitationDialogue: Sendable {
     }
 }
 
-/// A line on the terminal's standard error that says how long something is still good; elsewhere it shows nothing.
+/// A line on the terminal's standard error with the remaining time; elsewhere it shows nothing.
 private final class Countdown: Sendable {
     private let end = Locked<UInt64?>(nil)
     private let (starts, start) = AsyncStream.makeStream(of: Void.self)

@@ -12,10 +12,10 @@ struct NodeRun: Sendable {
     let manager: ServiceManager?
     let asJSON: Bool
 
-    /// Runs until the first of `stops` or a signal; what is under way with peers then ends first, unless there is another
+    /// Runs until the first of `stops` or a signal; operations in flight with peers then end first, unless there is another
     /// one.
     ///
-    /// - Throws: ``CommandFailure`` and what a start throws.
+    /// - Throws: ``CommandFailure`` and the errors of a start.
     func run(stops: AsyncStream<Void>, stop: AsyncStream<Void>.Continuation) async throws {
         let signals = await Interruption.signals()
         let result: Result<Void, any Error> = await withTaskGroup(of: Result<Void, any Error>?.self) { group in
@@ -89,7 +89,7 @@ struct NodeRun: Sendable {
         for await beginning in beginnings { return try beginning.get() }
     }
 
-    /// Returns the address of the console once it is there.
+    /// Returns the address of the console once it serves.
     private func startConsole(in group: inout ThrowingDiscardingTaskGroup<any Error>) async throws -> String? {
         guard let console else { return nil }
         let (beginnings, continuation) = AsyncStream.makeStream(of: Result<String, any Error>.self)

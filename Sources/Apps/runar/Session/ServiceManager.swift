@@ -13,7 +13,7 @@ struct ServiceManager: Sendable {
         case ready
         /// The node ends.
         case stopping
-        /// The node does what it has to do; said again and again, or the manager starts it anew.
+        /// The node is responsive; sent repeatedly, or else the manager restarts it.
         case alive
         /// For people, in `systemctl status`.
         case status(String)
@@ -32,25 +32,25 @@ struct ServiceManager: Sendable {
     /// The time within which the manager expects a sign of life; nil for no limit.
     let watchdogTime: Duration?
 
-    /// The one that this process has to tell; nil when there is none.
+    /// The manager of this process; nil when there is none.
     init?(environment: (String) -> String? = SystemProcess.environment, process: Int32 = SystemProcess.id) {
         guard let path = environment("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         self.path = path
-        // Of this very process, unless the manager does not say of which.
+        // The watchdog must be for this process; without a process id it is.
         let isMeant = environment("WATCHDOG_PID").map { $0 == "\(process)" } ?? true
         let microseconds = environment("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
         watchdogTime = isMeant && microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
-    /// Tells it; a manager that does not listen is no reason to end.
+    /// Sends notifications; a failure is ignored, because a manager that does not listen is no reason to end.
     func tell(_ messages: Message...) {
         let text = messages.map(\.text).joined(separator: "\n")
         _ = UnixSocket.sendDatagram(Array(text.utf8), to: path)
     }
 
-    /// Says that the node is alive as long as it is, twice as often as the manager looks; until the task is cancelled.
+    /// Notifies the manager, at twice its rate, as long as the node is responsive, until the task is cancelled.
     ///
-    /// A node that hangs says nothing, because nothing is said for it.
+    /// No notification is sent for a node that hangs.
     func watch(_ node: RunarNode) async {
         guard let watchdogTime else { return }
         while await node.isResponsive() {

@@ -1,7 +1,7 @@
 internal import NodeService
 
 extension Session {
-    /// Asks for the newest thoughts of a conversation; a search goes on until it is complete or the limit is reached.
+    /// Requests the newest thoughts of a conversation; a search continues until it is complete or the limit is reached.
     ///
     /// - Throws: ``CommandFailure``.
     func thoughts(

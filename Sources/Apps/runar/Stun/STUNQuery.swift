@@ -14,12 +14,12 @@ struct STUNQuery {
         self.isClassifying = isClassifying
     }
 
-    /// Returns what the first that answers says.
+    /// Returns the report of the first server that answers.
     ///
     /// - Throws: ``CommandFailure`` or ``DatagramError`` of the last one.
     func run() async throws -> StunReport {
         for server in servers.dropLast() {
-            if let report = try? await run(server) { return report }  // the last one says why not
+            if let report = try? await run(server) { return report }  // the last one reports the failure
         }
         guard let server = servers.last else { throw STUNFailure.noAnswer }
         do {

@@ -73,7 +73,7 @@ extension NATDoubt {
 }
 
 extension NATReport {
-    /// The kind, with the name of old, and what it means for connections.
+    /// The kind, with its traditional name, and its effect on connections.
     var kind: String {
         switch (mapping, filtering) {
         case (.notTranslated, .endpointIndependent): "open: no NAT and no firewall, every peer can connect"

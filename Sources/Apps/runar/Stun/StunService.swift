@@ -74,7 +74,7 @@ final class StunService: Sendable {
     ///
     /// Two addresses share their ports, so the ports must be known before the sockets are bound.
     private static func withPort(_ place: SocketAddress) -> SocketAddress {
-        guard place.port == 0, let port = try? DatagramSockets.freePort(at: place.ip)  // binding it says why
+        guard place.port == 0, let port = try? DatagramSockets.freePort(at: place.ip)  // binding fails then
         else {
             return place
         }
@@ -107,7 +107,7 @@ final class StunService: Sendable {
                 if reply == nil { count.ignored += 1 } else { count.answered += 1 }
             }
             guard let reply, let socket = sockets.addresses.firstIndex(of: reply.from) else { continue }
-            try? sockets.send(reply.bytes, to: reply.to, from: socket)  // whoever asked will ask again
+            try? sockets.send(reply.bytes, to: reply.to, from: socket)  // best effort: clients retransmit
         }
     }
 
