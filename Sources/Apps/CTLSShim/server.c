@@ -184,7 +184,7 @@ int ts_session_write(ts_session *session, const uint8_t *bytes, size_t length) {
 }
 
 void ts_session_close(ts_session *session) {
-    // Without it the peer could not tell the end from a cut connection; nothing depends on it here.
+    // Without it the peer could not distinguish the end from a truncation; nothing depends on it here.
     (void)gnutls_bye(session->session, GNUTLS_SHUT_WR);
 }
 

@@ -36,10 +36,10 @@ final class ConnectionFilter: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { alarm?.cancel() }
 
-    /// The handshake is over.
+    /// Stops the timer of the handshake.
     fileprivate func open() { alarm?.cancel() }
 
-    /// Notifies the filter of a connection, from behind TLS, that the handshake is over.
+    /// Notifies the filter of a connection, from behind TLS, that the handshake is complete.
     final class HandshakeNotifier: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = NIOAny
 
@@ -68,7 +68,7 @@ struct FilteredChannel<Inner: ServerChildChannel>: ServerChildChannel {
 }
 
 extension NIOCore.SocketAddress {
-    /// The address in our own words, without the number of an interface; nil for what is no address of the Internet.
+    /// The address as ours, without the scope of an interface; nil for other address families.
     var plain: Identity.SocketAddress? {
         guard let port, let ip = ipAddress.flatMap({ IPAddress($0) }) else { return nil }
         return Identity.SocketAddress(ip.withoutScope, port: UInt16(clamping: port))

@@ -9,10 +9,10 @@ package import Logging
 internal import NIOCore
 internal import Platform
 
-/// A web server of a node: the pages of the console for browsers, and the routes that they and programs ask.
+/// A web server of a node: the pages of the console for browsers, and the routes for them and for programs.
 ///
-/// Pages are for everybody who may ask at all (``AccessRules``) and say nothing of this node; every route needs a token
-/// (``ConsoleSessions``). At the Unix socket of the home there are routes only, and the kernel says who asks.
+/// Pages are for every permitted client (``AccessRules``) and contain nothing of this node; every route needs a token
+/// (``ConsoleSessions``). The Unix socket of the home has routes only, and the kernel authenticates its clients.
 package struct Console: Sendable {
     /// The address that a console listens on; with port 0 the system chooses the port.
     package enum Place: Sendable {
@@ -44,7 +44,7 @@ package struct Console: Sendable {
         package var uploads: String
         /// Makes a new key and returns it, when the person signs out everywhere; nil if that cannot be kept.
         package var replaceKey: @Sendable () -> String? = { nil }
-        /// Told whenever a secret became a token.
+        /// Called whenever a secret became a token.
         package var onSignIn: @Sendable () -> Void = {}
         /// A client that keeps the server waiting for so long is cut off.
         package var patience = Duration.seconds(30)
@@ -179,7 +179,7 @@ package enum ConsoleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system does not give the address and port, or the path of the socket.
     case cannotListen(place: String, reason: String)
 
-    /// Says what to do.
+    /// The reason and the remedy.
     package var description: String {
         switch self {
         case .cannotListen(let place, let reason) where place.hasPrefix("/"): "cannot listen on \(place): \(reason)"

@@ -49,7 +49,7 @@ package enum ConsoleCertificate {
 package enum ConsoleCertificateError: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged(path: String, reason: String)
 
-    /// Says what to do.
+    /// The reason and the remedy.
     package var description: String {
         switch self {
         case .damaged(let path, let reason):

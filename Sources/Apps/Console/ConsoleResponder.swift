@@ -33,7 +33,7 @@ final class ConsoleResponder: Sendable {
                 return .json(Array("{}".utf8))
             },
         ]
-        // At the socket the kernel says who asks, and there are no pages.
+        // At the socket the kernel authenticates clients, and there are no pages.
         let isOpenToUser = configuration.place.origin == .socket
         answerer = RouteAnswerer(configuration: configuration, streams: OpenStreams())
         router = ConsoleRouter((isOpenToUser ? [] : own) + configuration.routes, answer: answerer.answer)
@@ -108,7 +108,7 @@ final class ConsoleResponder: Sendable {
         _ request: ConsoleRequest,
         _ sessions: ConsoleSessions
     ) -> Result<ConsoleSessions.Session, ConsoleFailure> {
-        let form = try? ConsoleJSON.decode(ConsoleSessions.SecretForm.self, from: request.body)  // said in other words
+        let form = try? ConsoleJSON.decode(ConsoleSessions.SecretForm.self, from: request.body)  // the guard replaces its error
         guard let question = form else {
             return .failure(ConsoleFailure(400, "bad-json", "send {\"secret\": …}"))
         }

@@ -20,7 +20,7 @@ enum ConsoleResponse {
         """
     private static let closedPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-    /// A file; a browser that knows these very bytes is only told so.
+    /// A page; 304 without a body for a browser that has these bytes.
     static func page(_ page: PageTable.Page, _ answer: PageTable.Answer, isKnown: Bool) -> Response {
         var fields = common(policy: pagePolicy)
         fields[.cacheControl] = "no-cache"

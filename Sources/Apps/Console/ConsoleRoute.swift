@@ -16,13 +16,13 @@ package struct ConsoleRoute: Sendable {
         case json(limit: Int = ConsoleRoute.jsonByteLimit)
         /// Bytes of any kind, held in memory.
         case bytes(limit: Int)
-        /// Bytes of any kind, kept in a file of their own until the answer is over.
+        /// Bytes of any kind, in a file of their own, which is removed after the answer.
         case file(limit: UInt64)
     }
 
     package typealias Answerer = @Sendable (ConsoleRequest) async -> ConsoleAnswer
 
-    /// Everything that a form says has room.
+    /// Enough for every form.
     package static let jsonByteLimit = 1 << 20
 
     package let method: Method

@@ -65,7 +65,7 @@ package final class ConsoleSessions: Sendable {
 
     /// Exchanges a secret for a token; nil if the secret is unknown, used or expired.
     package func exchange(_ secret: String) -> Session? {
-        guard let bytes = try? Base64URL.decode(secret) else { return nil }  // what is no text of ours is no secret
+        guard let bytes = try? Base64URL.decode(secret) else { return nil }  // malformed: not a secret
         let now = clocks.monotonic()
         // The key that the secret was made under: under a later one it would not hold.
         let key = state.withLock { state -> [UInt8]? in
@@ -81,7 +81,7 @@ package final class ConsoleSessions: Sendable {
 
     /// Whether a secret still waits.
     package func isWaiting(for secret: String) -> Bool {
-        let bytes = (try? Base64URL.decode(secret)) ?? []  // what is no text of ours is no secret
+        let bytes = (try? Base64URL.decode(secret)) ?? []  // malformed: not a secret
         let now = clocks.monotonic()
         return state.withLock { $0.secrets.contains { $0.until > now && ConstantTime.areEqual($0.bytes, bytes) } }
     }
@@ -112,7 +112,7 @@ package final class ConsoleSessions: Sendable {
         let key = state.withLock { $0.key }
         guard !key.isEmpty else { return false }
         if ConstantTime.areEqual(text, key) { return true }
-        let bytes = (try? Base64URL.decode(String(decoding: text, as: UTF8.self))) ?? []  // what is broken is no token
+        let bytes = (try? Base64URL.decode(String(decoding: text, as: UTF8.self))) ?? []  // malformed: not a token
         let signedByteCount = Self.idByteCount + Self.expiryByteCount
         guard bytes.count == signedByteCount + SHA256.byteCount else { return false }
         let signed = Array(bytes.prefix(signedByteCount))

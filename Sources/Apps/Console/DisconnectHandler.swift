@@ -1,9 +1,9 @@
 internal import NIOCore
 
-/// Tells when the client has gone, which an answer that lasts would find out only when it writes again.
+/// Detects that the client has disconnected, which a long answer would notice only at its next write.
 ///
-/// A client that ends its half of the connection is gone: one that still reads keeps it open. The state is touched on
-/// the channel's event loop only.
+/// A client that closes its half of the connection counts as disconnected: one that still reads keeps it open. The state is
+/// used on the channel's event loop only.
 final class DisconnectHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 

@@ -18,8 +18,8 @@ enum OutgoingBody {
     /// Returns a body of the lines that `eventStream` writes, until it ends, the client disconnects or a list of `streams`
     /// is ended.
     ///
-    /// The event stream is cancelled then without waiting for its last line. `isWanted` is called once the lists
-    /// contain the stream, and tells whether they were ended before that.
+    /// The event stream is cancelled then without waiting for its last line. `isWanted` is called once the lists contain the
+    /// stream, and returns false if they were ended before that.
     static func lines(
         _ eventStream: @escaping @Sendable (ConsoleLines) async -> Void,
         for channel: any Channel,

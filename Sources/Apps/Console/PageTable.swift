@@ -52,7 +52,7 @@ package struct PageTable: Sendable {
         var count = 0
         let table = unsafe console_pages(&count)
         pages = (0..<count).map { index in
-            // The table is constant and as long as it says.
+            // The table is constant, and `count` is its length.
             let page = unsafe UnsafeBufferPointer(start: table, count: count)[index]
             let bytes = unsafe Array(UnsafeBufferPointer(start: page.bytes, count: page.count))
             let path = unsafe String(cString: page.path)
@@ -72,7 +72,7 @@ package struct PageTable: Sendable {
         byPath[path == "/" ? "/" + Self.first : path].map { pages[$0] }
     }
 
-    /// A file for a browser that says by its field `Accept-Encoding` what it can undo.
+    /// A file in an encoding that the `Accept-Encoding` field of a browser permits.
     func answer(_ page: Page, accepting field: String?) -> Answer {
         let plain = Answer(bytes: page.bytes, coding: nil, tag: page.tag)
         guard AcceptEncoding.admitsGzip(field) else { return plain }

@@ -5,7 +5,7 @@ internal import HummingbirdCore
 internal import NIOCore
 internal import Platform
 
-/// Carries out requests to routes: reads the body within bounds, checks the token, and writes the answer.
+/// Handles requests to routes: reads the body within bounds, checks the token, and writes the answer.
 struct RouteAnswerer: Sendable {
     /// The path at which a secret becomes a token.
     static let exchangePath = "/api/v1/session"
@@ -43,7 +43,7 @@ struct RouteAnswerer: Sendable {
         }
         let file = question.file
         let cleanUp: @Sendable () -> Void = {
-            if let file { try? SystemFileSystem().remove(file.path) }  // whoever answered may have moved it
+            if let file { try? SystemFileSystem().remove(file.path) }  // the route may have moved it
         }
         // Again: the token may have been taken back while the body came.
         do throws(ConsoleFailure) {

@@ -11,7 +11,7 @@ enum {
     TS_OK = 0,
     // More bytes of the peer are needed first.
     TS_AGAIN = -1,
-    // The connection cannot continue; `ts_session_error` says why, and an alert may be pending.
+    // The connection cannot continue; `ts_session_error` gives the reason, and an alert may be pending.
     TS_FAILED = -2,
 };
 

@@ -1,4 +1,4 @@
-/// The pages of the console, as they lie in `web/`, inside the program: nothing has to be installed beside it.
+/// The pages of the console, the files of `web/`, embedded in the program, so that it needs no installed files.
 
 #ifndef CONSOLE_PAGES_H
 #define CONSOLE_PAGES_H
