@@ -109,7 +109,7 @@ enum Arguments {
     }
 }
 
-/// Puts an error where a function's last argument says, and clears the place first.
+/// Clears the place for an error that a function's last argument points to, and stores errors there.
 @safe struct ErrorPlace {
     let pointer: UnsafeMutablePointer<UnsafeMutablePointer<runar_error>?>?
 

@@ -4,8 +4,8 @@ internal import Dispatch
 internal import Essentials
 internal import RunarNode
 
-// Function pointers and contexts of programs in C. Nothing here looks at what a context points to: that it may be used on
-// any thread is what runar.h asks of the program, and what `@unchecked Sendable` says.
+// Function pointers and contexts of programs in C. Nothing here reads the target of a context: runar.h requires that it may
+// be used on any thread, hence `@unchecked Sendable`.
 
 /// The callback for the end of an operation.
 @safe struct Completion: @unchecked Sendable {
@@ -149,7 +149,7 @@ final class CallbackGate: Sendable {
         }
     }
 
-    /// Waits for what is under way, except in a callback.
+    /// Waits until running callbacks have returned, except in a callback.
     func wait() {
         if !CallbackThread.isInside { self.running.wait() }
     }

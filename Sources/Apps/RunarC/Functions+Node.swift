@@ -194,7 +194,7 @@ func begin<Success: Sendable>(
         throw Arguments.noHandle("node")
     } catch {
         let error = RunarError(error)
-        // Tells the program, and ends; there is no node whose end could be waited for.
+        // Calls back and ends; without a node, no one waits for its end.
         Task { finish(.failure(error)) }
         return 0
     }

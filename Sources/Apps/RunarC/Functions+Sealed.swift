@@ -208,7 +208,7 @@ public func runar_node_open(
     }
 }
 
-/// Begins to seal or open `data`, and tells the callback the result.
+/// Begins to seal or open `data`, and passes the result to the callback.
 private func transform(
     _ node: OpaquePointer?,
     _ peer: UnsafePointer<CChar>?,

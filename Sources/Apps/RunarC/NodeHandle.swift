@@ -5,7 +5,7 @@ internal import Essentials
 internal import RunarNode
 internal import SealedMessages
 
-/// A node as programs in C have it: what it is doing for them, and what it may still call.
+/// A node for programs in C: its operations in progress, and the gate for its callbacks.
 final class NodeHandle: Sendable {
     private struct State: Sendable {
         var isFreed = false
