@@ -2,7 +2,7 @@ internal import Foundation
 internal import QRCode
 internal import QRCorpus
 
-/// Reading of QR codes: the images, what they say, and what our reader makes of them.
+/// Reading of QR codes: the images, their texts, and the results of our reader.
 enum CodeSide {
     /// The known facts about an image, and the text that was read in it.
     private struct Entry: Encodable {

@@ -29,7 +29,7 @@ enum KeySide {
     static func measureVault(count: Int) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runar-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }  // A temporary folder that stays harms nobody.
+        defer { try? FileManager.default.removeItem(at: folder) }  // A leftover temporary folder is harmless.
         let path = folder.appending(path: "vault").path(percentEncoded: false)
         let secret = VaultSecret.passphrase(SecretBytes(copying: "correct horse battery staple".utf8))
         let created = try timed { try VaultFile.create(at: path, secret: secret).close() }

@@ -11,7 +11,7 @@ enum MailSide {
     private static let body = [UInt8](repeating: 7, count: 1024)
     private static let starts = 5
 
-    /// Says how many mails of 1 KiB an owner collects and confirms per second, and how long its holder starts with and
+    /// Prints how many mails of 1 KiB an owner collects and confirms per second, and the start time of its holder with and
     /// without them, in milliseconds.
     static func measure(count: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runar-bench-\(UUID().uuidString)")

@@ -24,7 +24,7 @@ enum NodeSide {
         subscription.cancel()
     }
 
-    /// Tells the publisher when the event has come that it marked as its last, and how many came.
+    /// Publishes the number of received events to the publisher when its last one, which is marked, arrives.
     private static func countEvents(at node: RunarNode, in network: NetworkId) throws -> Subscription {
         let count = Locked(0)
         return try node.subscribe(networkId: network, topic: eventTopic) { (event: Data) in
@@ -35,7 +35,7 @@ enum NodeSide {
                 return count
             }
             guard isLast else { return }
-            // To this run's own topic: what an earlier one was told may still be under way.
+            // To the topic of this run: an answer to an earlier one may still be in flight.
             let topic = doneTopic + "/\(event.count > 1 ? event[event.startIndex + 1] : 0)"
             Task { try await node.publish(networkId: network, topic: topic, message: Data("\(total)".utf8)) }
         }
@@ -89,7 +89,7 @@ enum NodeSide {
         try await Timing.parallel(order) { try await node.sendToPeer(message, peerId: ticket.peerId) }
     }
 
-    /// Events to one subscriber, done when that says that it has the last one.
+    /// Events to one subscriber, until it has confirmed the last one.
     private static func publish(_ order: Order, _ ticket: Ticket) async throws {
         let node = try await ticket.member()
         try await connect(node, order, ticket)

@@ -7,7 +7,7 @@ enum SealedMessageSide {
     private static let message = [UInt8](repeating: 7, count: 1024)
     private static let warmUps = 50
 
-    /// Says how long the middle one of `count` messages took in each way, in microseconds.
+    /// Prints the median latency of `count` messages of each kind, in microseconds.
     static func measure(count: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runar-bench-\(UUID().uuidString)")
         let disk = try await middles(count, in: folder)

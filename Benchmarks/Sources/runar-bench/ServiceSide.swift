@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RunarNode
 
-/// Typed requests: to a service of another process, to one of the same node, and what a node costs before the first one.
+/// Typed requests: to a service of another process, to one of the same node, and the cost of a node before the first one.
 enum ServiceSide {
     private static let warmUps = 300
     private static let action = "math/add"
@@ -13,7 +13,7 @@ enum ServiceSide {
         let b: Double
         let note: String
 
-        /// As long in JSON as what the other drivers send.
+        /// As long in JSON as the payloads of the other drivers.
         static let example = Addends(a: 5.25, b: 3.5, note: "sixty-four bytes, as the others")
     }
 

@@ -3,8 +3,8 @@ internal import RunarNode
 
 /// The loss of events that are published right after a subscription returned: counted and not timed.
 ///
-/// Each run is a subscription to a topic of its own and one event to it, over QUIC. An event to another topic follows,
-/// and since a publisher's events come in order, what has not come before that is lost.
+/// Each run is a subscription to a topic of its own and one event to it, over QUIC. An event to another topic follows, and
+/// since a publisher's events arrive in order, an event that is missing by then is lost.
 enum SubscriptionSide {
     /// Runs between two meetings: fewer than the batches that the replay window keeps.
     private static let runsPerMeeting = 50

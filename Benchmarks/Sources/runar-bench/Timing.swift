@@ -1,6 +1,6 @@
-/// The two ways in which all sides are measured: one request after the other, or many at a time.
+/// The two ways in which all sides are measured: one request after the other, or many concurrently.
 enum Timing {
-    /// Says how long the middle one took, and nearly the longest.
+    /// Prints the median and the 99th percentile of the latencies.
     static func roundTrips(_ count: Int, _ body: () async throws -> Void) async throws {
         var latencies: [Duration] = []
         for _ in 0..<count {
@@ -14,7 +14,7 @@ enum Timing {
         ])
     }
 
-    /// Says how many there are in a second when `order.argument` of them are under way.
+    /// Prints the rate per second of `order.argument` concurrent tasks.
     static func parallel(_ order: Order, _ body: @escaping @Sendable () async throws -> Void) async throws {
         let each = order.count / order.argument
         let started = ContinuousClock.now
