@@ -1,7 +1,7 @@
 import Foundation
 import RunarNode
 
-/// A chat among the devices of one person or family: what is typed on one is read on all.
+/// A chat among the devices of one person or family: each device shows the lines typed on the others.
 ///
 ///     chat laptop               the first device; it prints an invitation for the next one
 ///     chat phone INVITATION     another device, the first time

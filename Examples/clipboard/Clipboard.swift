@@ -1,7 +1,7 @@
 import Foundation
 import RunarNode
 
-/// One clipboard for several machines: what is copied on one can be pasted on the others.
+/// One clipboard for several machines: a text copied on one can be pasted on the others.
 ///
 ///     clipboard laptop pbpaste pbcopy
 ///     clipboard desk "xclip -o -selection clipboard" "xclip -selection clipboard" INVITATION
@@ -35,7 +35,7 @@ struct Clipboard {
         await node.stop()
     }
 
-    /// The clipboard of this machine, read or written by one at a time: what came from another is not sent back.
+    /// The clipboard of this machine, with exclusive access: content from another machine is not sent back.
     actor System {
         private let (reader, writer): (String, String)
         private var content: Data?

@@ -72,7 +72,7 @@ struct Sensor {
         await node.stop()
     }
 
-    /// The processor's temperature where the system tells it, and otherwise something like a day in spring.
+    /// The processor's temperature if the system reports it, and otherwise one of a day in spring.
     static func temperature() -> Double {
         let file = "/sys/class/thermal/thermal_zone0/temp"
         let text = try? String(contentsOfFile: file, encoding: .utf8)  // not every machine has it

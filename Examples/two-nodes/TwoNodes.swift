@@ -1,6 +1,7 @@
 import RunarNode
 
-/// Two devices of one person: the first owns a network and offers a service, the second joins, asks it and says hello.
+/// Two devices of one person: the first owns a network and offers a service, the second joins, sends a request and a
+/// message.
 @main
 struct TwoNodes {
     static func main() async throws {
