@@ -31,7 +31,7 @@ extension World {
         }
     }
 
-    /// The first flight has come to `target`: if that runs and hears, its answer proves who it is.
+    /// Answers the first flight of a dial at `target` if it runs and is reachable; its answer proves its identity.
     mutating func answerDial(_ event: Event, by target: Int) {
         guard let dial = self.network.dials[event.slot] else { return }
         let node = Int(dial.node)
