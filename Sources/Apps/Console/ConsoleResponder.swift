@@ -108,7 +108,7 @@ final class ConsoleResponder: Sendable {
         _ request: ConsoleRequest,
         _ sessions: ConsoleSessions
     ) -> Result<ConsoleSessions.Session, ConsoleFailure> {
-        let form = try? ConsoleJSON.decode(ConsoleSessions.SecretForm.self, from: request.body)  // the guard replaces its error
+        let form = try? ConsoleJSON.decode(ConsoleSessions.SecretForm.self, from: request.body)  // replaced below
         guard let question = form else {
             return .failure(ConsoleFailure(400, "bad-json", "send {\"secret\": …}"))
         }
