@@ -190,7 +190,7 @@ internal import Testing
         #expect(screen.start() == [.noteOpened(from: 11, to: 30)])
         #expect(screen.handle(.thought(try Self.thought(31, "new"))) == [.noteOpened(from: 31, to: 31)])
         #expect(screen.handle(.thought(try Self.thought(31, "new"))).isEmpty)
-        // One that is older than those on the screen comes in its page.
+        // A thought older than those on the screen arrives with its page.
         #expect(screen.handle(.thought(try Self.thought(3, "old"))).isEmpty && screen.thoughts.first?.number == 11)
         var effects: [ChatScreen.Effect] = []
         while effects.isEmpty { effects = screen.handle(.key(.pageUp)) }

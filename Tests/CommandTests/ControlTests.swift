@@ -14,7 +14,7 @@ internal import Testing
 @Suite("Requests of commands") struct ControlTests {
     private static let key = TableKey(text: "00ff", format: .hex, network: NetworkName("home"), timeout: .seconds(5))
 
-    /// Reads an answer that comes in parts.
+    /// Reads an answer that arrives in parts.
     private func read<Answer>(
         _ parts: [[UInt8]],
         status: Int = 200,

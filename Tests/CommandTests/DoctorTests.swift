@@ -8,7 +8,7 @@ internal import Testing
         return findings.compactMap { $0["code"] as? String }
     }
 
-    /// Asks the doctor, whose exit status says whether there is a problem.
+    /// Runs the doctor, whose exit status is 0 if no problem was found.
     private func ask(_ home: TemporaryDataDirectory, _ peer: String...) throws -> Outcome {
         let outcome = try home.runar(["doctor"] + peer + ["--json"])
         let isHealthy = try outcome.json["healthy"] as? Bool == true

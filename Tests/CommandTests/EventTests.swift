@@ -101,7 +101,7 @@ internal import Testing
         _ = try subscriber.next("subscribed")
         #expect(kill(subscriber.id, SIGSTOP) == 0)
         let big = String(repeating: "x", count: 262_144)
-        // More than the 32 MiB that wait in the node, and what is on the way to the reader.
+        // More than the 32 MiB that wait in the node, and the bytes in transit to the reader.
         for _ in 0..<160 { _ = try pair.owner.answer(["publish", "big"], input: big) }
         #expect(kill(subscriber.id, SIGCONT) == 0)
         var (last, dropped) = (0, 0)

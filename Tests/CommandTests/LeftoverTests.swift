@@ -23,7 +23,7 @@ internal import Testing
         let home = try TemporaryDataDirectory()
         try home.makeNode()
         let (files, inbox) = (home.path + "/files", home.path + "-inbox")
-        defer { try? FileManager.default.removeItem(atPath: inbox) }  // the test is over anyway
+        defer { try? FileManager.default.removeItem(atPath: inbox) }  // best effort
         for directory in [files, inbox] {
             try FileManager.default.createDirectory(
                 atPath: directory,

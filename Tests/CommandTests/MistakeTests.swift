@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// One mistake for each command, and what its message must say to do.
+/// One mistake for each command, and the advice that its message must contain.
 @Suite("Mistakes", .aside) struct MistakeTests {
     struct Mistake: Sendable, CustomTestStringConvertible {
         let arguments: [String]

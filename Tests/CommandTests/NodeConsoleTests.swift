@@ -142,7 +142,7 @@ internal import Testing
         try home.makeNode()
         let node = try await aside { try RunningCommand(["up", "--console", "0", "--json"], home: home) }
         try await aside { _ = try node.next("ready") }
-        // In place of what starts a browser: it tells with what it was started.
+        // A stand-in for the program that starts a browser, which reports its arguments.
         let programs = home.path + "-programs"
         defer { try? FileManager.default.removeItem(atPath: programs) }  // temporary anyway
         try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)

@@ -113,7 +113,7 @@ internal import Testing
         let large = MessageReport(peer: peer, payload: Array(repeating: 255, count: 1 << 20))
         for _ in 0..<20 { history.keep(large, label: nil) }
         #expect(history.messages(with: nil, since: 0).reduce(0) { $0 + $1.bytes } <= MessageHistory.byteLimit)
-        // No peer displaces what another one said.
+        // No peer displaces the messages of another one.
         let other = PeerId(publicKey: generatePeerKey().publicKey)
         history.keep(MessageReport(peer: other, payload: [4]), label: nil)
         for _ in 0..<20 { history.keep(large, label: nil) }

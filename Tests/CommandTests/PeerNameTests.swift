@@ -40,7 +40,7 @@ internal import Testing
         let message = try #require(try refused.failure["message"] as? String)
         for twin in twins { #expect(message.contains(twin.text.prefix(50))) }
         #expect(message.contains("(old phone)"))
-        // What the message shows tells them apart.
+        // The ids in the message are long enough to distinguish them.
         let words = message.split { " :,".contains($0) }
         let shown = try #require(words.first { twins[1].text.hasPrefix($0) && $0.count > 8 })
         #expect(

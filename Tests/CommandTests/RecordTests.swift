@@ -67,7 +67,7 @@ internal import Testing
         #expect(gone.status == 66)
         #expect(try gone.failure["code"] as? String == "not-found")
         #expect(try pair.phone.runar(["get", "never"]).errors.contains("runar put"))
-        // A member that is there and does not answer.
+        // A connected member that does not answer.
         kill(try #require(pair.ownerNode).id, SIGSTOP)
         let silent = try pair.phone.runar(["get", "never", "--timeout", "1s", "--json"])
         kill(try #require(pair.ownerNode).id, SIGCONT)

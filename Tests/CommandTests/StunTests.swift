@@ -47,7 +47,7 @@ internal import Testing
     }
 
     @Test func `a host name is resolved`() throws {
-        // Where the name means the IPv6 address first, that is given up before this one is asked.
+        // If the name resolves to the IPv6 address first, that one fails before this one is tried.
         let server = try server(["127.0.0.1:0"])
         let port = try #require(server.address.split(separator: ":").last)
         let outcome = try runar(["stun", "localhost:\(port)", "--json"])

@@ -68,7 +68,7 @@ internal import Testing
         #expect(refused.status == 77)
         #expect(try refused.failure["code"] as? String == "declined")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
-        // It goes on listening.
+        // It continues to listen.
         _ = try phone.answer(["send", ownerId, "still there?"])
         #expect(listener.terminal.screen(until: "still there?").contains("still there?"))
     }

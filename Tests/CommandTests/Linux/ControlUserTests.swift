@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Access to a running node: its own user alone has it, as the kernel says, whatever the file modes allow.
+/// Access to a running node: only its own user, as identified by the kernel, has it, whatever the file modes allow.
 @Suite("Users of the control socket", .aside) struct ControlUserTests {
     private static let tools = ["/usr/bin/setpriv", "/usr/bin/perl"]
     private static var canBeOthers: Bool {

@@ -171,7 +171,7 @@ internal import Testing
         create.answer("repeat it: ", "for the backup")
         #expect(create.terminal.screen(until: "1 network").contains("wrote"))
         #expect(create.exitStatus() == 0)
-        // Nothing is left beside the file.
+        // No temporary file remains next to the file.
         let folder = URL(filePath: file).deletingLastPathComponent()
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
         #expect(names.filter { $0.hasPrefix(URL(filePath: file).lastPathComponent) }.count == 1)

@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Codes on the screen of a real terminal emulator, read back from what it shows.
+/// Codes on the screen of a real terminal emulator, read back from its contents.
 @Suite(
     "runar qr show on a terminal",
     .aside,

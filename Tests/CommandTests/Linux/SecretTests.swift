@@ -19,7 +19,7 @@ internal import Testing
         ]
     }
 
-    /// The processes of this machine with what they were started with.
+    /// The processes of this machine with their arguments and environments.
     private func processes() throws -> [(id: String, bytes: [UInt8])] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int($0) != nil }.map { id in
             let files = ["cmdline", "environ"].map { FileManager.default.contents(atPath: "/proc/\(id)/\($0)") }
@@ -40,7 +40,7 @@ internal import Testing
             try #require(started.status == 0, "\(started.output)\(started.errors)")
         }
         defer {
-            for home in [pair.owner, pair.phone] { _ = try? home.runar(["stop"]) }  // the test is over anyway
+            for home in [pair.owner, pair.phone] { _ = try? home.runar(["stop"]) }  // best effort
         }
         let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
         let screen = inviter.terminal.screen(until: "left, Control-C")
@@ -74,7 +74,7 @@ internal import Testing
         let inviter = try TerminalCommand(["network", "invite"], home: pair.owner)
         let screen = inviter.terminal.screen(until: "left, Control-C").replacing("\r\n", with: "\n")
         let link = try #require(screen.firstMatch(of: /runar:\/\/join\/[a-z2-7]+/))
-        // In colours, or in blocks alone where the environment says that there are none.
+        // In colours, or in blocks alone if the environment disables colours.
         let marks = ["[38;5;16", "█", "▀", "▄"]
         let lines = screen[..<link.range.lowerBound].split(separator: "\n").filter { line in
             marks.contains { line.contains($0) }

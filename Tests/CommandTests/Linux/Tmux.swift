@@ -52,7 +52,7 @@ enum Tmux {
             }
         }
         _ = try run("\(tmux) wait-for ended")
-        // What the command wrote may be read a little later than that it ended.
+        // The output of the command may arrive a little later than the signal of its end.
         for _ in 0..<1_000 {
             _ = try run("\(tmux) capture-pane -p -e -J >'\(socket).screen'")
             let captured = try String(contentsOfFile: "\(socket).screen", encoding: .utf8).components(separatedBy: "\n")
