@@ -55,7 +55,7 @@ internal import Transport
         await node.stop()
     }
 
-    /// A node that tells when it is about to bind, and waits for a permit each time.
+    /// A node that signals when it is about to bind, and waits for a permit each time.
     private static func makeSlowNode() throws -> (RunarNode, AsyncStream<Void>, permit: AsyncStream<Void>.Continuation)
     {
         let (binds, bind) = AsyncStream.makeStream(of: Void.self)
@@ -168,7 +168,7 @@ internal import Transport
             let service = RunarService(name: "Slow", path: "slow", version: "1", description: "")
             service.registerAction("go") { (_: Int?) async throws -> Bool in
                 begin.yield()
-                // Goes on when it is cancelled.
+                // Continues when it is cancelled.
                 await Task { for await _ in permits { return } }.value
                 return true
             }

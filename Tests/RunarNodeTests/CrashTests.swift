@@ -29,7 +29,7 @@ internal import Transport
         }
     }
 
-    // Takes seconds: over sockets only the idle timeout, in real time, tells that a device fell silent.
+    // Takes seconds: over sockets only the idle timeout, in real time, reveals that a device fell silent.
     @Test(arguments: Household.Carrier.allCases)
     func `any other request ends at its deadline or with the connection, without a retry`(
         over carrier: Household.Carrier

@@ -86,7 +86,7 @@ internal import Testing
         let answer = try nonMember.addDevice(phone.deviceRequest(), networks: [trap.networkId])
         #expect(throws: RunarKeychainError.foreignAuthority) { try phone.setUp(with: answer) }
         #expect(try phone.networks().map(\.networkId) == [home.networkId])
-        // Its own networks say whose a device is, too.
+        // Its own networks reveal the owner of a device, too.
         let forNonMember = try laptop.addDevice(nonMember.deviceRequest(), networks: [home.networkId])
         #expect(throws: RunarKeychainError.foreignAuthority) { try nonMember.setUp(with: forNonMember) }
     }
@@ -133,12 +133,12 @@ internal import Testing
         #expect(Set([second, third, fourth.networkId]).count == 3)
         let guest = try household.makeNode()
         for network in [second, third] {
-            // Their keys are here, though one of them was made beside the node.
+            // Their keys are stored, though one of them was made outside of the node.
             let holds = try await node.keychain.getNetworkPublicKey(network.text)
             #expect(holds == network.publicKey.base64Encoded)
         }
         #expect(try node.issueToken(for: guest.peerId, in: second, expiration: nil).verify())
-        // A new state with the old keys goes on counting where the counter beside the keys stands.
+        // A new state with the old keys continues from the counter stored with the keys.
         let fresh = try household.makeNode(keys: keys)
         let fifth = try fresh.createNetwork(name: "Boat")
         #expect(try fresh.networks().first { $0.networkId == fifth.networkId }?.index == 4)

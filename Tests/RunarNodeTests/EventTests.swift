@@ -252,7 +252,7 @@ internal import Testing
             var ends = try members[0].events(networkId: network, topic: "end").makeAsyncIterator()
             for round in 0..<1_000 {
                 let events = try members[0].events(networkId: network, topic: "round/\(round)")
-                // Over the owner; a publisher's events come in order, so what is not there before the end is lost.
+                // Over the owner; a publisher's events arrive in order, so an event missing before the end is lost.
                 try await members[1].publish(networkId: network, topic: "round/\(round)", message: Data())
                 try await members[1].publish(networkId: network, topic: "end", message: Data())
                 #expect(await ends.next()?.topic.path == "end")

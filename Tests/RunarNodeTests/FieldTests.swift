@@ -7,9 +7,9 @@ internal import Testing
 
 /// The effect of each field of a configuration that no other suite covers.
 @Suite("Fields of a configuration", .timeLimit(.minutes(15))) struct FieldTests {
-    // MARK: What they are at first
+    // MARK: Defaults
 
-    /// The fields of a table in docs/configuration.md, with what they are at first.
+    /// The fields of a table in docs/configuration.md, with their defaults.
     private func documented(_ type: String) throws -> [String: String] {
         let sections = try packageText(named: "docs/configuration.md").components(separatedBy: "\n## ")
         let section = try #require(sections.first { $0.hasPrefix("\(type)\n") })
@@ -21,7 +21,7 @@ internal import Testing
         return fields
     }
 
-    /// The stored fields of a configuration, with what they are.
+    /// The stored fields of a configuration, with their values.
     private func fields(of config: Any) -> [String: String] {
         var fields: [String: String] = [:]
         for child in Mirror(reflecting: config).children {
@@ -55,7 +55,7 @@ internal import Testing
         }
     }
 
-    // MARK: What they do
+    // MARK: Effects
 
     @Test func `a request that names no deadline has the configuration's`() async throws {
         let node = try Household().makeNode { $0.requestTimeoutMs = 20 }

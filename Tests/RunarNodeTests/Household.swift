@@ -5,7 +5,7 @@ internal import Transport
 
 @testable internal import RunarNode
 
-/// Devices on one network: an in-memory one, unless it is said to be sockets.
+/// Devices on one network, in memory unless `carrier` is `sockets`.
 struct Household: Sendable {
     /// The transport that connects the devices.
     enum Carrier: CaseIterable, Sendable {
@@ -103,7 +103,7 @@ extension RunarNode {
         _ = try await events.first { $0 == .peerJoined(self.peerId, network) }
     }
 
-    /// Returns once whatever this node has said so far to the one other member is heard: frames arrive in order.
+    /// Returns once the one other member has received everything that this node has sent so far: frames arrive in order.
     func settle(in network: NetworkId) async throws {
         let receipt = try await self.dhtPut(networkId: network, key: Data("settled".utf8), value: Data())
         guard receipt.replicas == 1 else { throw CancellationError() }

@@ -114,7 +114,7 @@ internal import Testing
         let owner = try household.makeNode()
         let network = try owner.createNetwork(name: "Home").networkId
         try await owner.start()
-        // What is granted is stored by two, the one who waits for it and the node, in any order.
+        // The new membership is stored by two, the caller of `join` and the node, in any order.
         for round in 0..<30 {
             let joiner = try household.makeNode()
             try await joiner.start()
@@ -126,7 +126,7 @@ internal import Testing
             let late = try joiner.subscribe("Home:news") { queue.yield($0) }
             let subscriptions = try await [early, late]
             try await owner.publish("Home:news", data: round)
-            // What was published just before may come, too.
+            // Events published just before may arrive, too.
             for _ in subscriptions { _ = try await events.first { $0.data == Data("\(round)".utf8) } }
             for subscription in subscriptions { subscription.cancel() }
             await joiner.stop()

@@ -104,7 +104,7 @@ final class SensorStorage: KeyStorage {
             #expect(id == NetworkId(publicKey: expected).base64Encoded)
             #expect(try await keychain.getNetworkPublicKey(id) == expected.base64Encoded)
         }
-        // Another one on the same storage goes on counting.
+        // Another one on the same storage continues the count.
         let fourth = try await RunarKeychain(keyStorage: storage).generateNetworkKey()
         #expect(
             fourth == NetworkId(publicKey: deriveNetworkKey(masterKey: root, networkIndex: 3).publicKey).base64Encoded

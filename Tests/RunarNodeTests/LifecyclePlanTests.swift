@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import RunarNode
 
 @Suite("Lifecycle plan") struct LifecyclePlanTests {
-    /// A phone on which work may go on in the background, or not.
+    /// A phone whose node is allowed to work in the background, or not.
     private func phone(access: Bool = true, refresh: Bool = true) -> LifecyclePlan {
         LifecyclePlan(system: .phone, allowBackgroundAccess: access, isBackgroundRefreshAvailable: refresh)
     }

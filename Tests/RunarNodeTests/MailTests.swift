@@ -7,9 +7,9 @@ internal import Transport
 
 @testable internal import RunarNode
 
-/// Mail between nodes, over connections in memory and with what a node stores.
+/// Mail between nodes, over connections in memory and with the nodes' stores.
 @Suite("Mail of nodes", .timeLimit(.minutes(15))) struct MailTests {
-    /// Returns the progress of a mail that satisfies a condition, as soon as it is there.
+    /// Returns the progress of a mail that satisfies a condition, as soon as it occurs.
     private func wait(
         for id: MailID,
         in progress: AsyncStream<MailProgress>,

@@ -43,7 +43,7 @@ internal import Testing
         )
         #expect(try device.networks().allSatisfy { $0.token?.peerId == new })
         #expect(try await device.keychain.getCertificateStatus() == .none)
-        // What is stored is this key.
+        // The stored key is this one.
         let config = RunarNodeConfig.createTestConfig()
         config.keyStorage = keys
         #expect(try RunarNode(config: config).peerId == new)

@@ -23,7 +23,7 @@ internal import Testing
             }
         }
 
-    /// The longest thing of each kind, with the symbol and the text that it must say.
+    /// The longest payload of each kind, with its symbol and expected text.
     private func payloads() throws -> [(symbol: QRSymbol, text: String)] {
         let (owner, node) = (try household.makeNode(), try household.makeNode())
         let created = try owner.createNetwork(name: "Home")
@@ -69,7 +69,7 @@ internal import Testing
         let rendezvous = try household.makeNode().createNetwork(name: "Home").rendezvous
         let key = Ed25519KeyPair()
         for name in Self.names {
-            // This computes for long, and tests beside it have deadlines.
+            // This computes for long, and concurrent tests have deadlines.
             await Task.yield()
             var metadata = NetworkMetadata(
                 networkId: NetworkId(publicKey: key.publicKey),

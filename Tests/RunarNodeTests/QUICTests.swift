@@ -57,7 +57,7 @@ internal import Testing
             for number in 0..<10 {
                 group.addTask {
                     for round in 0..<100 {
-                        let task = Task { try? await work[(number + round) % work.count]() }  // it was told to end
+                        let task = Task { try? await work[(number + round) % work.count]() }  // it is cancelled
                         for _ in 0..<(round * 7 % 60) { await Task.yield() }
                         task.cancel()
                         await task.value
@@ -88,7 +88,7 @@ internal import Testing
         guard case .unreachable? = error as? JoinFailure else { throw error ?? CancellationError() }
         #expect(try joiner.networks().isEmpty)
         await mallory.stop()
-        // A proof, right or wrong, would have been refused and told.
+        // A proof, right or wrong, would have been refused and reported.
         mallory.broadcasts.events.finish()
         for await event in seen {
             if case .refused = event { Issue.record("\(event)") }

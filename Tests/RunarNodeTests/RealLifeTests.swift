@@ -66,7 +66,7 @@ internal import Testing
             try await member.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
             try await member.dhtBootstrap(networkId: network, bootstrapPeer: owner.peerId)
         }
-        // A lookup goes on without those that do not answer at once, as none does while 190 handshakes are under way.
+        // A lookup continues without those that do not answer at once, as none does while 190 handshakes are in progress.
         for node in nodes { await self.waitForAll(node, in: network) }
         var leastReplicas = Int.max
         for (number, node) in nodes.enumerated() {
@@ -106,7 +106,7 @@ internal import Testing
 
     /// Stores a record, and again while fewer than 15 members hold it; returns how many do.
     ///
-    /// A lookup goes on without members that are slower than their round trips, as some are on a busy machine. In the
+    /// A lookup continues without members that are slower than their round trips, as some are on a busy machine. In the
     /// simulation none is.
     private func put(_ number: Int, by node: RunarNode, in network: NetworkId) async throws -> Int {
         var replicas = 0

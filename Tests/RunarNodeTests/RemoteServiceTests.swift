@@ -8,7 +8,7 @@ internal import Testing
 @Suite("Services of other nodes", .timeLimit(.minutes(15))) struct RemoteServiceTests {
     typealias Operands = ServiceTests.Operands
 
-    /// Offers a service and returns once `asker` knows of it.
+    /// Offers a service and returns once each of `askers` lists it.
     static func offer(_ service: RunarService, by node: RunarNode, to askers: RunarNode..., in network: NetworkId)
         async throws
     {
@@ -265,7 +265,7 @@ internal import Testing
                 return 1
             }
             try await Self.offer(slow, by: owner, to: members[0], in: network)
-            // One that is over before it arrived began nothing.
+            // A request whose deadline passed before it arrived began nothing.
             var timeout = Duration.milliseconds(50)
             while count.withLock({ $0 == 0 }) {
                 let late = await failure {

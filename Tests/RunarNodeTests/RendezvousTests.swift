@@ -4,9 +4,9 @@ internal import Testing
 
 @testable internal import RunarNode
 
-/// The rendezvous key, which says where the members of a network listen.
+/// The rendezvous key, by which devices find the members of a network.
 ///
-/// It goes from the owner's secret into every text that its devices show.
+/// It is derived from the owner's secret and included in every text that its devices show.
 @Suite("Rendezvous in texts of a node") struct RendezvousTests {
     private let household = Household()
 

@@ -36,7 +36,7 @@ internal import Transport
         try household.makeNode(clock: calendar.clock, settings: settings)
     }
 
-    /// A member whose token lasts 30 days, 21 of which are over when it connects to the owner.
+    /// A member whose token lasts 30 days and is 21 days old when it connects to the owner.
     private func run(
         owner: RunarNode,
         member: RunarNode,
