@@ -138,7 +138,7 @@ internal import Testing
             return
         }
         #expect(gate.underWay.count == 3 && gate.underWay.contains(single) && gate.underWay.contains(newcomer))
-        // What was evicted is over.
+        // The evicted handshake has ended.
         gate.ended(oldest, hasCompleted: false)
         #expect(gate.underWay.count == 3)
     }

@@ -7,7 +7,7 @@ internal import TransportConformance
 
 /// The state kept of a connection after its end: its packets are recognised for three probe timeouts (11).
 ///
-/// The clocks stand still, so that those timeouts pass when a test says so and not before.
+/// The clocks are stopped, so that those timeouts pass only when a test advances them.
 @Suite("Closing", .timeLimit(.minutes(15))) struct ClosingTests {
     /// Less than three probe timeouts: each has 25 ms for a delayed acknowledgement in it.
     private static let within: Int64 = 60
@@ -77,7 +77,7 @@ internal import TransportConformance
             // The pass that notices the time still knows the connection; the next one does not.
             _ = try await closed.tap.answers(to: [], fromDialler: false)
             let afterwards = try await closed.tap.answers(to: [late], fromDialler: false)
-            // Only of a connection that it knows nothing of does an endpoint say so.
+            // Only for an unknown connection does an endpoint send a stateless reset.
             #expect(afterwards.count == 1 && afterwards[0] != connectionClose && afterwards[0].count < late.count)
         }
     }
@@ -87,7 +87,7 @@ internal import TransportConformance
             closed.accepted.close(code: 7, reason: "enough")
             #expect(await closed.dialled.closed() == .closed(code: 7, reason: "enough"))
             closed.tap.hold()
-            // By then what it had sent before it was told has come by.
+            // By then the packets that it had sent before the close have passed.
             _ = try await closed.tap.answers(to: [], fromDialler: true)
             let late = closed.ofServer
             let early = try await closed.tap.answers(to: [late, late, late, late], fromDialler: true)

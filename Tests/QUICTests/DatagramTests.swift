@@ -9,7 +9,7 @@ internal import TransportConformance
 
 /// The contents of single datagrams, sent and received: whole packets, with their ECN marks (4, 12).
 @Suite("Datagrams", .timeLimit(.minutes(15))) struct DatagramTests {
-    /// Sends `byteCount` bytes to a server behind a tap and back, and says what passed.
+    /// Sends `byteCount` bytes to a server behind a tap and back, and returns the packets that passed.
     private func transfer(
         _ byteCount: Int,
         on host: String = "127.0.0.1",
@@ -31,7 +31,7 @@ internal import TransportConformance
     }
 
     @Test func `a GSO batch is cut into whole packets, with probes of the path among them (4)`() async throws {
-        // Probes that are lost are tried again beside the data, which is shorter.
+        // Lost probes are sent again next to the data, which is shorter.
         let passed = try await transfer(4 << 20, .narrow)
         for isFromDialler in [true, false] {
             let packets = passed.filter { $0.isFromDialler == isFromDialler && $0.isShort }
@@ -110,7 +110,7 @@ internal import TransportConformance
         let marked = try await transfer(1 << 20, on: host)
         let bleached = try await transfer(1 << 20, on: host, .bleached)
         for isFromDialler in [true, false] {
-            // The first ten are marked to try the path; the last are only if the peer said that it saw those marks.
+            // The first ten are marked to test the path; the last are only if the peer reported those marks.
             #expect(ends(of: marked, isFromDialler) == [2, 2])
             #expect(ends(of: bleached, isFromDialler) == [2, 0])
             #expect(bleached.filter { $0.isFromDialler == isFromDialler && $0.mark == 2 }.count <= 10)
@@ -133,7 +133,7 @@ internal import TransportConformance
                     if segmentCount > 1 { state.batches += 1 }
                     guard state.batches > 0, state.refusals > 0 else { return 0 }
                     state.refusals -= 1
-                    // The system says the same of missing offload.
+                    // The system returns it for missing offload, too.
                     return 22
                 }
             }

@@ -8,7 +8,7 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// Processes that vanish, unauthenticated floods, and what is left of ten thousand streams.
+/// Processes that vanish, unauthenticated floods, and the remains of ten thousand streams.
 @Suite("Endings") struct EndingTests {
     /// Reads a stream to its end.
     private func readAll(_ stream: any Transport.Stream) async throws -> [UInt8] {

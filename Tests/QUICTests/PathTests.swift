@@ -22,7 +22,7 @@ internal import TransportConformance
         let channels = (ChannelId(0x11), ChannelId(0x22))
         /// The addresses that neither the dialler nor the listener can send to.
         let blocked = Locked<Set<SocketAddress>>([])
-        /// The sizes of what the relay sent since it began to relay.
+        /// The sizes of the datagrams that the relay sent since it began to relay.
         let forwarded = Locked<[Int]>([])
         /// The datagrams that the relay sent since it began to relay.
         let datagrams = Locked<[[UInt8]]>([])

@@ -9,7 +9,7 @@ internal import Transport
 /// A UDP socket that speaks no QUIC, for the parts of unknown sockets and routers.
 @safe
 final class RawSocket: @unchecked Sendable {
-    /// A datagram and what the system says of it.
+    /// A datagram and its control data.
     struct Arrival: Equatable {
         let bytes: [UInt8]
         let source: SocketAddress?

@@ -23,7 +23,7 @@ final class TestClock: Sendable {
         state.withLock { $0.stoppedAt = now }
     }
 
-    /// Lets the clock go on from where it stands.
+    /// Resumes the clock at the time at which it stopped.
     func goOn() {
         let real = rq_now()
         state.withLock { state in
