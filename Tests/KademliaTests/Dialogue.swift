@@ -102,7 +102,7 @@ struct Dialogue {
     func messages(to member: Int, from start: Int = 0) -> [Message] {
         self.effects[start...].compactMap { effect in
             guard case .send(self.peers[member], _, let bytes) = effect else { return nil }
-            return try? Message(bytes)  // what the table sends is read by the codec's own tests
+            return try? Message(bytes)  // the codec's own tests decode them
         }
     }
 

@@ -58,7 +58,7 @@ internal import Testing
         #expect(throws: MessageError.unknownKind(99)) { try Message([99, 0, 0, 0, 1]) }
         #expect(throws: MessageError.self) { try Message([]) }
         for message in try self.samples() {
-            // Two bytes that are neither a yes or no nor the rest of anything: some lists go on to the message's end.
+            // Two bytes that are neither a Boolean nor the rest of anything: some lists extend to the message's end.
             #expect(throws: MessageError.self) { try Message(message.bytes + [2, 2]) }
         }
     }

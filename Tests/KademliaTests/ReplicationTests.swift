@@ -152,7 +152,7 @@ internal import Testing
         #expect(dialogue.table.health.records == 1)
         #expect(dialogue.forgotten == [RecordId(location: dialogue.household.location("old"), writer: good.writer)])
         #expect(dialogue.persisted.isEmpty)
-        // What it brings back is offered to members to which it connects.
+        // The restored record is offered to members to which it connects.
         dialogue.connect(1, 2)
         dialogue.advance(by: 30)
         for member in 1...2 {

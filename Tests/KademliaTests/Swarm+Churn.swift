@@ -24,7 +24,7 @@ extension Swarm {
             let returns = swarm.random.decide(0.5)
             if !returns { swarm.nodes[node].disk = [:] }
             if !returns { swarm.later(.seconds(60)) { $0.replace(crashShare) } }
-            // While one is away another one is there, so that the number stays.
+            // While one is away another one runs, so that the number stays.
             if returns {
                 swarm.later(.seconds(600 + Double.random(in: 0..<7200, using: &swarm.random))) { swarm in
                     swarm.start(node, knowing: swarm.someRunning())

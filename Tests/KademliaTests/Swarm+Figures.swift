@@ -3,7 +3,7 @@ internal import Identity
 internal import Kademlia
 internal import TestSupport
 
-// What a swarm looks like from outside, and how fast it answers.
+// The state of a swarm seen from outside, and its speed.
 extension Swarm {
     /// A network that has grown and come to rest.
     static func settled(_ count: Int, seed: UInt64, loss: Double = 0) throws -> Swarm {

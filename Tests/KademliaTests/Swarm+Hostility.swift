@@ -12,13 +12,13 @@ enum Hostility: CaseIterable, Sendable {
     /// Answers with forged contacts near the target, equal to those of its accomplices. Their addresses belong to no
     /// node or to another one.
     case forgingContacts
-    /// Names only its accomplices, and says that nothing lies anywhere.
+    /// Returns only its accomplices, and no records.
     case eclipsing
-    /// Names the truly nearest, at wrong addresses, and says that nothing lies anywhere.
+    /// Returns the truly nearest, at wrong addresses, and no records.
     case misdirecting
-    /// Names the truly nearest, but stores none of the records that it accepts.
+    /// Returns the truly nearest, but stores none of the records that it accepts.
     case forgetful
-    /// Names only its accomplices, and all of them show the first record that one of them was given.
+    /// Returns only its accomplices, all of which return the first record that one of them was given.
     case replaying
 }
 

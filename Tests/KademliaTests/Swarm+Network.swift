@@ -30,7 +30,7 @@ extension Swarm {
         self.now = end
     }
 
-    /// Carries out the next event; false when there is none.
+    /// Processes the next event; false when there is none.
     func step() -> Bool {
         guard let event = self.events.popMin() else { return false }
         self.now = max(self.now, event.at)

@@ -31,7 +31,7 @@ final class Swarm {
         case answer(Message.Answer)
     }
 
-    /// A dial of all addresses beside each other.
+    /// A dial of all addresses in parallel.
     struct Dial {
         /// Messages that wait for it.
         var messages: [[UInt8]] = []

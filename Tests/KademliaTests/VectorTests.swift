@@ -99,7 +99,7 @@ internal import Testing
             token: token,
             signer: writer
         )
-        // Signatures may be randomised on some systems, what they cover may not.
+        // Signatures may be randomised on some systems, the signed bytes may not.
         #expect(record.head.signedBytes(in: self.network) == genuine.head.signedBytes(in: self.network))
         #expect(self.problem(of: record) == nil)
     }
