@@ -6,10 +6,10 @@ enum LabExtent {
 
     /// Everything, as `make lab` does; else what a gate has time for.
     static let isFull = !asked.isEmpty
-    /// The repetitions of a test that depends on chance: as many as `RUNAR_LAB` says, or 20 if it says `full`.
+    /// The repetitions of a test that depends on chance: the number in `RUNAR_LAB`, or 20 if it is `full`.
     static let repetitions = isFull ? Int(asked) ?? 20 : 1
 
-    /// A directory for what nodes say of themselves, if `RUNAR_LAB_LOGS` names one.
+    /// A directory for the nodes' logs, if `RUNAR_LAB_LOGS` names one.
     static let logs = ProcessInfo.processInfo.environment["RUNAR_LAB_LOGS"]
 
     /// Seconds with two digits, for tables.

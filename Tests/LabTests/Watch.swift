@@ -28,7 +28,7 @@ final class Watch: Sendable {
                     _ = try await client.perform(.confirmDelivery(delivery))
                 }
             } catch {
-                // The node ended, or this is over; who waits for an entry will say so.
+                // The node ended, or the test did; a task that waits for an entry fails by itself.
             }
         }
         listening.withLock { $0 = task }

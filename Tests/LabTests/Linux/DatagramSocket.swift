@@ -36,7 +36,7 @@ final class DatagramSocket {
         _ = try await line("ready")
         guard echoes else { return }
         try process.write("echo")
-        // What comes before it has read that is not sent back.
+        // A datagram that arrives before it has read that is not sent back.
         _ = try await line("echoing")
     }
 

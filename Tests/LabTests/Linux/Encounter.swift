@@ -17,7 +17,7 @@ struct Encounter {
     /// At sites 1 and 4.
     private let helpers: [Device]
 
-    /// Both sites have lines with ten milliseconds in each direction, unless they say otherwise.
+    /// Both sites have lines with ten milliseconds in each direction unless they specify their own.
     init(
         _ firstSite: NatLab.Site,
         _ secondSite: NatLab.Site,

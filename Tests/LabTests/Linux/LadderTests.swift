@@ -78,7 +78,7 @@ private struct Climb: Sendable {
                 break
             }
             sent.append(time)
-            // What was sent again after a receipt was lost comes twice.
+            // A message that was sent again after its receipt was lost arrives twice.
             while !heard.contains(text), let word = try await Device.next("message", of: listener)["text"] {
                 heard.insert(word)
             }

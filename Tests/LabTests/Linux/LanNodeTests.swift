@@ -50,7 +50,7 @@ internal import Testing
         for device in devices { try await device.start() }
         for device in devices { try await device.waitForConnections(devices) }
         try lab.isolate(3)
-        // A side that had not noticed would take the new connection for the old one, and tell nothing.
+        // A side that had not noticed would take the new connection for the old one, and report nothing.
         for device in devices.dropLast() { try await device.loses([devices[2]]) }
         try await devices[2].loses(Array(devices.dropLast()))
         try lab.rejoin(3)

@@ -72,7 +72,7 @@ internal import Testing
         defer { withExtendedLifetime(echo) {} }
         var began = ContinuousClock.now
         var first = try await host.mapping(seenBy: server[0], 7_000)
-        // Longer in all than a mapping lives without use.
+        // In total longer than the lifetime of an unused mapping.
         var keptCount = 0
         while keptCount < 4 {
             let next = ContinuousClock.now
@@ -177,7 +177,7 @@ internal import Testing
         let echo = try await DatagramSocket(.server, of: lab, address: server[0], port: 7_000, echoes: true)
         defer { withExtendedLifetime(echo) {} }
         let host = try await DatagramSocket(.site(1), of: lab, port: 40_000)
-        // 4 Mbit/s for two seconds, of which a quarter passes, and what waits in 32 KiB at the end.
+        // 4 Mbit/s for two seconds, of which a quarter passes, besides the 32 KiB that wait at the end.
         let seen = try await host.measure(to: server[0], 7_000, count: 1_000, size: 958, milliseconds: 2)
         print("4 Mbit/s into 1 Mbit/s: \(seen.lossPercent) % lost, median \(seen.median * 1_000) ms")
         #expect(seen.received < 450)
