@@ -2,10 +2,10 @@ internal import Concurrency
 internal import Foundation
 internal import Transport
 
-/// A UDP proxy on 127.0.0.1 between one dialler and one server that does to datagrams what an ``Impairment`` says.
+/// A UDP proxy on 127.0.0.1 between one dialler and one server that applies an ``Impairment`` to datagrams.
 ///
-/// Chance comes from a seed; the fate of each datagram still depends on timing, because timing decides what is sent.
-/// Held datagrams leave when four others have passed or nothing came for two milliseconds.
+/// Randomness is seeded; the fate of each datagram still depends on timing, because timing determines the datagrams. Held
+/// datagrams leave when four others have passed or nothing arrived for two milliseconds.
 final class ImpairedLink: Sendable {
     /// The port to dial instead of the server's.
     let port: UInt16

@@ -50,7 +50,7 @@ final class LoopbackSocket: Sendable {
         return address
     }
 
-    /// Receives a datagram if one is there, with the port it came from.
+    /// Receives an available datagram, with its source port.
     func receive() -> (bytes: [UInt8], port: UInt16)? {
         var source = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -68,7 +68,7 @@ final class LoopbackSocket: Sendable {
         return count < 0 ? nil : (bytes, UInt16(bigEndian: source.sin_port))
     }
 
-    /// Sends a datagram; what the system does not take is lost.
+    /// Sends a datagram; one that the system does not accept is lost.
     func send(_ bytes: [UInt8], to port: UInt16) {
         var target = Self.address(port: port)
         unsafe withUnsafeMutablePointer(to: &target) { pointer in

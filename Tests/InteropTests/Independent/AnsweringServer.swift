@@ -27,7 +27,7 @@ enum AnsweringServer {
             }
             try await writeAll(request, to: stream)
         } catch {
-            // The peer gave the stream up, which is one of its scenarios; it says itself what it observed.
+            // The peer cancelled the stream, which is one of its scenarios; it reports its observations itself.
         }
     }
 }

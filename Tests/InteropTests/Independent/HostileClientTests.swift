@@ -7,7 +7,7 @@ internal import Transport
 
 /// aioquic attacks us.
 @Suite("Hostile client", .timeLimit(.minutes(15))) struct HostileClientTests {
-    /// The time of an endpoint: it goes on by itself, and leaps when a test says so.
+    /// The time of an endpoint: real time that a test can advance.
     private struct LeapingClock: Sendable {
         private let start = ContinuousClock.now
         private let leap = Locked<UInt64>(1_000_000_000)

@@ -23,7 +23,7 @@ internal import TransportConformance
             let handshake = try await client.next("handshake")
             #expect(handshake.peer == endpoint.localPeerId.hex)
             #expect(handshake.alpn == "runar-p2p-1")
-            // A packet without the fixed bit could not be told from STUN, which shares the port.
+            // A packet without the fixed bit would be indistinguishable from STUN, which shares the port.
             #expect(handshake.grease == false)
             let outcome = try await body(client, connection)
             _ = await connection.closed()

@@ -17,7 +17,7 @@ internal import TransportConformance
             let handshake = try await server.next("handshake")
             #expect(handshake.peer == endpoint.localPeerId.hex)
             #expect(handshake.alpn == "runar-p2p-1")
-            // A packet without the fixed bit could not be told from STUN, which shares the port.
+            // A packet without the fixed bit would be indistinguishable from STUN, which shares the port.
             #expect(handshake.grease == false)
             let outcome = try await body(server, connection)
             try server.finish()
@@ -25,7 +25,7 @@ internal import TransportConformance
         }
     }
 
-    /// Starts a server and says where it listens and who it is.
+    /// Starts a server and returns its address and peer id.
     private func start(_ arguments: [String]) async throws -> (PythonPeer, SocketAddress, PeerId) {
         let server = try PythonPeer(["serve"] + arguments)
         let ready = try await server.next("ready")

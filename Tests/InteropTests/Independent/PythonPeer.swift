@@ -2,7 +2,7 @@ internal import Concurrency
 internal import Foundation
 internal import TestSupport
 
-/// A process of the independent QUIC implementation (Tests/Interop/peer.py), and what it says it observed.
+/// A process of the independent QUIC implementation (Tests/Interop/peer.py), and its reports.
 final class PythonPeer: Sendable {
     /// One line of the process.
     ///
@@ -122,7 +122,7 @@ final class PythonPeer: Sendable {
         try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
     }
 
-    /// Tells a server that it may end.
+    /// Allows a server to end.
     func finish() throws {
         try input.fileHandleForWriting.close()
     }
