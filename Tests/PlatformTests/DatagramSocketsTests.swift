@@ -30,7 +30,7 @@ internal import Testing
         sockets?.close()
         if let datagrams = sockets?.datagrams { for await _ in datagrams {} }
         sockets = nil
-        // The thread may hold the socket for a moment after it said so.
+        // The thread may hold the socket for a moment after its stream has ended.
         var reopened: DatagramSockets?
         while reopened == nil {
             await Task.yield()

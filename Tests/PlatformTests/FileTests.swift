@@ -111,7 +111,7 @@ internal import Testing
         let (old, new) = (Array("old bytes".utf8), Array("new bytes".utf8))
         for point in 0... {
             let disk = SimulatedDisk(["/file": old], fault: .failure(at: point))
-            let isAcknowledged = (try? replace(on: disk)) != nil  // it is told: see below
+            let isAcknowledged = (try? replace(on: disk)) != nil  // an error is not acknowledged
             #expect(disk.image == ["/file": new] || (disk.image == ["/file": old] && !isAcknowledged), "call \(point)")
             if isAcknowledged, disk.calls <= point { break }
         }

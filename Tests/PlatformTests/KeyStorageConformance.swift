@@ -6,8 +6,8 @@ internal import Testing
 
 /// The promises of every key storage, checked on an empty one.
 ///
-/// `reopen` gives a storage that sees what the first one stored: after opening a file again, or the same one where
-/// nothing is to be opened.
+/// `reopen` returns a storage with the contents of the first one: the file opened again, or the first one itself if there is
+/// nothing to open.
 struct KeyStorageConformance {
     let storage: any KeyStorage
     let reopen: () throws -> any KeyStorage

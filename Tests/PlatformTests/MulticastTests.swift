@@ -79,7 +79,7 @@ internal import Testing
         for number in 0..<MulticastLoop.waitingDatagrams / 2 {
             #expect(await heard.next()?.bytes == [UInt8(truncatingIfNeeded: number)])
         }
-        // What is left is read on the way: room again.
+        // The rest is read until the marker arrives, because there is room again.
         var marker: [UInt8]?
         while marker != [1, 2] {
             socket.send([1, 2])

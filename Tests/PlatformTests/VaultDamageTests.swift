@@ -91,7 +91,7 @@ internal import Testing
         #expect(throws: KeychainError.corrupted(path: path, location: "body: the seal is broken")) {
             try open(damaged, secret: words)
         }
-        // A salt that was changed together with the checksum cannot be told from a wrong passphrase.
+        // A salt that was changed together with the checksum is indistinguishable from a wrong passphrase.
         damaged[20] ^= 1
         #expect(throws: KeychainError.wrongPassphrase(path: path)) { try open(checksummed(damaged), secret: words) }
     }
@@ -165,7 +165,7 @@ internal import Testing
         let entry = VaultEntry(key: secret("one"), accessControl: .appGroup("group.example"))
         let bodies = [[:], ["1": entry], ["1": entry, "2": entry]].map(VaultBody.encode)
         neverCrash(on: bodies, rounds: 10_000) { bytes in
-            // What is read is written the same way again: there is one encoding.
+            // A decoded body encodes to the same bytes: there is one encoding.
             let entries = try VaultBody.decode(bytes)
             #expect(VaultBody.encode(entries) == bytes)
         }

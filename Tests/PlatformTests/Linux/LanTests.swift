@@ -110,9 +110,9 @@ internal import Testing
     }
 }
 
-/// A `LanProbe` and what it said.
+/// A `LanProbe` and its output.
 ///
-/// Its lines about probes that it heard and about its addresses come in either order: wait for both.
+/// Its lines about other probes and about its addresses arrive in either order: wait for both.
 private final class Probe {
     let name: String
     let host: Int
@@ -144,7 +144,7 @@ private final class Probe {
         let time: Date
     }
 
-    /// Reads one line, and returns what it says was heard.
+    /// Reads one line, and returns the announcement that it reports.
     private func next() throws -> Heard? {
         guard let line = process.nextLine() else { throw Failure.ended }
         let words = line.split(separator: " ")
@@ -152,7 +152,7 @@ private final class Probe {
         case "joined": joined = words.dropFirst().map(String.init)
         case "addresses": addresses = words.dropFirst().map(String.init)
         case "heard" where words.count == 5:
-            // A socket that hears what came in on other interfaces would say everything twice.
+            // A socket that receives datagrams from other interfaces would report each twice.
             #expect(seen.insert("\(words[1]) \(words[2]) \(words[3])").inserted, "heard twice: \(line)")
             let time = Date(timeIntervalSince1970: Double(words[4]) ?? 0)
             return Heard(name: words[1], source: words[3], time: time)
