@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import Discovery
 
-/// Too much of everything: what it may cost, and that the others do not notice.
+/// Floods of every kind: their bounded cost, and that other members are not affected.
 @Suite("Floods") struct FloodTests {
     private let network: Network
     private let friend = Member(seed: 1)

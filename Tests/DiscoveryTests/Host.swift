@@ -25,7 +25,7 @@ final class VerificationCount: Sendable {
     }
 }
 
-/// One `Discovery` under a test's hands, with real signatures: a member, told what comes from the link.
+/// One `Discovery` controlled by a test, with real signatures: a member that receives the inputs of a link.
 struct Host {
     let member: Member
     var discovery: Discovery

@@ -29,7 +29,7 @@ struct CheapNetwork {
 }
 
 extension Discovery {
-    /// A node of the tests; `start` tells several starts of one device apart.
+    /// A node of the tests; `start` distinguishes several starts of one device.
     static func cheap(_ seed: UInt64, start: UInt64 = 0, limits: Limits = Limits()) -> Discovery {
         var random = SeededGenerator(seed: seed, name: "cheap")
         let key = Ed25519PrivateKey(generating: &random).publicKey

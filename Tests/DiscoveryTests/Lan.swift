@@ -7,7 +7,7 @@ internal import Identity
 /// Many `Discovery` values on one link with virtual time, every run the same for the same seed.
 ///
 /// Datagrams are lost, late, out of order and doubled, for each receiver on its own; links can be cut. It does not model
-/// that multicast is slow and shared, nor losses that come in bursts: the number of datagrams is counted instead.
+/// that multicast is slow and shared, nor bursts of losses: the number of datagrams is counted instead.
 struct Lan {
     /// The quality of a datagram's path to one receiver.
     struct Quality {

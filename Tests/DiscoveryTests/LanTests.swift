@@ -180,8 +180,8 @@ internal import Testing
         try lan.addMembers(10, of: CheapNetwork())
         for index in 0..<10 { lan.start(index, at: .zero) }
         lan.run(until: .seconds(600))
-        // Two in a row are lost once in 400 times, and then the third comes in time more often than not; there are
-        // 5400 here.
+        // Two in a row are lost once in 400 times, and then the third arrives in time more often than not; there are 5400
+        // here.
         #expect(lan.nodes.map(\.lost.count).reduce(0, +) <= 14)
     }
 

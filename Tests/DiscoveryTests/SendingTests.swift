@@ -70,7 +70,7 @@ internal import Testing
         try host.join(network)
         host.pass(.seconds(1))
         let again = try announcements(host.takeDatagrams())
-        // The counter goes on, or no receiver would accept the announcements.
+        // The counter increases further, or no receiver would accept the announcements.
         let last = try #require(goodbyes.last?.counter)
         #expect(again.allSatisfy { $0.counter > last && !$0.isGoodbye })
         host.give(.stopping)

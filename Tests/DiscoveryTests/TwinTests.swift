@@ -34,7 +34,7 @@ internal import Testing
         let twin = lan.nodes[twins[0]].peerId
         #expect(lan.nodes[twins[1]].peerId == twin)
         for index in [watcher] + twins { #expect(reports(of: index) == 1, "node \(index)") }
-        // Both are there, nothing flaps.
+        // Both are listed, and neither is reported lost.
         let addresses = lan.nodes[watcher].discovery.peers(in: network.id).first?.addresses
         #expect(Set(addresses ?? []) == Set(twins.map { lan.nodes[$0].address }))
         #expect(lan.nodes[watcher].lost.isEmpty)

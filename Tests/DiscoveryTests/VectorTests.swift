@@ -113,7 +113,7 @@ internal import Testing
             addresses: row.addresses.map { try SocketAddress(parsing: $0) },
             for: .beacon
         )
-        // Signers may randomise; what is signed is the same but for the token's signature.
+        // Signers may randomise; the signed bytes are equal except for the token's signature.
         let theirs = try Announcement(Hex.decode(row.beacon_announcement), of: secret.networkId)
         let token = theirs.token
         let same = try Announcement(
