@@ -61,7 +61,7 @@ package func openStream(
     return (opened, accepted)
 }
 
-/// Answers each stream with what it carried, until the connection ends.
+/// Echoes the content of each stream until the connection ends.
 package func serveEchoes(on connection: any Connection) async throws {
     try await withThrowingDiscardingTaskGroup { group in
         while let stream = try await connection.acceptStream() {

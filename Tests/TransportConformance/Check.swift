@@ -2,7 +2,7 @@ internal import Transport
 
 /// A violation of the contract of every transport.
 package struct ConformanceFailure: Error, CustomStringConvertible {
-    /// The claim that does not hold, with what was seen.
+    /// The claim that failed, and the observed value.
     package let description: String
 
     init(_ description: String) {

@@ -16,7 +16,7 @@ extension Scenario {
                     }
                 }
                 async let server: Void = serveEchoes(on: accepted)
-                // Echoes beside the slow stream give the writer time for much more than its window.
+                // Echoes in parallel to the slow stream give the writer time for much more than its window.
                 for round in 0..<200 {
                     try await checkEcho(of: pattern(20_000, seed: UInt64(round)), on: dialled)
                 }
@@ -82,7 +82,7 @@ extension Scenario {
         },
     ]
 
-    /// Calls `body` from two tasks; one must be refused, and the other must go on once `release` was called.
+    /// Calls `body` from two tasks; one must be refused, and the other must continue once `release` was called.
     private static func checkMisuse(
         _ what: String,
         _ body: @escaping @Sendable () async throws -> Void,

@@ -79,7 +79,7 @@ extension Scenario {
                     taken.append(pair.accepted)
                 }
                 async let echoes: Void = serveEchoes(on: accepted)
-                // An echo later all those bytes are acknowledged, and only the ends are left to say.
+                // An echo later all those bytes are acknowledged, and only the ends remain unsent.
                 try await checkEcho(of: pattern(1000, seed: 1), on: dialled)
                 async let beside: Void = checkEcho(of: pattern(1 << 20, seed: 2), on: dialled)
                 for stream in opened { try await stream.write([], finish: true) }

@@ -68,6 +68,6 @@ private final class Call: Sendable {
 
     /// The first error, once there is one.
     func error() async -> TransportError? {
-        try? await heard.wait { errors.withLock { $0.first } }  // nil when the test is over
+        try? await heard.wait { errors.withLock { $0.first } }  // nil: the test was cancelled
     }
 }
