@@ -28,7 +28,7 @@ package enum IndependentReaders {
         package let width: Int
         package let height: Int
 
-        /// Whether both found one symbol, which says exactly these bytes.
+        /// Whether both found one symbol, with exactly these bytes.
         package func agrees(on bytes: [UInt8]) -> Bool {
             let hex = IndependentReaders.hex(bytes)
             return zbar == [hex] && zxing.map(\.bytes) == [hex]

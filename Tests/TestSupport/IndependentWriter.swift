@@ -1,6 +1,6 @@
 /// zxing-cpp, which draws symbols that we read (Tests/Interop/write_symbols.py).
 ///
-/// It is there where `IndependentReaders.missing` says nothing.
+/// It is available if `IndependentReaders.missing` is empty.
 package enum IndependentWriter {
     /// A symbol to be drawn.
     package struct Request: Encodable, Sendable {
@@ -8,7 +8,7 @@ package enum IndependentWriter {
         package let version: Int
         package let level: String
 
-        /// A symbol of this version and level (`L`, `M`, `Q` or `H`) that says `text`.
+        /// A symbol of this version and level (`L`, `M`, `Q` or `H`) for `text`.
         package init(text: String, version: Int, level: String) {
             self.text = text
             self.version = version

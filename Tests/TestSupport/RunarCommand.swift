@@ -204,7 +204,7 @@ package final class RunningCommand: Sendable {
         return command.waitUntilExit()
     }
 
-    /// Waits for its end and returns how that was and what it has printed by then.
+    /// Waits for its end and returns its exit status and output.
     package func outcome() throws -> Outcome {
         let printed = try lines.rest()
         return Outcome(status: end(), output: String(decoding: printed, as: UTF8.self), errors: "")

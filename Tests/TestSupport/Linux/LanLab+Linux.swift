@@ -48,7 +48,7 @@ package final class LanLab: Sendable {
         try ip("-n \(switchNamespace) link set p\(host) nomaster")
     }
 
-    /// Lets a host take part again.
+    /// Connects an isolated host again.
     package func rejoin(_ host: Int) throws {
         try ip("-n \(switchNamespace) link set p\(host) master br0")
     }

@@ -2,8 +2,8 @@
 extension NatLab {
     /// The command that makes a router treat UDP in a way.
     ///
-    /// The kernel's own translation keeps a host's port where it is free and filters by address and port; `fully-random`
-    /// takes another port for each destination. What lets more in is written down by what goes out and looked up there.
+    /// The kernel's own translation keeps a host's port if it is free and filters by address and port; `fully-random` takes
+    /// another port for each destination. For other kinds, outgoing packets record the mappings that admit incoming ones.
     func rules(_ kind: Kind, of role: String) -> String {
         let lifetime = "\(mappingSeconds ?? 180)s"
         var (learning, inward, translation) = ("", "", "masquerade")

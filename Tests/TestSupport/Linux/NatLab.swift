@@ -156,7 +156,7 @@ package final class NatLab: Sendable {
         sites[site - 1].kind == .none ? Self.publicAddress(of: site) : "10.\(site).0.2"
     }
 
-    /// Changes how a site's router treats UDP from now on; what it knew is forgotten.
+    /// Changes how a site's router treats UDP from now on, and flushes its mappings.
     package func setKind(_ kind: Kind, of site: Int) async throws {
         try await Self.run(rules(kind, of: "n\(site)"))
         try await forgetMappings(of: site)

@@ -14,7 +14,7 @@ package final class NetworkSpaces: Sendable {
     /// Not everybody's PATH has the folders of the system's administration.
     private static let searchPath =
         "PATH=\(ProcessInfo.processInfo.environment["PATH"] ?? ""):/usr/sbin:/usr/bin:/sbin:/bin"
-    /// The process's number in all names tells whose namespaces are left over.
+    /// The process id in each name reveals the namespaces that dead processes left.
     private static let prefix = "runar-lab-"
     private let name = "\(prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))"
     private let made = Locked<[String]>([])
@@ -76,7 +76,7 @@ package final class NetworkSpaces: Sendable {
 
     /// Takes the namespaces of processes away that were killed before they could.
     private static func removeLeftovers() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/run/netns")) ?? []  // nobody made any yet
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/run/netns")) ?? []  // nil: none yet
         for name in names where name.hasPrefix(prefix) {
             let owner = name.dropFirst(prefix.count).prefix { $0 != "-" }
             if !FileManager.default.fileExists(atPath: "/proc/\(owner)") {

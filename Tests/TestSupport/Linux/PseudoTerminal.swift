@@ -54,7 +54,7 @@ package final class PseudoTerminal: Sendable {
         while !shown.contains(text) {
             var waiting = pollfd(fd: main, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&waiting, 1, Self.patienceMilliseconds) == 1 else { break }
-            // One at a time: what comes after the text is left for the next call.
+            // One byte per call: the bytes after the text remain for the next one.
             guard unsafe read(main, &byte, 1) == 1 else { break }
             bytes.append(byte)
             shown = String(decoding: bytes, as: UTF8.self)
