@@ -3,10 +3,10 @@ internal import TestSupport
 
 /// A cable between two TAP interfaces of this network namespace that delays, loses and slows down what passes.
 ///
-/// `Cable <first> <second> [name=number…]` makes both interfaces, says `ready`, and passes frames for as long as the
-/// process that started it lives; the interfaces may be moved into other namespaces. Numbers hold for each direction:
-/// `rate` in bits per second, `delay` and `jitter` in microseconds, `loss` in parts per million, `burst` (the mean
-/// number of frames that are lost together), `queue` in bytes (what waits for the rate), `seed`.
+/// `Cable <first> <second> [name=number…]` makes both interfaces, prints `ready`, and passes frames for as long as the
+/// process that started it lives; the interfaces may be moved into other namespaces. Numbers apply to each direction: `rate`
+/// in bits per second, `delay` and `jitter` in microseconds, `loss` in parts per million, `burst` (the mean number of frames
+/// that are lost together), `queue` in bytes (the frames that wait for the rate), `seed`.
 @main struct Cable {
     static func main() throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
@@ -77,7 +77,7 @@ private struct Wire {
         }
         let jitter = self["jitter"] * 1_000
         let shift = jitter == 0 ? 0 : Int64.random(in: -jitter...jitter, using: &random)
-        // What was sent later does not arrive earlier.
+        // A frame never overtakes an earlier one.
         lastDue = max(lastDue, sent + max(0, self["delay"] * 1_000 + shift))
         frames.append(Frame(due: lastDue, bytes: bytes))
     }

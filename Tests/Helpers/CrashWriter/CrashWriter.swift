@@ -5,7 +5,7 @@ internal import NodeStore
 internal import Platform
 internal import SlotStore
 
-/// Writes without end and says after each write that it is done, until a test kills it.
+/// Writes endlessly and prints a line after each completed write, until a test kills it.
 ///
 /// `CrashWriter vault <path> <key file> <first>` and `CrashWriter store <path> <first>` write the numbers from `first`
 /// on to ten slots in turn. `CrashWriter migrate <path> <first>` migrates the databases `<path>-<first>` and so on, as many

@@ -2,7 +2,8 @@ internal import Foundation
 internal import Identity
 internal import Platform
 
-/// Announces a name in the multicast groups several times a second and says what it hears, until it is killed.
+/// Announces a name in the multicast groups several times a second and prints the announcements that it receives, until it
+/// is killed.
 ///
 /// `LanProbe <name> <port>` waits for connections, as far as the others know, on every address at `<port>`; with a
 /// third argument `silent` it only listens. It prints `joined <interfaces>` and `addresses <addresses>` whenever these

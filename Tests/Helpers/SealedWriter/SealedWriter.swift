@@ -42,7 +42,7 @@ internal import Transport
         }
     }
 
-    /// Opens the last message of an earlier run again, and returns the line that says what became of it.
+    /// Opens the last message of an earlier run again, and returns a line with the outcome.
     private static func again(_ bytes: [UInt8], from sender: PeerId, _ keys: KeyStoreManager) async -> String {
         do {
             let message = try SealedMessage(bytes)

@@ -18,7 +18,7 @@ final class ChildMember: Sendable {
         try output.fileHandleForWriting.close()
     }
 
-    /// Hands over the lines of its output on a thread of their own, and says when there are no more.
+    /// Passes on the lines of its output on a thread of their own, and then calls `ended`.
     func read(_ line: @escaping @Sendable (String) -> Void, ended: @escaping @Sendable () -> Void) {
         let thread = Thread { [process, output] in
             var rest = Data()

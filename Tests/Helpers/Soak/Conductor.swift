@@ -1,7 +1,7 @@
 internal import Concurrency
 internal import Foundation
 
-/// Starts the members, has some of them leave, crash and join, and adds up what they say.
+/// Starts the members, has some of them leave, crash and join, and adds up their reports.
 final class Conductor: Sendable {
     private static let members = 20
     /// The first ones stay to the end: their memory is looked at.
@@ -15,7 +15,7 @@ final class Conductor: Sendable {
     private static let flatSeconds = 60
     private static let growthKibibytes = 8192
 
-    /// A process and what it said last.
+    /// A process and its latest report.
     private struct Part: Sendable {
         let process: ChildMember
         let isResident: Bool
@@ -138,7 +138,7 @@ final class Conductor: Sendable {
         for process in parts { process.end(isCrash: true) }
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
     private func total() -> Figures {
         state.withLock { state in
@@ -152,7 +152,7 @@ final class Conductor: Sendable {
             "\(second) s: \(sum.requests) requests, \(sum.events) events, \(sum.puts) records put, \(sum.gets) got,",
             "\(sum.failures) failed, \(sum.wrong) wrong"
         )
-        fflush(nil)  // whoever waits ten minutes into a file or a pipe sees the line now
+        fflush(nil)  // so that a file or a pipe has the line now
     }
 
     private func report() -> Bool {

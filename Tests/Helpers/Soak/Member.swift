@@ -154,7 +154,7 @@ struct Member: Sendable {
         }
     }
 
-    /// A value tells under which key it was written, and whether it is whole.
+    /// Writes and reads records whose values contain their key and a checksum.
     private func useRecords() async throws {
         while true {
             try await Task.sleep(for: Self.recordPause)

@@ -24,7 +24,7 @@ internal import RunarNode
     }
 }
 
-/// Why a run says nothing.
+/// The reason why a run has no result.
 struct SoakError: Error, CustomStringConvertible {
     let description: String
 
@@ -49,7 +49,7 @@ struct Ticket {
 /// The figures of a member so far, reported in a line each second.
 struct Figures: Codable, Sendable {
     var requests = 0
-    /// Requests that ended with an error though a provider was there.
+    /// Requests that failed although a provider was available.
     var failures = 0
     var events = 0
     var published = 0
