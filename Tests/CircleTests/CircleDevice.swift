@@ -136,7 +136,7 @@ final class CircleDevice {
         try circle.thoughts(in: stream).reversed().compactMap(\.model.text)
     }
 
-    /// Says something and waits until the other device has it.
+    /// Sends a thought and waits until the other device has it.
     func say(_ text: String, to other: CircleDevice) async throws {
         let thought = try await circle.say(text, to: #require(person(of: other)).id)
         await wait { device in

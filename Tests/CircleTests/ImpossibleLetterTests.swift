@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import Circle
 
-/// Letters that cannot be made: what they contain is too long, or damaged.
+/// Letters that cannot be made, because their content is too long or damaged.
 @Suite("Letters that cannot be made", .timeLimit(.minutes(5))) struct ImpossibleLetterTests {
     /// The card of a new person, whose texts have the greatest length.
     private func makeLargeCard() throws -> ProfileCard {

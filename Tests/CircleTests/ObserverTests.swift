@@ -32,7 +32,7 @@ internal import Transport
             let captured = datagrams.reduce(into: [UInt8]()) { $0 += $1.bytes }
             #expect(occurring(needles, in: captured).isEmpty)
 
-            // What the nodes read from the same connections.
+            // The plaintext that the nodes read from the same connections.
             let plaintext = scene.devices.reduce(into: [UInt8]()) { $0 += $1.recorder.bytes }
             #expect(captured.count > plaintext.count)
             let transported = occurring(needles, in: plaintext)

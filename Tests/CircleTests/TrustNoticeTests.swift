@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import Circle
 
-/// Letters in which another device of a person tells whom the person trusts.
+/// Letters by which a device of a person informs the others of the person's trust.
 @Suite("Notices of trust", .timeLimit(.minutes(5))) struct TrustNoticeTests {
     /// Three devices, and the time at which the phone made trust with Ben.
     private struct Scene {

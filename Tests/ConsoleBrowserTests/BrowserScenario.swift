@@ -25,7 +25,7 @@ enum BrowserScenario {
 
     private static let server = Result { try ScenarioServer(script: script, environment: environment) }
 
-    /// Plays a scenario, named `module.function`; what it tells is the reason if it fails.
+    /// Plays a scenario, named `module.function`; its output is the reason if it fails.
     static func play(_ name: String) async throws {
         let result = try await server.get().play(name)
         for line in result.lines where line.hasPrefix("measured: ") { print(line) }

@@ -106,7 +106,7 @@ internal import Testing
                 damaged[Int(random.next() % UInt64(damaged.count))] = UInt8(truncatingIfNeeded: random.next())
             }
             if random.next() % 4 == 0 { damaged.removeLast(Int(random.next() % UInt64(damaged.count))) }
-            // Whatever comes of it: the key of what is read fits the certificate.
+            // Whatever was changed, an accepted text has a key that fits the certificate.
             let read = try? ServerCertificate(pem: String(decoding: damaged, as: UTF8.self))  // refused is well
             if let read { #expect(read.privateKeyDER == made.privateKeyDER) }
         }

@@ -30,7 +30,7 @@ private struct CountedRoutes: Sendable {
     }
 }
 
-/// By an independent client, what a hostile page, program or network would send.
+/// The requests of a hostile page, program or network, sent by an independent client.
 @Suite(
     "A hostile visitor of the console",
     .timeLimit(.minutes(15)),

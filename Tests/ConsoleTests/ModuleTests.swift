@@ -4,7 +4,7 @@ internal import Testing
 
 /// The imports and exports between the modules of the pages.
 @Suite("Modules of the console's pages") struct ModuleTests {
-    /// A module: what it exports, and what it imports from where.
+    /// A module: its exports, and its imports by module.
     private struct Module {
         var exports: Set<String> = []
         var imports: [String: Set<String>] = [:]

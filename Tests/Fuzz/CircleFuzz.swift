@@ -149,7 +149,7 @@ struct CircleFuzz {
 
     // MARK: Seeds
 
-    /// The test vectors, and what they do not have: letters, receipts, bodies of mails and frames.
+    /// The test vectors, and the formats that they lack: letters, receipts, bodies of mails and frames.
     func seeds(in folder: URL) throws -> [Seed] {
         let vectors = try Vectors(of: "Circle", in: folder)
         var seeds: [Seed] = []

@@ -28,7 +28,7 @@ struct Seed {
     let format: Format
     let bytes: [UInt8]
 
-    /// The bytes of the file: the name of the decoder, and what it reads.
+    /// The bytes of the file: the name of the decoder, and its input.
     var input: Data { Data([format.rawValue] + bytes) }
 }
 

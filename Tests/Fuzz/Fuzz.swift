@@ -1,7 +1,7 @@
 internal import Foundation
 internal import NanoTDF
 
-/// Reads any bytes: what was read is written as it was, and opening it ends with an error or a plaintext.
+/// Decodes any bytes: a decoded value encodes to the same bytes, and opening it ends with an error or a plaintext.
 struct Fuzz {
     /// A key on each curve, always the same, so that an input that fails does so again.
     private let keys: [NanoTDFPrivateKey]

@@ -3,7 +3,7 @@ import Foundation
 import Identity
 import Testing
 
-/// The rendezvous key in texts: a hint that may be missing, that nothing signs, and that must be a key if it is there.
+/// The rendezvous key in texts: an optional hint, which nothing signs, but which must be a valid key if present.
 @Suite("Rendezvous key in texts") struct RendezvousTextTests {
     private let network = Ed25519KeyPair()
     private var id: NetworkId { NetworkId(publicKey: network.publicKey) }

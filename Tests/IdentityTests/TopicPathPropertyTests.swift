@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import Identity
 
-/// Patterns beside what they mean: the set of paths that one gets by writing out each of its segments in every way.
+/// Patterns and their meaning: the set of paths that results from writing out each segment in every way.
 @Suite("Topic paths: properties") struct TopicPathPropertyTests {
     private static let alphabet = ["a", "b", "$c"]
     private static let networks = ["", "n", "m"]

@@ -118,7 +118,7 @@ internal import Testing
         net.connect(0, 2)
         net.connect(0, 3)
         net.run(for: .seconds(1))
-        // The two others are not connected, so each says that it cannot reach the other.
+        // The two others are not connected, so each reports that it cannot reach the other.
         let mail = net.send("hello", from: 0, to: 1)
         var requests: [UInt32] = []
         net.run(for: .milliseconds(30))

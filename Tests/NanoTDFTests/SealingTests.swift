@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Sealing a NanoTDF") struct SealingTests {
-    /// A combination of what a header can say.
+    /// A combination of header fields.
     struct Choice: CustomTestStringConvertible, Sendable {
         let curve: EllipticCurve
         let cipher: SymmetricCipher

@@ -2,7 +2,7 @@ internal import Identity
 
 @testable internal import NodeCore
 
-// What came of it.
+// The outcome of the exchange.
 extension CoreNetwork {
     func isAdmitted(_ node: Int, _ other: Int, network index: UInt32 = 0) -> Bool {
         self.nodes[node].core.admittedPeers(in: self.network(index)).contains(self.nodes[other].peerId)

@@ -30,7 +30,7 @@ struct CoreNetwork {
     }
 
     let owner: Ed25519KeyPair
-    /// Whether nodes that are added take part in hash tables, whose messages dial on their own.
+    /// Whether added nodes participate in hash tables, whose messages dial on their own.
     var hasTables: Bool
     /// Added to the seeds of the nodes.
     var seed: UInt64 = 0
@@ -179,7 +179,7 @@ struct CoreNetwork {
         self.carryOut(effects, of: node)
     }
 
-    /// Tells `from` of `to` and its networks.
+    /// Gives `from` the address of `to` and its networks.
     mutating func introduce(_ to: Int, to from: Int, networks indexes: [UInt32] = [0]) {
         let networks = indexes.map { self.network($0) }
         let addresses = [Self.address(of: to)]

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Members on the local network") struct HeardTests {
-    /// Two members with one secret on one link; the second has heard everything that the first has said so far.
+    /// Two members with one secret on one link; the second receives the datagrams of the first.
     private struct Pair {
         var net = CoreNetwork()
         private var said = 0
@@ -20,7 +20,7 @@ internal import Testing
             }
         }
 
-        /// Lets time pass, and the second hear what the first says meanwhile; returns how many datagrams that were.
+        /// Advances the time, and passes the datagrams of the first to the second; returns their number.
         mutating func listen(for duration: Duration) -> Int {
             net.advance(by: duration)
             let beacons = net.nodes[0].effects.dropFirst(said).compactMap { effect -> [UInt8]? in
@@ -31,7 +31,7 @@ internal import Testing
             return beacons.count
         }
 
-        /// The addresses of each time that the second told of the first.
+        /// The addresses of each report of the second about the first.
         var told: [[SocketAddress]] {
             net.nodes[1].effects.compactMap { effect in
                 if case .peer(.discovered(net.nodes[0].peerId, _, let addresses)) = effect { addresses } else { nil }

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import NodeCore
 
 @Suite("Member secrets") struct SecretTests {
-    /// A line of nodes, each connected to the next; the first is the owner's and has a secret if `epoch` says so.
+    /// A line of nodes, each connected to the next; the first is the owner's and has the secret of `epoch`, if any.
     private func line(of count: Int, epoch: UInt64? = 1_000) throws -> CoreNetwork {
         var net = CoreNetwork()
         for _ in 0..<count { try net.addMember() }

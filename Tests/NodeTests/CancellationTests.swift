@@ -14,7 +14,7 @@ internal import Testing
             for _ in 0..<8 {
                 group.addTask {
                     for round in 0..<400 {
-                        let task = Task { try? await body() }  // it was told to end
+                        let task = Task { try? await body() }  // it is cancelled
                         for _ in 0..<(round % 40) { await Task.yield() }
                         task.cancel()
                         await task.value

@@ -12,7 +12,7 @@ extension LabNode {
         self.handler.withLock { $0 = handler }
     }
 
-    /// Answers every request with what it brought.
+    /// Answers every request with its payload.
     func echo() {
         self.serve { request in
             await request.failOnError {

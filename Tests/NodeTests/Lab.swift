@@ -135,7 +135,7 @@ struct Lab: Sendable {
         )
     }
 
-    /// Tells `from` where `to` is.
+    /// Gives `from` the address of `to`.
     func introduce(_ to: LabNode, to from: LabNode) {
         from.driver.apply(
             .peer(.remembered(to.peerId, networks: [self.networkId], addresses: [to.endpoint.address]))
@@ -172,7 +172,7 @@ struct Lab: Sendable {
     }
 }
 
-/// A driver and what it tells.
+/// A driver and its outputs.
 struct LabNode: Sendable {
     let peerId: PeerId
     let endpoint: any Endpoint

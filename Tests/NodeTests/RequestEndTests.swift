@@ -39,7 +39,7 @@ internal import Transport
         try await Lab.runStar(2) { lab, nodes in
             let patient = Patient()
             patient.serve(on: nodes[1])
-            // What the requester says of its end does not arrive.
+            // The requester's cancellation does not arrive.
             let request = try await nodes[0].driver.openRequest(
                 RequestHeader(path: "a/b", timeLimit: .seconds(5)),
                 in: lab.networkId,

@@ -149,7 +149,7 @@ internal import Transport
         }
     }
 
-    /// Calls `body` with the stream of a request whose response is larger than what the stream takes unread, after the
+    /// Calls `body` with the stream of a request whose response exceeds the unread bytes that the stream accepts, after the
     /// handler has ended, and with the number of requests that its provider counts.
     private func withUnreadResponse(
         timeLimit: Duration,

@@ -3,7 +3,7 @@ internal import Identity
 
 @testable internal import OneTimeKeys
 
-/// Two devices that exchange keys, and what is under way between them; a test decides what becomes of it.
+/// Two devices that exchange keys, and the messages in flight between them, whose fate a test decides.
 struct ExchangePair {
     struct Device {
         let key: Ed25519KeyPair
@@ -138,7 +138,7 @@ struct ExchangePair {
         return true
     }
 
-    /// Starts a device anew, with what it stored.
+    /// Restarts a device with its stored state.
     mutating func restart(_ device: Int) {
         let stored = devices[device]
         inFlight.removeAll { $0.target == device }

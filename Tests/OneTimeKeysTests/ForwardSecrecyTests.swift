@@ -4,9 +4,9 @@ internal import Testing
 
 @testable internal import OneTimeKeys
 
-/// Shows what an attacker has of a message who recorded the wire, and later takes everything from both devices.
+/// Shows what an attacker learns of a message after recording the wire and later taking everything from both devices.
 @Suite("Forward secrecy") struct ForwardSecrecyTests {
-    /// All that both devices have stored, with nothing sealed at rest, and what was on the wire.
+    /// Everything that both devices have stored, with nothing sealed at rest, and the recorded messages.
     private struct Loot {
         let names: [UInt8]
         let secrets: SecretBytes
@@ -26,7 +26,7 @@ internal import Testing
             var copy = keys
             if let plaintext = try? copy.open(message, for: loot.recipient) { opened.insert(plaintext) }  // an attempt
         }
-        // Every window of 32 bytes in what is stored, and the long-term keys, as secret of a leaf.
+        // Every window of 32 bytes in the stored secrets, and the long-term keys, as secret of a leaf.
         let stored = loot.secrets.withBytes { $0 }
         for start in 0..<max(0, stored.count - 31) { secrets.append(Array(stored[start..<start + 32])) }
         secrets += loot.identities.map { $0.privateKey.secret.withBytes { $0 } }

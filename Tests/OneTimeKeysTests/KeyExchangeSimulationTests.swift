@@ -27,7 +27,7 @@ internal import Testing
         #expect(pair.agrees)
         #expect(pair.devices.allSatisfy { $0.failures.isEmpty && $0.established.count == 1 })
         #expect(pair.devices[0].exchange.safetyNumber == pair.devices[1].exchange.safetyNumber)
-        // What is still under way changes nothing.
+        // The messages still in flight change nothing.
         let pools = pair.devices.map(\.peerKeys)
         pair.settle()
         #expect(pair.states == [.completed, .completed] && pair.devices.map(\.peerKeys) == pools)

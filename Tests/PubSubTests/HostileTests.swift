@@ -125,7 +125,7 @@ internal import Testing
         party.run(for: .seconds(1))
         // The second message begins within the token bucket and goes beyond it; the others are dropped.
         #expect(party.messageCounts[7] == 400)
-        // A new connection starts with what was left.
+        // A new connection starts with the remaining tokens.
         party.disconnect(1, 2)
         party.connect(1, 2)
         party.inject(.iHave(states(200)), from: 1, to: 2)

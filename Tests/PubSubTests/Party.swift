@@ -4,7 +4,7 @@ internal import Identity
 internal import PubSub
 internal import TestSupport
 
-/// Members on one virtual clock, connected as a test says; messages of a connection arrive in order.
+/// Members on one virtual clock, connected by a test; messages of a connection arrive in order.
 final class Party {
     struct Member {
         let signer: FakeSigner
@@ -104,7 +104,7 @@ final class Party {
         self.feed(second, .memberDown(self.members[first].peerId))
     }
 
-    // MARK: What happens
+    // MARK: Inputs
 
     func publish(_ event: String, to topic: String = "news", by member: Int) {
         let content = EventBatch.content(of: [Array(event.utf8)])

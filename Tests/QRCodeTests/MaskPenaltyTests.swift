@@ -9,7 +9,7 @@ internal import Testing
 
     private func penalty(_ rows: [String]) -> MaskPenalty { MaskPenalty(of: modules(rows), size: rows.count) }
 
-    /// The four rules once more, on texts, as plainly as the standard says them.
+    /// The four rules once more, on texts, as literally as in the standard.
     private func plainly(_ rows: [String]) -> (runs: Int, squares: Int, finderLikes: Int, imbalance: Int) {
         let size = rows.count
         let cells = rows.map(Array.init)

@@ -1,7 +1,7 @@
 package import QRCode
 internal import TestSupport
 
-/// A generated image, and what a reader should find in it.
+/// A generated image and its expected texts.
 package struct CorpusImage: Sendable {
     package let distortion: Distortion
     package let texts: [String]

@@ -2,7 +2,7 @@
 package enum Distortion: String, CaseIterable, Sendable {
     /// Upright and sharp, modules of two to eight pixels, at any place between the pixels.
     case clean
-    /// Modules of little more than the camera can tell apart.
+    /// Modules hardly larger than the camera's resolution.
     case small
     /// Turned by any angle.
     case rotated
@@ -20,7 +20,7 @@ package enum Distortion: String, CaseIterable, Sendable {
     case inverted
     /// Two to four in one image.
     case several
-    /// A part is covered, less than what the level can correct.
+    /// Partly covered, by less than the level can correct.
     case occluded
     /// From behind a window.
     case mirrored

@@ -43,7 +43,7 @@ struct Scene {
         }
     }
 
-    /// Covers a square that holds about half of what the level corrects, away from the patterns that find the symbol.
+    /// Covers a square with about half of the modules that the level corrects, away from the function patterns.
     mutating func cover(_ symbol: QRSymbol, seen view: View, using random: inout SplitMix64) {
         let share: [ErrorCorrectionLevel: Double] = [.l: 0.03, .m: 0.06, .q: 0.1, .h: 0.13]
         let side = Double(symbol.size) * ((share[symbol.level] ?? 0) * 0.8).squareRoot()
@@ -62,7 +62,7 @@ struct Scene {
         }
     }
 
-    /// Fills the image with what is no code but makes readers work: noise, a mosaic, or squares in squares.
+    /// Fills the image with patterns that are no code but cost readers work: noise, a mosaic, or squares in squares.
     mutating func drawClutter(_ kind: Int, using random: inout SplitMix64) {
         if kind == 0 {
             light = light.map { _ in 0.5 }

@@ -3,7 +3,7 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
-/// The headers, what implements them, and what is written against them say the same.
+/// The consistency of the headers, their implementation, and the bindings.
 @Suite("runar.h") struct HeaderTests {
     private let header: String
     private let module: String

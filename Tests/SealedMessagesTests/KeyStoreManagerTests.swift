@@ -181,7 +181,7 @@ internal import Transport
             await #expect(throws: SealedMessageError.noKeys(other.peerId)) {
                 try await one.keys.send([1], to: other.peerId)
             }
-            // What comes next is the first that came.
+            // The first message to arrive is the next one sent.
             try await one.node.sendToPeer("plain", peerId: other.peerId)
             #expect(try await plain.next().map { try Bincode.deserialize(String.self, from: $0.1) } == "plain")
             try await one.keys.exchangeKeys(with: other.peerId)

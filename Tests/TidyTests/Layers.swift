@@ -1,6 +1,6 @@
-/// The layer rule: a target may import only targets that stand in a row above its own.
+/// The layer rule: a target may import only targets in a row above its own.
 ///
-/// This table is the one place that says it; `Package.swift` and every import are checked against it.
+/// This table is its only source; `Package.swift` and every import are checked against it.
 enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.

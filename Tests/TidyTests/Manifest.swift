@@ -6,7 +6,7 @@ struct Manifest {
         let name: String
         let path: String
         let dependencies: [String]
-        /// Whether it lies below `Tests/`: tests, and what they share.
+        /// Whether it is below `Tests/`: a test target or its support.
         let isTest: Bool
     }
 

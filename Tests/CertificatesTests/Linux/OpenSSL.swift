@@ -13,7 +13,7 @@ enum OpenSSL {
         return version.status == 0
     }
 
-    /// Runs the command and gives its exit status and what it printed.
+    /// Runs the command and returns its exit status and output.
     static func run(_ arguments: String...) throws -> (status: Int32, output: String) {
         let pipe = Pipe()
         let writer = pipe.fileHandleForWriting

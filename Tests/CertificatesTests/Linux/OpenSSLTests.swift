@@ -8,7 +8,7 @@ internal import Testing
 
 /// Our certificates in the eyes of an implementation that shares no code with ours.
 ///
-/// Without an `openssl` command the tests say so and check nothing; with one, they fail when it disagrees.
+/// Without an `openssl` command the tests report that and check nothing; with one, they fail when it disagrees.
 @Suite("OpenSSL") struct OpenSSLTests {
     let key: Ed25519PrivateKey
     let certificate: NodeCertificate

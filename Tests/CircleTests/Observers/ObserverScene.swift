@@ -156,7 +156,7 @@ struct ObserverScene {
 
     // MARK: Held mail
 
-    /// Stops the node of Ben and lets Ada say something, until a member holds it.
+    /// Stops the node of Ben and sends a thought of Ada, until a member holds it.
     func holdMail() async throws {
         let left = ada.node.eventStream
         await ben.node.stop()

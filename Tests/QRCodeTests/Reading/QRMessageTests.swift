@@ -53,7 +53,7 @@ internal import Testing
     }
 
     @Test func `a character set that is not read gives bytes and no text`() {
-        // Assignment 9 is ISO 8859-7; the second form says the same in two bytes.
+        // Assignment 9 is ISO 8859-7; the second form encodes it in two bytes.
         for field in [[(9, 8)], [(0x80, 8), (9, 8)]] {
             let greek = message([(0b0111, 4)] + field + bytes([0xE1]) + [(0, 4)])
             #expect(greek?.bytes == [0xE1])

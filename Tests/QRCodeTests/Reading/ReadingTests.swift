@@ -114,7 +114,7 @@ internal import Testing
 
     @Test(arguments: Distortion.allCases)
     func `the generated images give their text and nothing else`(_ distortion: Distortion) throws {
-        // Of eight images; the larger corpus, beside other readers, is measured by `make bench`.
+        // Of eight images; `make bench` measures the larger corpus and compares other readers.
         let floor: [Distortion: Int] = [.blurred: 6, .uneven: 7, .handheld: 7]
         var missed = 0
         for number in 0..<8 {

@@ -14,7 +14,7 @@ internal import Testing
         solo.count { if case .host(.record(_, .searched)) = $0 { true } else { false } }
     }
 
-    /// An offer of a peer that does not exist, from where the coordinator says.
+    /// An offer of a peer that does not exist, from addresses that the coordinator invents.
     private func forwardOffer(
         _ solo: inout Solo,
         from caller: PeerId? = nil,

@@ -54,7 +54,7 @@ extension World {
         return ChannelId(address: one.remote) != nil && ChannelId(address: two.remote) != nil
     }
 
-    /// Goes on until both sides are connected without a relay; returns how long that took.
+    /// Runs until both sides are connected without a relay; returns the time that took.
     func timeToDirect(
         within limit: Duration = .seconds(30),
         _ node: Int = World.first,
@@ -81,7 +81,7 @@ extension World {
 
     /// Brings a node to another place: behind this NAT, or to a public address.
     ///
-    /// The connections that it dialled go on from there, as QUIC's do; the others wait for what ``Reach`` does.
+    /// The connections that it dialled continue from there, by QUIC's migration; the others wait for ``Reach``.
     func move(_ node: Int, behind nat: Int?) {
         self.nodes[node].nat = nat
         let number = UInt32(self.nats.count + node)

@@ -27,7 +27,7 @@ final class World {
         var channels: [ChannelId: (peer: Int, relay: Int)] = [:]
         var relays: [ChannelId: (end: Reach.RelayEnd, other: Reach.RelayEnd)] = [:]
         var isDown = false
-        /// Whether it passes nothing on although it says so.
+        /// Whether it drops everything that it promises to relay.
         var isSwallowing = false
         /// The events that it recorded, with their times and peers.
         var history: [(at: Duration, peer: PeerId, event: Reach.Event)] = []
@@ -167,7 +167,7 @@ final class World {
         let target = self.nodes[other].addresses[0]
         let outside = self.outside(dialler, nil, to: target)
         if let outside, let nat = self.nodes[other].nat {
-            // What comes in this way is let in on the way out.
+            // An outgoing packet admits the incoming ones.
             _ = self.nats[nat].outbound(from: target, to: outside, at: self.now)
         }
         let remote =
@@ -218,7 +218,7 @@ final class World {
 
     func run(for duration: Duration) { self.run(until: self.now + duration) { _ in false } }
 
-    /// Goes on until `isDone` or the time has come.
+    /// Runs until `isDone` or the given time.
     func run(until end: Duration, _ isDone: (World) -> Bool) {
         while !isDone(self), let next = self.events.min, next.at <= end {
             self.events.removeMin()

@@ -15,7 +15,7 @@ struct ModelNAT {
     let mapping: Dependence?
     let filtering: Dependence
     var server: STUNServer
-    /// Whether the server's second address is there at all.
+    /// Whether the server's second address answers.
     var isSecondAlive = true
     let own = SocketAddress(.v4(0x0A00_0002), port: 5_000)
     private(set) var now = Duration.zero
