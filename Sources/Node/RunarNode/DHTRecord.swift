@@ -2,7 +2,7 @@ public import Essentials
 public import Identity
 public import Kademlia
 
-/// Why a request to the hash table came to nothing.
+/// The reason why a request to the hash table failed.
 public typealias DHTError = KademliaError
 
 /// A value that one member has written under a key.
@@ -66,7 +66,7 @@ public struct DHTPolicy: Hashable, Sendable {
 
 /// The state of a network's hash table, as far as this node knows.
 public struct DHTStatus: Hashable, Sendable {
-    /// Members in the routing table that are not suspected to be gone.
+    /// Members in the routing table that are not suspected to have left.
     public let contacts: Int
     /// Connected members, in the routing table or not.
     public let connected: Int

@@ -7,7 +7,7 @@ internal import Node
 public struct DiscoveredPeer: Hashable, Sendable {
     /// The means by which a member was found.
     public enum Source: String, Hashable, Sendable, CaseIterable {
-        /// It is heard on the local network.
+        /// Its announcements arrive on the local network.
         case localNetwork
         /// Members published its record in the network's hash table, and it answered.
         case hashTable
@@ -49,7 +49,7 @@ public struct DiscoveryService: Sendable {
         try self.node.addNetworkToken(networkId: networkId, token: token)
     }
 
-    /// The members that are heard on the local network at this moment, ascending.
+    /// The members that currently announce themselves on the local network, ascending.
     public func getDiscoveredPeers(for networkId: NetworkId) -> [DiscoveredPeer] {
         guard let driver = try? self.node.running() else { return [] }  // a stopped node discovers no peers
         return driver.heardPeers(in: networkId).map { peer, addresses in

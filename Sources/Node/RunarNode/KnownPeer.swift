@@ -3,7 +3,7 @@ public import Essentials
 public import Identity
 internal import NodeStore
 
-/// A peer that this device has heard of in its networks, connected or not.
+/// A peer that was seen in or named by this device's networks, connected or not.
 public struct KnownPeer: Hashable, Sendable {
     /// Which peer.
     public let peerId: PeerId

@@ -51,11 +51,11 @@ public struct NATTraversal: Sendable {
         throw failure
     }
 
-    /// Sends datagrams to where a peer is, so that the NATs on the way let its own pass; both sides do so, and one of them
-    /// dials then.
+    /// Sends datagrams to a peer's address, so that the NATs on the path admit its own; both sides do so, and then one of
+    /// them dials.
     ///
-    /// It returns once the peer is heard, and after a second without a word, since the peer may begin later; ten datagrams of
-    /// 28 bytes are all that the address gets.
+    /// It returns once a datagram of the peer arrives, and otherwise after a second, since the peer may begin later. At most
+    /// ten datagrams of 28 bytes are sent.
     ///
     /// - Parameters:
     ///   - localPort: ``RunarNode/listeningPort``, or 0 for the same.
@@ -102,7 +102,7 @@ public enum NATTraversalError: Error, Hashable, Sendable, CustomStringConvertibl
     /// The configuration names no server.
     case noServer
 
-    /// The failure in words, with what to do.
+    /// The failure in words, with the remedy.
     public var description: String {
         switch self {
         case .wrongPort(let port, let own): "this node listens on port \(own), not \(port): give that one, or 0"

@@ -19,7 +19,7 @@ extension NodeStore {
         }
     }
 
-    /// Stores what a running node learnt of others.
+    /// Stores a fact that a running node learnt about others.
     func persist(_ item: NodeDriver.Persistence, at seconds: UInt64) throws {
         switch item {
         case .revocations(let entries): try self.addRevocations(entries)

@@ -1,10 +1,10 @@
 internal import Concurrency
 @_exported public import QRCode
 
-/// Reads QR codes from a camera's frames and from images: frames go in, texts come out.
+/// Reads QR codes in a camera's frames and in images, and reports their texts.
 ///
-/// Each text is reported once while it stays in view, and again when it comes back. Frames that arrive while one is
-/// being read are dropped, so that a slow device sees less often instead of later and later.
+/// Each text is reported once while it stays in view, and again when it reappears. Frames that arrive while one is being
+/// read are dropped, so that a slow device reads fewer frames instead of falling behind.
 ///
 /// ```swift
 /// let scanner = QRCodeScanner()
@@ -15,15 +15,15 @@ internal import Concurrency
 public final class QRCodeScanner: Sendable {
     /// The most texts that wait for a listener; of more, the oldest are dropped.
     private static let mostWaiting = 16
-    /// Texts known to be in view at a time.
+    /// The most texts in view.
     private static let mostInView = 64
-    /// A text that was not seen in this many frames has gone: a single one is easily blurred.
+    /// A text that was not seen in this many frames is out of view: a single frame is easily blurred.
     private static let patience = 15
 
     private struct State {
         var isBusy = false
         var frames = 0
-        /// The texts in view and in which frame each was last seen, in the order in which they came.
+        /// The texts in view and in which frame each was last seen, in order of appearance.
         var inView: [(text: String, lastSeen: Int)] = []
         var listeners: [Int: AsyncStream<String>.Continuation] = [:]
         var nextListener = 0
@@ -79,7 +79,7 @@ public final class QRCodeScanner: Sendable {
         return true
     }
 
-    /// Counts a frame with these texts, and returns those that have come into view.
+    /// Counts a frame with these texts, and returns those that are new in view.
     private static func note(_ texts: [String], in state: inout State) -> [String] {
         state.frames += 1
         let frame = state.frames

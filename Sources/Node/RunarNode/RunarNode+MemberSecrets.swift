@@ -5,21 +5,21 @@ internal import NodeCore
 internal import NodeStore
 internal import Platform
 
-// Member secrets lie with the keys; what may be shown of them, the rendezvous key, with everything else.
+// Member secrets are stored with the keys; the rendezvous key, which may be shown, with everything else.
 extension RunarNode {
-    /// The date of the secret that a network's members share, by which they recognise each other on a local network;
-    /// nil before this device was given one.
+    /// The date of the secret that a network's members share, by which they recognise each other on a local network; nil
+    /// before this device was given one.
     ///
-    /// Its owner's device makes a new one with each revocation, and the one who was revoked never gets it.
+    /// Its owner's device makes a new one with each revocation, which the revoked device never receives.
     ///
-    /// - Throws: ``KeychainError``, ``IdentityError`` if what is stored cannot be read.
+    /// - Throws: ``KeychainError``, ``IdentityError`` if the stored secrets cannot be read.
     public func memberSecretDate(networkId: NetworkId) throws -> Date? {
         try self.memberSecrets(of: networkId).map { UnixTime.date($0.newest.epoch) }
     }
 
     /// The member secrets of a network, or nil if this device has not got any yet.
     ///
-    /// - Throws: ``KeychainError``, ``IdentityError`` if what is stored cannot be read.
+    /// - Throws: ``KeychainError``, ``IdentityError`` if the stored secrets cannot be read.
     func memberSecrets(of network: NetworkId) throws -> MemberSecrets? {
         guard let stored = try self.config.keyStorage.retrieve(id: Self.secretsId(of: network)) else { return nil }
         return try stored.withBytes { try MemberSecrets(binary: $0) }
@@ -35,8 +35,8 @@ extension RunarNode {
 
     /// The member secrets of a network; the owner makes the first one if there is none yet.
     ///
-    /// An owner that has the rendezvous key of a text and no secret was restored: its members have a secret, and one of
-    /// them hands it over. A new one would replace theirs before this device knows which devices were revoked.
+    /// An owner that has the rendezvous key of a text and no secret was restored: its members have a secret, and one of them
+    /// sends it. A new one would replace theirs before this device knows which devices were revoked.
     func memberSecretsOrNew(of network: NetworkId) throws -> MemberSecrets? {
         if let secrets = try self.memberSecrets(of: network) { return secrets }
         if try self.store.rendezvous(of: network) != nil { return nil }
@@ -80,7 +80,7 @@ extension RunarNode {
         self.applyIfRunning(.membership(.secretAdded(secret)))
     }
 
-    /// Takes from a text where the members of a network listen, unless this device knows better by a secret.
+    /// Stores the rendezvous key of a text, unless this device has a member secret, from which it derives a newer one.
     func learn(_ key: RendezvousKey, of network: NetworkId) throws {
         guard try !self.config.keyStorage.exists(id: Self.secretsId(of: network)) else { return }
         try self.store.setRendezvous(key, of: network)

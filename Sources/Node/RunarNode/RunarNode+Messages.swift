@@ -20,7 +20,7 @@ extension RunarNode {
 
     /// Sends a message in bincode and returns once a listener on the peer has it, dialling the peer first if need be.
     ///
-    /// - Throws: ``NodeError``; `CancellationError` when cancelled; what `message` throws while it is encoded.
+    /// - Throws: ``NodeError``; `CancellationError` when cancelled; an error of encoding `message`.
     public func sendToPeer<Message: Encodable>(_ message: Message, peerId: PeerId) async throws {
         try await self.running().send(try Bincode.serialize(message), to: peerId)
     }
@@ -55,10 +55,11 @@ extension RunarNode {
 
     /// The bincode bytes of every message that arrives from now on, with its sender.
     ///
-    /// Any number of listeners may listen; each has a buffer of `listenerCapacity` messages, but of 64 MiB at most (or of
-    /// 64 messages of the largest size), and while one is full senders get ``NodeError/receiverBusy(_:)`` instead of silence, as they do while too much of other messages and
-    /// requests is on its way. A listener is registered before this returns. What waits when its task is cancelled is let go.
-    /// A sender learns that its message is delivered when the message is in such a buffer.
+    /// Any number of listeners may listen; each has a buffer of `listenerCapacity` messages, but of at most 64 MiB (or 64
+    /// messages of the largest size). While one is full, senders get ``NodeError/receiverBusy(_:)`` instead of silence, and
+    /// also while too many other messages and requests are in transit. A listener is registered before this returns. Its
+    /// waiting messages are dropped when its task is cancelled. A sender learns that its message is delivered when the
+    /// message is in such a buffer.
     public func startListening() -> AsyncStream<(PeerId, Data)> {
         self.broadcasts.messages.listen { ($0.peer, Data($0.payload)) }
     }
@@ -98,7 +99,7 @@ extension RunarNode {
         return try await self.running().sendFile(at: path, named: name, to: peerId, progress: progress)
     }
 
-    /// Sets who decides about files that peers offer; without a receiver they are declined.
+    /// Sets the receiver that decides on files offered by peers; without a receiver they are declined.
     ///
     /// It outlives a stop and a start.
     public func receiveFiles(_ receiver: FileReceiver?) {
@@ -272,7 +273,7 @@ extension RunarNode {
         try await self.publish(topic, data: data, encoding: .json)
     }
 
-    /// Publishes in another encoding, which subscribers must know.
+    /// Publishes in another encoding, which subscribers must expect.
     public func publish<Value: Encodable & Sendable>(
         _ topic: String,
         data: Value?,
@@ -314,11 +315,11 @@ extension RunarNode {
     /// matches the network that gets it, and a name that two networks have matches neither.
     ///
     /// The subscription exists when this returns, outlives a stop and a start, and ends when it is cancelled or released;
-    /// after that the handler is not called again. No event that is published later is missed as long as the node is away
+    /// after that the handler is not called again. No event that is published later is missed while the node is disconnected
     /// for no longer than the replay window lasts (64 batches or 1 MiB of a publisher, half an hour). With `includesPast`
-    /// the window comes first; without it, a few events that were published just before may arrive. For a slow handler up
-    /// to 32 MiB of events wait; later ones are dropped and counted in ``RunarEvent/droppedBefore`` of the next one.
-    /// `$registry/services/{service}/state/*` are the states of this device's services.
+    /// the window is delivered first; without it, a few events that were published just before may arrive. For a slow
+    /// handler up to 32 MiB of events wait; later ones are dropped and counted in ``RunarEvent/droppedBefore`` of the next
+    /// one. `$registry/services/{service}/state/*` are the states of this device's services.
     ///
     /// - Throws: ``RunarError`` 5006 for a malformed topic, 5003 for a name that two networks have.
     public func subscribe(

@@ -84,8 +84,8 @@ extension RunarNode {
 
     /// Dials a peer of a network at an address and returns once both are admitted to each other.
     ///
-    /// The acknowledgement that lets the peer count this device as connected is then on its way. The connection is kept
-    /// from then on: when it breaks, it is dialled again.
+    /// The acknowledgement by which the peer counts this device as connected is then in flight. The connection is kept from
+    /// then on: when it breaks, it is dialled again.
     ///
     /// - Throws: ``NodeError``, `notAMember` before anything is sent; ``IdentityError`` when `address` is no "ip:port".
     @discardableResult
@@ -132,7 +132,7 @@ extension RunarNode {
         self.applyIfRunning(.peer(.unwanted(peerId)))
     }
 
-    /// Returns the manual disconnect in force, from ``disconnectPeer(_:)`` here or there; nil without one.
+    /// Returns the manual disconnect in force, from ``disconnectPeer(_:)`` on either device; nil without one.
     public func manualDisconnect(from peerId: PeerId) -> PeerDisconnect? {
         guard let driver = self.phases.driver,
             let manualDisconnect = driver.manualDisconnect(from: peerId)
@@ -159,7 +159,7 @@ extension RunarNode {
     }
 }
 
-// What only the owner of a network can do: it takes the root key, or the network's own where a device was given it.
+// Operations of the owner of a network, which take the root key, or the network's own on a device that was given it.
 extension RunarNode {
     /// Whether the root key is on this device.
     ///
@@ -241,7 +241,7 @@ extension RunarNode {
             networkPrivateKey: key.privateKey,
             expiration: expiration
         )
-        // No other member may be there that hands a secret to the new one.
+        // If this is the first token, no other member exists to send the new one a secret.
         try self.firstMemberSecrets(of: networkId)
         try self.store.save(
             IssuedToken(
@@ -256,7 +256,7 @@ extension RunarNode {
         return token.with(rendezvous: try self.store.rendezvous(of: networkId))
     }
 
-    /// Revokes a peer for good: it is cut off at once here and wherever the revocation spreads to.
+    /// Revokes a peer permanently: it is disconnected at once here and on every device that receives the revocation.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``StorageError`` (then nothing was revoked).
     @discardableResult

@@ -15,11 +15,11 @@ package import Traversal
 extension RunarNode {
     /// Makes an invitation that is good once, for ten minutes, or until ``withdraw(_:)``.
     ///
-    /// Once a joiner took it, ``NodeEvent/joinRequested(_:)`` asks for consent; compare the digits on both screens and
-    /// give it with ``answer(_:allow:expiration:label:)``. If `isPreallowed` the first joiner needs no further consent, and
-    /// gets a token until `expiration` (nil without end); `label` is what the device is called here.
+    /// Once a joiner took it, ``NodeEvent/joinRequested(_:)`` asks for consent; compare the digits on both screens and give
+    /// it with ``answer(_:allow:expiration:label:)``. If `isPreallowed` the first joiner needs no further consent, and gets
+    /// a token until `expiration` (nil without end); `label` is the device's label here.
     ///
-    /// The joiner dials `addresses`; nil stands for those of this machine at which the node listens.
+    /// The joiner dials `addresses`; nil for those of this machine at which the node listens.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/notRunning``.
     public func invite(
@@ -64,12 +64,12 @@ extension RunarNode {
         )
     }
 
-    /// Takes an invitation back; who came with it and waits for consent is refused.
+    /// Withdraws an invitation; a joiner that waits for consent is refused.
     public func withdraw(_ invitation: Invitation.ID) {
         self.applyIfRunning(.join(.invitationWithdrawn(invitation)))
     }
 
-    /// Gives or refuses a joiner a token until `expiration` (nil without end); `label` is what the device is called here.
+    /// Gives a joiner a token until `expiration` (nil without end), or refuses it; `label` is the device's label here.
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``NodeError/notRunning``; then the joiner is refused.
     public func answer(
@@ -128,7 +128,7 @@ extension RunarNode {
         }
     }
 
-    /// The addresses at which others can dial this node, as far as the machine knows.
+    /// The addresses at which others can dial this node, as far as the interfaces reveal them.
     var dialableAddresses: [SocketAddress] {
         OwnAddresses.dialable(bound: self.listenAddresses, interfaces: NetworkInterface.all() ?? [])
     }
@@ -138,8 +138,8 @@ extension RunarNode {
     /// The peers that were given a token here, were met before, are connected, or were named by the latest search of a
     /// hash table (``dhtFindPeers(networkId:near:policy:)``), ascending.
     ///
-    /// A revoked device is left out, so that a name or the beginning of an id never means a lost device where its
-    /// successor is meant.
+    /// A revoked device is left out, so that a name or the beginning of an id never resolves to a lost device instead of its
+    /// successor.
     ///
     /// - Throws: ``StorageError``.
     public func knownPeers() throws -> [KnownPeer] {
@@ -270,8 +270,8 @@ extension RunarNode {
 
 // The peers for display.
 extension RunarNode {
-    /// Everybody in a network but this device: those who were given a token here, were met, are connected, or were
-    /// revoked, ascending.
+    /// All devices in a network but this one: those with a token issued here, those met or connected before, and revoked
+    /// ones, ascending.
     ///
     /// - Throws: ``StorageError``.
     package func members(of network: NetworkId) throws -> [NetworkMember] {
@@ -316,9 +316,10 @@ extension RunarNode {
     /// Finds members on the local network.
     public var discoveryService: DiscoveryService { DiscoveryService(node: self) }
 
-    /// The members of a network that are heard on the local network or answer in its hash table, each once, ascending.
+    /// The members of a network that announce themselves on the local network or answer in its hash table, each once,
+    /// ascending.
     ///
-    /// At most 20 come from the hash table: those nearest to this device by their ids.
+    /// At most 20 are found in the hash table: those nearest to this device by their ids.
     public func discoverPeers(for networkId: NetworkId) async -> [DiscoveredPeer] {
         var found: [PeerId: DiscoveredPeer] = [:]
         let local = self.discoveryService.getDiscoveredPeers(for: networkId)

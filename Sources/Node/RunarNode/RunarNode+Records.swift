@@ -11,7 +11,7 @@ internal import NodeCore
 internal import NodeStore
 internal import Platform
 
-// Each network's distributed hash table: what members store there, any member finds.
+// Each network's distributed hash table, in which every member finds the records of all members.
 extension RunarNode {
     /// The default lifetime of a record: six days, within the seven that members allow, and renewed by its writer.
     public static let recordLifetime = Duration.seconds(6 * 86_400)
@@ -48,7 +48,7 @@ extension RunarNode {
         return try await self.write(request, in: networkId, isCached: cache, policy)
     }
 
-    /// Deletes what this device has stored under a key; others' values stay.
+    /// Deletes the value that this device has stored under a key; others' values stay.
     ///
     /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`.
     @discardableResult
@@ -110,9 +110,9 @@ extension RunarNode {
         return try await self.records(request, in: networkId, policy, self.running()).first.map(DHTRecord.init)
     }
 
-    /// Connects to a member and fills the routing table from there.
+    /// Connects to a member and fills the routing table from its answers.
     ///
-    /// A node does so by itself with the members that it knows or hears; this is for one that only the caller knows.
+    /// A node does so by itself with known and discovered members; this is for one that only the caller knows.
     ///
     /// - Throws: ``NodeError`` when the member cannot be reached, ``DHTError``, `CancellationError`.
     public func dhtBootstrap(networkId: NetworkId, bootstrapPeer: PeerId, policy: DHTPolicy? = nil) async throws {
@@ -231,12 +231,12 @@ extension RunarNode {
         self.tables.clear(networkId)
     }
 
-    /// Forgets what was cached under a key.
+    /// Removes the cached record of a key.
     public func deleteCache(networkId: NetworkId, key: Data) {
         self.tables.delete([UInt8](key), in: networkId)
     }
 
-    /// Forgets every cached key that matches `pattern`, in which `*` stands for any bytes; returns how many there were.
+    /// Removes every cached key that matches `pattern`, in which `*` matches any bytes; returns their number.
     @discardableResult
     public func revokeCache(networkId: NetworkId, pattern: String) -> Int {
         self.tables.revoke(matching: pattern, in: networkId)
@@ -254,7 +254,7 @@ extension RunarNode {
         driver.apply(.receivesMail(self.mailService.isReceiving))
         for peer in try self.store.bannedPeers() { driver.apply(.peer(.banned(peer, true))) }
         for network in self.services.memberships { try self.load(network, into: driver) }
-        // The peers that were connected last come first, in case there are more than connections are kept for.
+        // The peers that were connected most recently precede, in case they exceed the limit of connections.
         try self.store.prunePeers(unseenSince: self.wallSeconds - min(self.wallSeconds, Self.peerLifeSeconds))
         let addresses = try self.store.addresses()
         let peers = try self.store.peers().sorted { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }

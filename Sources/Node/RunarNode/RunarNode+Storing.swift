@@ -10,7 +10,7 @@ internal import NodeCore
 internal import NodeStore
 internal import Platform
 
-// The writes of a running node, and the decisions that depend on what it stores.
+// The writes of a running node, and the decisions that depend on its store.
 extension RunarNode {
     /// The error of the disk or the key storage that keeps this node from storing its state; nil if there is none.
     ///
@@ -101,8 +101,8 @@ extension RunarNode {
     private func decide(_ request: RenewalRequest) throws {
         let driver = try self.running()
         let issued = try self.store.issuedToken(of: request.peer, in: request.network)
-        // A device that was given the network's key, or restored its root key, does not know what was signed elsewhere, and
-        // whether that was the last.
+        // A device that was given the network's key, or restored its root key, does not know the tokens signed elsewhere,
+        // nor whether one of them was the last.
         guard let issued else {
             self.logs[.connections].notice(
                 "\(request.peer.short) wants a new token and its last one was not issued here: issue one to renew it again"

@@ -23,7 +23,7 @@ public final class QRCodeCamera: @unchecked Sendable {
     private let queue = DispatchQueue(label: "runar.camera")
     private let receiver: FrameReceiver
 
-    /// A camera for a scanner; it stands still until ``start()``.
+    /// A camera for a scanner, stopped until ``start()``.
     public init(scanner: QRCodeScanner) {
         receiver = FrameReceiver(scanner)
     }
@@ -43,7 +43,7 @@ public final class QRCodeCamera: @unchecked Sendable {
         queue.async { self.session.stopRunning() }
     }
 
-    /// Returns a layer that shows what the camera films, to be given the size of the view that it is added to.
+    /// Returns a layer with the camera's image; set its frame to the bounds of the view that contains it.
     @MainActor public func makePreview() -> AVCaptureVideoPreviewLayer {
         let layer = AVCaptureVideoPreviewLayer(session: session)
         layer.videoGravity = .resizeAspectFill

@@ -6,7 +6,7 @@ extension NetworkSettings {
     /// Whether the node is bound to some interfaces.
     var isRestricted: Bool { self.interface != nil || self.usesWiFiOnly }
 
-    /// Whether the node listens on an interface and dials from there.
+    /// Whether the node listens and dials on an interface.
     func allows(_ interface: NetworkInterface, kind: InterfaceKind) -> Bool {
         if let wanted = self.interface, interface.name != wanted { return false }
         return !self.usesWiFiOnly || kind == .wiFi
@@ -20,7 +20,7 @@ extension NetworkSettings {
     /// Returns the configured addresses to listen on; on a restricted node only those that belong to allowed
     /// interfaces.
     ///
-    /// There an unspecified address is replaced by the addresses of its family on these interfaces.
+    /// On a restricted node an unspecified address is replaced by the addresses of its family on these interfaces.
     ///
     /// - Throws: ``RunarError`` 3000 when there is no such address.
     func listenAddresses(

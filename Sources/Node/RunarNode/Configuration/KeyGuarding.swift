@@ -43,7 +43,7 @@ extension RunarKeychainConfig {
 }
 
 extension AccessibleWhen {
-    /// The state of the device that the document's name stands for; in the background the device may be locked.
+    /// The protection of the Keychain for a configured state; in the background the device may be locked.
     init(_ accessible: KeychainAccessible, inBackground: Bool) {
         self =
             switch accessible {

@@ -12,7 +12,7 @@ struct NodeStores: Sendable {
     static let keyFileName = "vault.key"
     static let stateName = "state.sqlite"
 
-    /// Opens what a configuration names, and makes it the first time.
+    /// Opens the stores of a configuration, which the first start creates.
     ///
     /// - Throws: ``RunarError`` when it names nothing or the directory cannot be used; ``KeychainError``.
     static func open(_ config: RunarNodeConfig) throws -> NodeStores {

@@ -20,14 +20,14 @@ public final class RunarKeychainConfig {
     /// A key that is not for this device only is part of the device's backups, and two devices may have it after one was
     /// restored. Members then see one device in two places.
     public var accessibleWhen = KeychainAccessible.whenUnlockedThisDeviceOnly
-    /// Whether a Mac asks for a finger before the keys are read, or for what ``allowApplicationPassword`` lets pass in its
-    /// place.
+    /// Whether a Mac asks for Touch ID before the keys are read, or for the substitute that ``allowApplicationPassword``
+    /// permits.
     public var useTouchID = false
-    /// Whether a password does in place of the finger that ``useTouchID`` asks for.
+    /// Whether a password may replace Touch ID, which ``useTouchID`` requires.
     ///
-    /// On Apple's systems it is the person's, or the device's passcode. Where there is no Keychain, it is what the
-    /// vault is opened with, a passphrase or a key file, and the system does not ask for a finger. Without it the
-    /// finger is a requirement: `start()` throws ``KeychainError/unsupported(_:)`` where no system enforces it.
+    /// On Apple's systems it is the person's password or the device's passcode. Without a Keychain, the passphrase or key
+    /// file of the vault replaces it, and the system asks for no biometrics. If false, biometrics are required: `start()`
+    /// throws ``KeychainError/unsupported(_:)`` on a system that cannot enforce them.
     public var allowApplicationPassword = true
 
     /// Keys of a service, readable on this device alone while it is unlocked.

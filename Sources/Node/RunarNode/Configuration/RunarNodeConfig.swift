@@ -14,9 +14,9 @@ public final class RunarNodeConfig {
     public let nodeId: String
     /// The network of services, requests and events that name none: a network's id as text, or its name.
     ///
-    /// A name that this device knows no network of works on this device alone until one is created or joined. An empty
-    /// text means the one network that this device is a member of, as long as there is one alone. A name with a colon, which
-    /// ends the network in a path, works here; in a path the network's id stands for it.
+    /// A name of no known network is limited to this device until such a network is created or joined. An empty text is the
+    /// one network that this device is a member of, if it is the only one. A name that contains a colon, which ends the
+    /// network in a path, is accepted here; a path must use the network's id instead.
     public let defaultNetworkId: String
     /// Further networks, by id or name; if empty, this node participates in every network that it is a member of, otherwise
     /// only in these and the default one.
@@ -47,9 +47,9 @@ public final class RunarNodeConfig {
     public var keyStorage: (any KeyStorage)?
     /// The directory for everything of this device, made for its user alone if it is missing; nil for the system's place.
     ///
-    /// The keys are in a vault there, as they are in the system's place on a system without a Keychain, such as Linux.
-    /// A key file next to the vault opens it and is made with it: a reader of the disk has the keys. Set ``homeSecret``
-    /// to have a passphrase open them.
+    /// It contains a vault with the keys, as does the system's place on a system without a Keychain, such as Linux. A key
+    /// file next to the vault opens it and is made with it: a reader of the disk has the keys. Set ``homeSecret`` to protect
+    /// them by a passphrase.
     public var homePath: String?
     /// The passphrase or key file that opens the vault in ``homePath``; nil for a key file next to the vault.
     ///
@@ -60,7 +60,7 @@ public final class RunarNodeConfig {
     public var statePath: String?
     /// The local addresses to listen on; port 0 lets the system choose one port for all.
     public var listenAddresses: [SocketAddress] = RunarNodeConfig.anyAddress
-    /// The largest message, request or answer, in bytes; larger things go as files.
+    /// The largest message, request or answer, in bytes; send larger content as files.
     public var messageByteLimit = 1 << 20
     /// The messages that wait for one slow listener; beyond that senders get ``NodeError/receiverBusy(_:)``.
     ///
@@ -68,9 +68,9 @@ public final class RunarNodeConfig {
     public var listenerCapacity = 1024
     /// The time limit for a peer to admit this device or to confirm a message; see ``requestTimeoutMs`` for services.
     public var peerTimeout = Duration.seconds(15)
-    /// The multicast groups for discovery on the local network; nil to keep silent there.
+    /// The multicast groups for discovery on the local network; nil to disable it.
     ///
-    /// ``networkConfig`` comes first.
+    /// ``networkConfig`` takes precedence.
     public var discoveryGroups: MulticastGroups? = .standard
     /// The time between two beacons on the local network, give or take a fifth; from a second to a day.
     public var discoveryInterval = Duration.seconds(10)

@@ -32,7 +32,7 @@ final class EventRouter: EventSink {
         let includesPast: Bool
         let queue: SubscriptionQueue
 
-        /// Whether the topics are those of the node itself, which come from this device alone.
+        /// Whether the topics are those of the node itself, published by this device alone.
         var isOwn: Bool { self.pattern.isReserved }
 
         /// Whether the pattern matches a topic; a wildcard in the first place matches no topic of the node itself.
@@ -49,7 +49,7 @@ final class EventRouter: EventSink {
         let since: Duration
         /// The network that the request means at present; nil while two networks have the name.
         var key: NetworkKey?
-        /// The network whose window the subscription got last, or would have got.
+        /// The network whose replay window was delivered last, or would have been.
         var followed: NetworkId?
 
         /// Whether the subscription gets events that were published at that time.

@@ -28,7 +28,7 @@ final class SubscriptionQueue: Sendable {
 
     /// Adds events, or drops and counts them if there is no room.
     ///
-    /// Past events, and events that come to an empty queue, always have room.
+    /// Past events, and events that arrive at an empty queue, are always accepted.
     func offer(_ delivery: EventDelivery, arePast: Bool = false) {
         self.state.withLock { state in
             guard !state.isFinished else { return }

@@ -6,6 +6,6 @@ public enum CertificateStatus: String, Hashable, Sendable, CaseIterable, Codable
     case pending
     /// It has a certificate for its key that is in force.
     case valid
-    /// It has a certificate that has ended, is for an earlier key, or comes from another authority than its root key.
+    /// Its certificate has expired, is for an earlier key, or was issued by another authority than its root key.
     case invalid
 }

@@ -9,7 +9,7 @@ package enum KeyId: String, Sendable {
     case root
     /// The key that signs the person's profile card.
     case person
-    /// Bytes by which the peers of an earlier process learn that it is gone.
+    /// The key of stateless resets, by which peers detect that the process of a connection has ended.
     case reset
 
     /// The stored key, or a new one that is stored before it is used.

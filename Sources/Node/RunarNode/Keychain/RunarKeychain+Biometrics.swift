@@ -53,7 +53,7 @@ extension RunarKeychain {
                 "keys that need biometrics are in a storage that cannot ask for them"
             )
         }
-        // Reading the key is what the system asks for; it is let go at once.
+        // Reading the key triggers the system's prompt; the key is released at once.
         return try self.keys.retrieve(id: guarded) != nil
     }
 

@@ -4,7 +4,7 @@ public import Essentials
 public import Identity
 internal import Platform
 
-// The certificate by which a person's devices know each other; it admits no device to a network.
+// The certificate by which a person's devices recognise each other; it admits no device to a network.
 extension RunarKeychain {
     /// Asks for a certificate of this device: PKCS #10 (RFC 2986) in DER, signed with the device's key.
     ///
@@ -23,11 +23,11 @@ extension RunarKeychain {
         Data(try self.pendingRequest().binary)
     }
 
-    /// Issues a certificate for the device that made `request` with ``createCertificateRequest()``, and returns the
-    /// message for ``installCertificate(_:)`` there.
+    /// Issues a certificate for the device that made `request` with ``createCertificateRequest()``, and returns the message
+    /// for its ``installCertificate(_:)``.
     ///
-    /// It certifies to every reader that the device is this person's; compare the device's id on both screens before.
-    /// It is good until `end`, or for a year.
+    /// It certifies to every reader that the device is this person's; compare the device's id on both screens before. It is
+    /// valid until `end`, or for a year.
     ///
     /// - Throws: ``RunarKeychainError/noRootKey``; ``RunarKeychainError/badCertificate(_:)`` when the request was changed
     ///   or asks for another name than its key's; ``KeychainError``.
@@ -100,7 +100,7 @@ extension RunarKeychain {
     /// The request that is not answered yet; one of an earlier key of this device does not count.
     func storedRequest() throws -> DeviceRequest? {
         guard let stored = try self.keys.retrieve(id: Self.requestId),
-            let request = try? stored.withBytes({ try DeviceRequest(binary: $0) }),  // a damaged one is made anew
+            let request = try? stored.withBytes({ try DeviceRequest(binary: $0) }),  // a damaged one is replaced
             try request.publicKey == self.peerKey().publicKey
         else { return nil }
         return request

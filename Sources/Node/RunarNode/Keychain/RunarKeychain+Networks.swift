@@ -38,12 +38,12 @@ extension RunarKeychain {
         try self.networkKey(of: NetworkId(text: networkId))?.publicKey.base64Encoded
     }
 
-    /// Seals the key of a network to the device that made `request` (``createDeviceRequest()`` there).
+    /// Seals the key of a network to the device that made `request` with ``createDeviceRequest()``.
     ///
     /// The device that opens it can sign tokens, revocations and names of this network from then on, and cannot be kept
     /// from it again. It gets no other network's key and never the root key.
     ///
-    /// The request's signature proves that the device can open what is sealed to it.
+    /// The request's signature proves that the device has the private key for it.
     ///
     /// - Throws: ``RunarKeychainError/noNetworkKey(_:)``, ``IdentityError``, ``KeychainError``.
     public func wrapNetworkKey(_ networkId: String, for request: Data) async throws -> Data {

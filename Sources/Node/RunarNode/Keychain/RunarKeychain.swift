@@ -119,7 +119,7 @@ extension RunarKeychain {
     }
 }
 
-// MARK: - What the parts share
+// MARK: - Shared parts
 
 extension RunarKeychain {
     /// The root key.

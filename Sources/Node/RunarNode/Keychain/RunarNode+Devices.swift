@@ -29,7 +29,8 @@ extension RunarNode {
 
     /// Returns the key that signs the profile card of this device's person.
     ///
-    /// It comes from the root key, so that a person has it on each device with the root; without a root key it is random.
+    /// It is derived from the root key, so that a person has it on each device with the root; without a root key it is
+    /// random.
     ///
     /// - Throws: ``KeychainError``.
     package func personKey() throws -> Ed25519KeyPair {
@@ -121,9 +122,9 @@ extension RunarNode {
         )
     }
 
-    /// Takes what another device answered to ``deviceRequest()``: all of it or nothing.
+    /// Applies the answer of another device to ``deviceRequest()``, completely or not at all.
     ///
-    /// The device that answered is dialled from then on, as a peer whose text was given.
+    /// The device that answered is dialled from then on, as a peer whose address was entered.
     ///
     /// - Throws: ``RunarKeychainError``: `notAskedFor`, `notForThisDevice`, `foreignAuthority`, `notInForce`,
     ///   ``RunarKeychainError/badCertificate(_:)``; ``IdentityError`` for an answer to another request;
@@ -148,7 +149,7 @@ extension RunarNode {
             if let key = membership.networkKey { try keychain.install(key) }
         }
         try self.remember(answer)
-        // Last, because it ends the request: what broke off before is done again with the same answer.
+        // Last, because it ends the request: after a failure the same answer can be applied again.
         try keychain.install(message)
     }
 
@@ -157,7 +158,7 @@ extension RunarNode {
         try self.config.keyStorage.exists(id: RunarKeychain.networkKeyId(network))
     }
 
-    /// Forgets the key of a network that this device was given; one of the root key comes back with it.
+    /// Deletes the key of a network that this device was given; a key of the root can be derived again.
     func forgetNetworkKey(of network: NetworkId) throws {
         try self.config.keyStorage.delete(id: RunarKeychain.networkKeyId(network))
         try self.store.update(network) { if $0.derivationIndex == nil { $0.role = .member } }
@@ -199,7 +200,7 @@ extension RunarNode {
     /// The id of the public half of a guarded device key, which is stored unguarded.
     private static let publicKeyId = "peer-public"
 
-    /// Returns the id of the device of `settings`, whose key is made if there is none yet.
+    /// Returns the id of the device of `settings`, creating its key if it has none.
     ///
     /// For a key guarded by biometrics the public half is read, so that the person is asked only at the start.
     static func peerId(of settings: NodeSettings) throws -> PeerId {

@@ -25,21 +25,21 @@ enum RenewalStep: Hashable, Sendable {
     case poolsRemoved(PeerId)
 }
 
-// A new key for a device, and with it a new id: how one that was revoked comes back.
+// A new key for a device, and with it a new id: the only way for a revoked device to return.
 extension RunarNode {
-    /// Gives this device a new key, and returns the id that comes with it.
+    /// Gives this device a new key, and returns the new id.
     ///
     /// The memberships of the old key end, and so does its certificate. The root key stays, and so do the networks that this
-    /// device signs for: it becomes a member of them by the new key and revokes the old one there. Other networks remain
-    /// known, to be joined again. The node must be stopped. After a failure or a crash the next start completes the
-    /// renewal; calling it again also gives the device another new key, and revokes every former one.
+    /// device signs for: it becomes a member of them by the new key and revokes the old one. Other networks remain known, to
+    /// be joined again. The node must be stopped. After a failure or a crash the next start completes the renewal; calling
+    /// it again also gives the device another new key, and revokes every former one.
     ///
     /// - Throws: ``RunarError`` of kind `inUse` while the node runs; ``KeychainError``, ``StorageError``;
     ///   `CancellationError` when cancelled before it began.
     @discardableResult
     public func renewDevice() async throws -> PeerId { try await self.renewDevice { _ in } }
 
-    /// Renews the key; `onStep` is called after each durable step, and its error ends the renewal there.
+    /// Renews the key; `onStep` is called after each durable step, and its error aborts the renewal.
     @discardableResult
     func renewDevice(onStep: (RenewalStep) throws -> Void) async throws -> PeerId {
         try await self.phases.withExclusiveAccess {
@@ -100,7 +100,7 @@ extension RunarNode {
         try self.store.setReplacedDevices([])
     }
 
-    /// Makes the present key a member of an own network, and revokes the former ones there.
+    /// Makes the present key a member of an own network, and revokes the former ones in it.
     private func replace(
         _ former: [PeerId],
         in record: NetworkRecord,
@@ -119,7 +119,7 @@ extension RunarNode {
         }
         for peer in former {
             if try self.store.revocationSet(of: network).contains(peer) {
-                // A crash may have come between its revocation and the new member secret.
+                // A crash may have occurred between its revocation and the new member secret.
                 try self.replaceMemberSecret(of: network)
             } else {
                 try self.revoke(peer, in: network)

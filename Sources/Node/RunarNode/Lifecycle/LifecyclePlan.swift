@@ -1,4 +1,4 @@
-/// Decides what a node does when the app or the machine that it runs on changes its state.
+/// The reactions of a node to state changes of its app or machine.
 ///
 /// A value without I/O: the driver of each system passes events to it and performs the returned actions in order. So the
 /// rules are the same everywhere, and are tested on systems without such an app.
@@ -63,7 +63,7 @@ public struct LifecyclePlan: Hashable, Sendable {
         case stop(within: Duration)
         /// Start the node again.
         case start
-        /// Begin nothing new, let what is under way end, and stop: ``RunarNode/drain(within:)``.
+        /// Begin no new operations, finish those in flight, and stop: ``RunarNode/drain(within:)``.
         case drain(within: Duration)
         /// ``RunarNode/reduceOperations()``.
         case reduceOperations

@@ -3,8 +3,8 @@ internal import Logging
 
 /// Passes the events of an app to a ``LifecyclePlan`` and performs the returned actions on its node, one at a time.
 ///
-/// A stop that is under way when the app is seen again is finished first; then the node starts. The system's background
-/// task lasts until the stop in it is done, or out of patience.
+/// A stop in progress when the app enters the foreground is finished first; then the node starts. The system's background
+/// task lasts until the stop in it is done, or until its time limit.
 package final class LifecycleRunner: Sendable {
     /// The system's permission to run for a while after the app entered the background.
     package struct BackgroundTask: Sendable {

@@ -229,8 +229,8 @@ extension RunarNode {
     /// The default patience of ``drain(within:)``, shorter than what systems allow a service.
     public static let drainPatience = Duration.seconds(10)
 
-    /// There is a network, again or another one: ways to connected peers are looked at anew, and the others are dialled at
-    /// once, however often that failed.
+    /// Notes a new or changed network: the paths to connected peers are validated again, and the others are dialled at once,
+    /// whatever their backoff.
     public func networkAvailable() {
         self.change { $0.hasNetwork = true }
         if let driver = self.phases.driver { driver.noteResumed() }
@@ -238,13 +238,12 @@ extension RunarNode {
 
     /// Notes that there is no network: only peers for which a caller waits are dialled, until ``networkAvailable()``.
     ///
-    /// Connections are kept, because most networks come back.
+    /// Connections are kept, because most outages are temporary.
     public func networkUnavailable() {
         self.change { $0.hasNetwork = false }
     }
 
-    /// The system may end this program for want of memory: everything that can be had again is given back, caches
-    /// included.
+    /// Releases all memory that can be recreated, caches included, because the system may end this program otherwise.
     public func handleMemoryWarning() {
         self.tables.clear()
         for hosted in self.services.services { hosted.answers.clear() }
@@ -258,7 +257,7 @@ extension RunarNode {
         self.giveBackMemory()
     }
 
-    /// Limits the node to what its owner asks for, until ``resumeOperations()``.
+    /// Limits the node to requests of its owner, until ``resumeOperations()``.
     ///
     /// The node sends no discovery beacons and looks for no peers. Connections, subscriptions and services continue.
     public func reduceOperations() {
@@ -270,7 +269,7 @@ extension RunarNode {
         self.change { $0.isReduced = false }
     }
 
-    /// Begins nothing new with peers, lets what is under way end for as long as `patience`, and stops.
+    /// Begins no new operations with peers, waits up to `patience` for those in flight, and stops.
     ///
     /// - Parameter patience: The time limit, after which operations in flight are aborted. The rest of it, at least a
     ///   second, is for services to stop, see ``stop(within:)``.
@@ -280,7 +279,7 @@ extension RunarNode {
         await self.stop(within: max(deadline - self.clock.now().monotonic, .seconds(1)))
     }
 
-    /// Whether the node runs and does what it has to do; returns when that is certain.
+    /// Whether the node runs and its tasks make progress; returns when that is certain.
     package func isResponsive() async -> Bool {
         guard let driver = self.phases.driver else { return false }
         return await driver.isResponsive()
@@ -378,8 +377,8 @@ extension RunarNode {
 extension RunarNode {
     /// Opens the stores of a node on a network inside this process, for tests of applications.
     ///
-    /// The node follows the clock of the network: on one with a ``VirtualClock`` its pauses and timeouts pass as quickly
-    /// as the test lets them. Its wall clock starts at the real time and follows too.
+    /// The node follows the clock of the network: on one with a ``VirtualClock`` its pauses and timeouts take no real time.
+    /// Its wall clock starts at the real time and follows, too.
     ///
     /// - Throws: ``KeychainError`` or ``StorageError`` when a store cannot be read.
     public convenience init(config: RunarNodeConfig, network: InMemoryNetwork) throws {

@@ -5,7 +5,7 @@ internal import Node
 internal import NodeCore
 internal import NodeStore
 
-/// A mail that came for this device, and that waits for ``RunarNode/answerMail(_:in:_:)``.
+/// A mail for this device that waits for ``RunarNode/answerMail(_:in:_:)``.
 package struct ReceivedMail: Sendable {
     package let network: NetworkId
     package let mail: Mail
@@ -40,7 +40,7 @@ final class MailService: Sendable {
     /// Whether the application takes mail.
     var isReceiving: Bool { incoming.withLock { $0 != nil } }
 
-    /// Returns the channel of the mail that comes from now on; an earlier one ends.
+    /// Returns a channel of the mail that arrives from now on; an earlier channel ends.
     func open() -> BoundedChannel<ReceivedMail> {
         let channel = BoundedChannel<ReceivedMail>(limit: Self.incomingLimit)
         let earlier = incoming.withLock { incoming in

@@ -8,7 +8,7 @@ internal import NodeCore
 extension RunarNode {
     /// Sends a sealed message to a member, now or as soon as it is connected, and returns once it is stored durably.
     ///
-    /// `note` is called once the mail is stored and before it is sent, so that its progress finds what it stores.
+    /// `note` is called once the mail is stored and before it is sent, so that records of `note` exist before any progress.
     /// `homes` are the members that the recipient chose to hold its mail; without any, the nearest ones do. The mail expires
     /// after `lifetimeSeconds`, at most 30 days.
     ///
@@ -47,7 +47,7 @@ extension RunarNode {
     /// The progress of outgoing mails from now on; after a final step the node has forgotten the mail.
     package var mailProgress: AsyncStream<MailProgress> { mailService.progress.listen() }
 
-    /// Takes mail from now on, for one application at a time; each must be answered with ``answerMail(_:in:_:)``.
+    /// Takes mail from now on, for a single application; each must be answered with ``answerMail(_:in:_:)``.
     package func openMailbox() -> BoundedChannel<ReceivedMail> {
         let channel = mailService.open()
         applyIfRunning(.receivesMail(true))

@@ -45,8 +45,8 @@ final class AnswerCache: Sendable {
         self.clock = clock
     }
 
-    /// The key of a request: the action, a colon, and the payload as JSON, of which a text stands without its quotes; nil
-    /// when it is too long or no value.
+    /// The key of a request: the action, a colon, and the payload as JSON, a text without its quotes; nil when it is too
+    /// long or no value.
     static func key(of request: RunarRequest) -> Key? {
         let action = request.path.drop { $0 != "/" }.dropFirst()
         guard request.payload.count <= self.argumentLimit else { return nil }
@@ -105,7 +105,7 @@ final class AnswerCache: Sendable {
         }
     }
 
-    /// Forgets the keys that match `pattern`, in which `*` stands for any characters; returns how many there were.
+    /// Removes the keys that match `pattern`, in which `*` matches any characters; returns their number.
     func revoke(matching pattern: String) -> Int {
         let pattern = Array(pattern.utf8)
         return self.state.withLock { state in
@@ -131,7 +131,7 @@ extension RunarValue {
         return encoder
     }()
 
-    /// As it stands in the key of a cached answer.
+    /// The value in the form of a cached answer's key.
     fileprivate var argument: String? {
         if case .string(let text) = self { return text }
         guard let bytes = try? Self.encoder.encode(self) else { return nil }  // not a number, for example

@@ -4,7 +4,7 @@ internal import Identity
 internal import Node
 internal import Services
 
-/// The services of the node itself: `$registry` lists what there is, `$dht` forgets what was cached.
+/// The services of the node itself: `$registry` lists the services, `$dht` clears cached records.
 enum BuiltInServices {
     /// Makes `$registry`: the services of this device, and those that connected devices offer.
     static func makeRegistry() -> RunarService {
@@ -75,7 +75,7 @@ enum BuiltInServices {
         return service
     }
 
-    // MARK: - What the actions do
+    // MARK: - Actions
 
     /// The service of this device that the path of a call names.
     private static func service(of context: RunarContext) throws -> HostedService? {

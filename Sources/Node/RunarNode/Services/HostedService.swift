@@ -65,7 +65,7 @@ final class HostedService: Sendable {
         try await self.service.mutex.withExclusiveAccess(body)
     }
 
-    /// The action of a path, and what stands in the path for its parameters.
+    /// The action of a path, and the values of its parameters in the path.
     func action(_ path: TopicPath) -> (any ServiceAction, [String: String])? {
         if let found = self.service.table.withLock({ $0.action(path) }) { return found }
         guard path.segments.count == 3 else { return nil }
@@ -126,14 +126,14 @@ extension RunarActionInfo {
 }
 
 extension HostedService {
-    /// Takes what an action of a cache names.
+    /// The payload of an action of a cache.
     private struct CacheRequest: Codable, Sendable {
         var key: String?
         var pattern: String?
     }
 
-    /// The actions by which what a service keeps is forgotten: `cache/clear`, `cache/delete` with `{"key": …}`, and
-    /// `cache/revoke` with `{"pattern": …}`, in which `*` stands for any characters.
+    /// The actions that remove a service's cached answers: `cache/clear`, `cache/delete` with `{"key": …}`, and
+    /// `cache/revoke` with `{"pattern": …}`, in which `*` matches any characters.
     static func cacheActions(
         clear: @escaping @Sendable (RunarContext) throws -> Void,
         delete: @escaping @Sendable (String, RunarContext) throws -> Void,

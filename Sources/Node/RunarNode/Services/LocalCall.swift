@@ -1,14 +1,14 @@
 internal import Concurrency
 internal import Node
 
-/// A handler of this process that is being called: its answer, or the deadline, or the caller's cancellation, whichever
-/// comes first.
+/// A call of a handler of this process: it ends with the answer, at the deadline, or by the caller's cancellation, whichever
+/// is first.
 enum LocalCall {
     /// Calls `body`, and cancels it at the deadline or when the caller is cancelled.
     ///
     /// A body that never waits costs neither a thread change nor a timer.
     ///
-    /// - Throws: What `body` throws; `overdue()` after `limit`; `CancellationError`.
+    /// - Throws: The error of `body`; `overdue()` after `limit`; `CancellationError`.
     static func run<Output: Sendable>(
         limit: Duration,
         clock: NodeClock,
@@ -27,12 +27,12 @@ enum LocalCall {
         let end = clock.now().monotonic + limit
         // Ends with the call or at its deadline.
         let timer = Task {
-            guard (try? await clock.sleep(end)) != nil else { return }  // nil: the call came to its end
+            guard (try? await clock.sleep(end)) != nil else { return }  // nil: the call has ended
             outcome.fulfil(.failure(overdue()))
             task.cancel()
         }
         defer { timer.cancel() }
-        // At once, so that the handler is cancelled before the caller withdraws what the handler reads.
+        // At once, so that the handler is cancelled before the caller withdraws its input.
         return try await withTaskCancellationHandler {
             try await outcome.get()
         } onCancel: {

@@ -45,7 +45,7 @@ struct NetworkNames: Sendable {
         self.memberships = networks.filter(\.isMember).map(\.networkId).sorted()
         guard !wanted.isEmpty else { return }
         let meant = (wanted + [defaultNetwork]).compactMap { name in
-            try? self.key(name).networkId  // of two networks of a name neither is meant
+            try? self.key(name).networkId  // an ambiguous name selects none
         }
         self.memberships.removeAll { !meant.contains($0) }
     }

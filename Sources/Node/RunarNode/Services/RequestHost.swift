@@ -7,7 +7,7 @@ internal import Services
 
 /// Answers the requests of other devices with the services of a node.
 struct RequestHost: Sendable {
-    /// The nodes of whose requests a task is the handler.
+    /// The nodes for one of whose requests the current task runs the handler.
     @TaskLocal private static var serving: Set<ObjectIdentifier> = []
 
     let node: RunarNode

@@ -15,7 +15,7 @@ public struct RunarContext: Sendable {
     public let peer: PeerId?
     /// The time at which the caller stops waiting; nil outside a call.
     public let deadline: ContinuousClock.Instant?
-    /// Names and values that came along.
+    /// Names and values sent with the request or event.
     public let metadata: [String: String]
     /// The node on which the service runs.
     public let node: RunarNode
@@ -66,7 +66,7 @@ public struct RunarContext: Sendable {
         )
     }
 
-    /// The full form of a name as it is meant here.
+    /// The full form of a name that is relative to this service.
     func resolved(_ name: String) -> String {
         if name.contains(":") { return name }
         let service = self.path.prefix { $0 != "/" }

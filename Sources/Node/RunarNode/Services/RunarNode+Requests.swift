@@ -14,8 +14,8 @@ extension RunarNode {
     /// after the other of the connected members that offer it. A service on this device with the same types gets the
     /// payload as it is, without bytes between.
     ///
-    /// - Throws: ``RunarError``: 4001 to 4009 for the service, 3000 to 3010 for the way there; `CancellationError` when
-    ///   cancelled, which is passed on to the handler, wherever it runs.
+    /// - Throws: ``RunarError``: 4001 to 4009 for the service, 3000 to 3010 for the connection; `CancellationError` when
+    ///   cancelled, which also cancels the handler, on whichever device it runs.
     public func request<Input: Encodable & Sendable, Output: Decodable & Sendable>(
         _ path: String,
         payload: Input?,

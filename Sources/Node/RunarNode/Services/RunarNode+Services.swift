@@ -9,8 +9,8 @@ internal import Services
 extension RunarNode {
     /// Offers a service: it answers here at once if the node runs, and whenever it runs.
     ///
-    /// - Throws: ``RunarError`` 5003 or 5006 when its path is taken or malformed, or one of its actions or topics is; what
-    ///   its `start()` throws, and then it stays, in the state `error`.
+    /// - Throws: ``RunarError`` 5003 or 5006 when its path is taken or malformed, or one of its actions or topics is; the
+    ///   error of its `start()`, and then it stays, in the state `error`.
     public func addService(_ service: RunarService) async throws {
         try await self.host(service)
     }
@@ -22,7 +22,7 @@ extension RunarNode {
 
     /// Removes a service; requests under way run to completion.
     ///
-    /// - Throws: ``RunarError`` 4001 when there is none with this path; what its `stop()` throws, after it was removed.
+    /// - Throws: ``RunarError`` 4001 when there is none with this path; the error of its `stop()`, after it was removed.
     public func removeService(_ servicePath: String) async throws {
         guard let hosted = try self.services.service(servicePath) else {
             throw ServiceFailures.noService(servicePath)
@@ -77,7 +77,7 @@ extension RunarNode {
         }
     }
 
-    /// Services or actions came or went.
+    /// Updates routes and announcements after services or actions changed.
     func servicesChanged() {
         self.services.forgetRoutes()
         self.announceServices()
@@ -287,7 +287,7 @@ extension RunarNode {
     /// Removes a service of the node itself.
     package func removeBuiltIn(_ path: String) { self.services.removeBuiltIn(path) }
 
-    /// The services of this device in a network, its own first, and those that others offer there.
+    /// The services of this device in a network, its own first, and those that other members offer in it.
     func serviceInfos(in key: NetworkKey) -> [RunarServiceInfo] {
         var providers: [String: (peers: [PeerId], offer: ServiceOffer)] = [:]
         if let network = key.networkId, let driver = try? self.running() {  // a stopped node has no connections
@@ -323,7 +323,7 @@ extension RunarNode {
         _ = try await self.request("\(service)/cache/delete", payload: ["key": .string(key)])
     }
 
-    /// Forgets the answers whose keys match `pattern`, in which `*` stands for any characters.
+    /// Removes the answers whose keys match `pattern`, in which `*` matches any characters.
     public func revokeCache(service: String, pattern: String) async throws {
         _ = try await self.request("\(service)/cache/revoke", payload: ["pattern": .string(pattern)])
     }
@@ -345,7 +345,8 @@ extension RunarNode {
             }
             return offered
         }
-        // One that was removed meanwhile may own something that comes back here when it goes: let it go outside.
+        // The objects of a service that was removed meanwhile may call this again when they are released: release them
+        // outside the lock.
         withExtendedLifetime(offered) {}
     }
 }

@@ -20,7 +20,7 @@ public struct RunarRequest: Sendable {
     public var peer: PeerId? { self.context.peer }
     /// The time at which the caller stops waiting.
     public var deadline: ContinuousClock.Instant { self.context.deadline ?? .now }
-    /// Names and values that came along.
+    /// Names and values sent with the request.
     public var metadata: [String: String] { self.context.metadata }
 
     /// The payload as a value; nothing at all is the value `nil`, where that is one.

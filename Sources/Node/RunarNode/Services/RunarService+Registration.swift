@@ -79,7 +79,7 @@ extension RunarService {
         for node in before.nodes {
             if let problem { node.report(problem, of: self) } else { node.servicesChanged() }
         }
-        // The action that it replaces may own something that comes back here when it goes: let it go outside.
+        // The objects of a replaced action may call this again when they are released: release them outside the lock.
         withExtendedLifetime(before) {}
     }
 }

@@ -35,7 +35,7 @@ public protocol RunarServiceProtocol: AnyObject, Sendable {
 /// A service answers many requests concurrently. A lock protects its properties. A subclass with state of its own must
 /// protect that as well, hence its `@unchecked Sendable`.
 open class RunarService: RunarServiceProtocol, @unchecked Sendable {
-    // Nothing of this class changes but what is behind `table` and `mutex`; it is unchecked because it can be subclassed.
+    // The mutable state of this class is behind `table` and `mutex`; it is unchecked because it can be subclassed.
 
     /// The display name.
     public let name: String
@@ -212,7 +212,7 @@ struct ServiceTable: Sendable {
         return problem
     }
 
-    /// The action of a path, and what stands in the path for its parameters.
+    /// The action of a path, and the values of its parameters in the path.
     func action(_ path: TopicPath) -> (any ServiceAction, [String: String])? {
         if let action = self.exact[path.path] { return (action, [:]) }
         let plain = TopicPath.withoutNetwork(path)

@@ -3,11 +3,11 @@ internal import Essentials
 internal import Node
 internal import Services
 
-/// Values that arrive one after another: the answer to ``RunarNode/stream(_:payload:options:)``, or what a handler is
-/// sent.
+/// Values that arrive one after another: the answer to ``RunarNode/stream(_:payload:options:)``, or the payload of a
+/// handler.
 ///
-/// It is for one reader. The sender waits while the reader is slow. Releasing it notifies the other side that reading
-/// has ended.
+/// It is for one reader. The sender waits while the reader is slow. Releasing it notifies the other side that reading has
+/// ended.
 public struct RunarStream<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     let source: any ItemSource
 
@@ -140,7 +140,7 @@ extension RunarService {
         )
     }
 
-    /// Adds an action that takes a sequence and answers with one, both at a time.
+    /// Adds an action that takes a sequence and answers with one, concurrently.
     public final func registerStream<Input: Codable & Sendable, Output: Codable & Sendable>(
         _ name: String,
         options: ActionOptions = ActionOptions(),

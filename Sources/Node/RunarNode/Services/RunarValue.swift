@@ -1,9 +1,9 @@
 public import Essentials
 
-/// A value of any shape, for requests and events whose types a program does not know or does not want to write down.
+/// A value of any shape, for requests and events whose types a program does not know or does not want to declare.
 ///
-/// It can be written as a literal, and in JSON and CBOR it is what it stands for. JSON has no bytes: there
-/// they are base64 text, and come back as that.
+/// It can be written as a literal, and in JSON and CBOR it is encoded as the plain value. JSON has no bytes: they are
+/// encoded as base64 text, and decode as that.
 public enum RunarValue: Hashable, Sendable {
     /// Nothing.
     case null
@@ -46,7 +46,7 @@ public enum RunarValue: Hashable, Sendable {
     /// The text, if it is one.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The bytes, if they are some, or those that a base64 text stands for.
+    /// The bytes of a value of bytes, or of a base64 text.
     public var dataValue: Data? {
         switch self {
         case .data(let value): value
@@ -106,7 +106,7 @@ extension RunarValue: Codable {
         }
     }
 
-    /// Writes what it stands for.
+    /// Encodes the plain value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

@@ -2,7 +2,7 @@ internal import Concurrency
 internal import Identity
 internal import Services
 
-/// The services of a node, and what paths and names mean to it.
+/// The services of a node, and the resolution of paths and names to them.
 final class ServiceHost: Sendable {
     /// The destination of a path on this device.
     struct Route: Sendable {
@@ -15,7 +15,7 @@ final class ServiceHost: Sendable {
         let parameters: [String: String]
     }
 
-    /// The key of a cached route: a path, and where it came from.
+    /// The key of a cached route: a path, and its origin.
     private struct RouteKey: Hashable, Sendable {
         /// The network of another device's request; nil on this one, where the text may name it.
         let network: NetworkId?
@@ -32,7 +32,7 @@ final class ServiceHost: Sendable {
         var announced: Set<NetworkId> = []
         /// In the order in which they were added.
         var services: [HostedService] = []
-        /// By network and path; made anew whenever services or networks change.
+        /// By network and path; rebuilt whenever services or networks change.
         var index: [NetworkKey: [String: HostedService]] = [:]
         /// The cached routes of recent paths.
         var routes: [RouteKey: Route] = [:]
@@ -53,7 +53,7 @@ final class ServiceHost: Sendable {
 
     // MARK: Names
 
-    /// Learns what the names of networks mean now.
+    /// Updates the names of networks.
     func setNames(_ names: NetworkNames) {
         self.change { state in
             state.names = names
@@ -74,7 +74,7 @@ final class ServiceHost: Sendable {
 
     /// Adds a service; its network's name is looked up whenever networks change.
     ///
-    /// - Throws: ``RunarError`` when another one has its path there.
+    /// - Throws: ``RunarError`` when another service of the network has its path.
     func add(_ hosted: HostedService) throws(RunarError) {
         try self.change { state throws(RunarError) in
             let key = try state.names.key(hosted.network)
@@ -152,7 +152,7 @@ final class ServiceHost: Sendable {
         return self.state.withLock { $0.index[key]?[path.servicePath] }
     }
 
-    /// Forgets what paths lead to, because services got other actions.
+    /// Clears the cached routes, because actions of services changed.
     func forgetRoutes() { self.change { $0.routes = [:] } }
 
     /// Changes the state, and releases the old one after the lock: its handlers may own objects that call back here.

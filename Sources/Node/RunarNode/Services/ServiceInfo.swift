@@ -65,7 +65,7 @@ public struct ActionOptions: Sendable {
     public var input: String
     /// The output, in words or as a schema.
     public var output: String
-    /// Whether a repeated request does no harm, so that callers may try another provider when one goes away.
+    /// Whether a repeated request does no harm, so that callers may try another provider when one disconnects.
     public var isIdempotent: Bool
     /// The time for which an answer to a payload is returned again without calling the handler; nil for never.
     ///

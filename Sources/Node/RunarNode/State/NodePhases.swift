@@ -7,7 +7,7 @@ struct NodePhases: Sendable {
     enum Phase: Sendable {
         /// Not on the network. May become `starting`.
         case stopped
-        /// Being bound. May become `running`, or `stopped` when that fails or a stop came meanwhile.
+        /// Being bound. May become `running`, or `stopped` when that fails or a stop was requested meanwhile.
         case starting(isAbandoned: Bool)
         /// On the network. May become `stopping`.
         case running(NodeDriver, Task<Void, Never>)
@@ -35,7 +35,7 @@ struct NodePhases: Sendable {
 
     /// Runs `body` when no start is under way.
     ///
-    /// - Throws: What `body` throws; `CancellationError` when cancelled before it began.
+    /// - Throws: The error of `body`; `CancellationError` when cancelled before it began.
     func withExclusiveAccess<Result>(_ body: () async throws -> Result) async throws -> Result {
         try await self.starts.withLock(body)
     }
@@ -48,7 +48,7 @@ struct NodePhases: Sendable {
         }
     }
 
-    /// Ends the caller's start with what `next` makes, or `stopped` when a stop came meanwhile; then false.
+    /// Ends the caller's start with the phase that `next` makes, or with `stopped` after a stop was requested; then false.
     func endStart(with next: () -> Phase) -> Bool {
         self.phase.withLock { phase in
             if case .starting(isAbandoned: true) = phase {
@@ -75,7 +75,7 @@ struct NodePhases: Sendable {
         self.phase.withLock { if case .stopping = $0 { $0 = .stopped } }
     }
 
-    /// Cancels a driver that runs: its node is gone.
+    /// Cancels a running driver when its node is released.
     func cancel() {
         if case .running(_, let task) = self.phase.withLock({ $0 }) { task.cancel() }
     }

@@ -36,7 +36,7 @@ struct TableMemory: Sendable {
     /// Forgets the record under a key.
     func delete(_ key: [UInt8], in network: NetworkId) { self.caches.withLock { $0[network]?.delete(key) } }
 
-    /// Forgets the records whose keys match `pattern`, in which `*` stands for any bytes; returns how many there were.
+    /// Removes the records whose keys match `pattern`, in which `*` matches any bytes; returns their number.
     func revoke(matching pattern: String, in network: NetworkId) -> Int {
         self.caches.withLock { $0[network]?.revoke(matching: pattern) ?? 0 }
     }
@@ -58,7 +58,7 @@ struct TableMemory: Sendable {
         }
     }
 
-    /// Replaces a record that is kept by a newer one which this node has come to hold.
+    /// Replaces a cached record by a newer one that this node has stored.
     func refresh(with record: Record, in network: NetworkId, at now: NodeTime) {
         self.caches.withLock { caches in
             guard caches[network]?.record(for: record.key, at: now) != nil else { return }

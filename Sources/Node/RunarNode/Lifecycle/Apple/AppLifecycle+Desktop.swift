@@ -35,7 +35,7 @@ internal import Foundation
         ProcessInfo.processInfo.enableSuddenTermination()
     }
 
-    /// Lets what is under way end, and stops the node; return `.terminateLater` and reply when this returns.
+    /// Finishes operations in flight and stops the node; return `.terminateLater` and reply when this returns.
     public func terminate() async {
         await self.watch.end()
     }

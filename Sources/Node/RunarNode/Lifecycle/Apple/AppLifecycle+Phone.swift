@@ -17,7 +17,8 @@ internal import UIKit
     /// Follows the app from now on.
     ///
     /// `onStartFailure` is called with each failure to start again, on any thread. The node tries again when the app
-    /// becomes active, when there is a network, and when the app is seen anew; after ``KeychainError/denied`` only then.
+    /// becomes active, when there is a network, and when the app enters the foreground; after ``KeychainError/denied`` only
+    /// then.
     public init(node: RunarNode, onStartFailure: @escaping @Sendable (any Error) -> Void = { _ in }) {
         let time = BackgroundTime()
         let runner = LifecycleRunner(

@@ -71,7 +71,7 @@ final class SystemWatch {
         }
     }
 
-    /// Lets what is under way end, and stops the node.
+    /// Finishes operations in flight and stops the node.
     func end() async {
         Self.end(self.runner)
         await self.work.value
