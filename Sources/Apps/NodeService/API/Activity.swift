@@ -6,14 +6,14 @@ internal import Platform
 
 /// The log of everything that happens on a node, for the pages and programs that follow it.
 ///
-/// Each line has a number, and the last ones are kept, so that a page that lost its connection for a while misses
-/// nothing, and knows when it does.
+/// Each line has a number, and the last ones are kept, so that a page that lost its connection for a while can catch up, and
+/// is notified of missing lines.
 final class Activity: Sendable {
-    /// Lines that are kept for those who come back.
+    /// Lines that are kept for reconnecting readers.
     static let lineLimit = 1000
     /// Samples that are kept, one for each second: plots are full at once.
     static let sampleLimit = 120
-    /// Lines that wait for a slow reader; then it has to come back.
+    /// Lines that wait for a slow reader, whose stream ends beyond that; it must connect again.
     private static let readerLimit = 4096
 
     private struct Entry: Sendable {
@@ -68,7 +68,7 @@ final class Activity: Sendable {
         for reader in late { reader.finish() }
     }
 
-    /// Returns the lines after a number of this boot and, if `follows`, those that come later.
+    /// Returns the lines after a number of this boot and, if `follows`, later ones as they are written.
     ///
     /// A reader that names no boot, or an earlier one, gets the samples that are kept and no earlier lines.
     func lines(boot: String?, since: UInt64?, follows: Bool = true) -> AsyncStream<[UInt8]> {
@@ -110,7 +110,8 @@ final class Activity: Sendable {
         for reader in readers { reader.finish() }
     }
 
-    /// Returns the readers that have no room left: they are sent away, and come back with the number that they saw last.
+    /// Returns the readers whose buffer is full: their streams end, and they connect again with the last number that they
+    /// saw.
     private static func tell(_ bytes: [UInt8], in state: inout State) -> [AsyncStream<[UInt8]>.Continuation] {
         var late: [AsyncStream<[UInt8]>.Continuation] = []
         for (reader, continuation) in state.readers {

@@ -25,7 +25,7 @@ struct ActivityHello: Codable {
     var kind = "hello"
     let boot: String
     let seq: UInt64
-    /// Whether the reader has to load everything anew.
+    /// Whether the reader must reload everything.
     let missed: Bool
 }
 
@@ -53,7 +53,7 @@ struct ActivityEvent: ActivityContent {
     func encode(to encoder: any Encoder) throws { try joined.encode(to: encoder) }
 }
 
-/// A message that came, or whose state changed.
+/// A new message, or a new state of one.
 struct ActivityMessage: ActivityContent {
     static let kind = "message"
     let message: MessageHistory.Message
@@ -100,7 +100,7 @@ struct ActivityFileFailed: ActivityContent {
     let reason: String
 }
 
-/// A change of data that pages show: they load it anew.
+/// A change of data that pages show and must reload.
 struct ActivityChanged: ActivityContent {
     static let kind = "changed"
 

@@ -23,7 +23,7 @@ package final class FileStore: Sendable {
 
     /// A file that arrived.
     struct File: Codable, Hashable, Sendable {
-        /// Stands for its path.
+        /// The encoded path.
         let id: String
         let name: String
         let bytes: Int
@@ -70,7 +70,7 @@ package final class FileStore: Sendable {
     private static let senderLimit = 10_000
     /// Milliseconds between two words about the progress of a file.
     private static let progressPause: UInt64 = 100
-    /// Files in progress whose last report is remembered; more of them are reported more often.
+    /// Files in progress whose last report is stored; beyond that they are reported more often.
     private static let toldLimit = 256
 
     let directory: String
@@ -102,7 +102,7 @@ package final class FileStore: Sendable {
     /// The offers that wait, the oldest first.
     var offers: [Offer] { state.withLock { $0.offers } }
 
-    /// Makes the directory for files if it is not there.
+    /// Creates the directory for files if it does not exist.
     ///
     /// - Throws: ``FileError``.
     func makeDirectory() throws -> String {
@@ -200,7 +200,7 @@ package final class FileStore: Sendable {
     }
 
     private func file(at path: String) -> File? {
-        // A file that was just moved away is gone.
+        // A file that was just moved away does not exist here.
         guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }  // see above
         let sender = state.withLock { $0.senders[path] }
         let date = facts[.modificationDate] as? Date ?? Date(timeIntervalSince1970: 0)

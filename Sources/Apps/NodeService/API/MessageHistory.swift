@@ -30,9 +30,9 @@ final class MessageHistory: Sendable {
         /// Milliseconds since 1970.
         let at: UInt64
         let direction: Direction
-        /// Nil for a message to everybody.
+        /// Nil for a message to all connected peers.
         let peerId: String?
-        /// The network of a message to everybody.
+        /// The network of a message to all connected peers.
         let networkId: String?
         let label: String?
         let text: String?
@@ -41,7 +41,7 @@ final class MessageHistory: Sendable {
         /// Whether it was sealed to a one-time key.
         let sealed: Bool
         var state: State
-        /// Why it failed, and what to do.
+        /// The reason of a failure, and the remedy.
         var failure: String?
     }
 
@@ -81,7 +81,7 @@ final class MessageHistory: Sendable {
         }
     }
 
-    /// Keeps a message that came.
+    /// Records a received message.
     func keep(_ report: MessageReport, label: String?) {
         add { number in
             Message(
@@ -135,7 +135,7 @@ final class MessageHistory: Sendable {
         }
     }
 
-    /// Notes that not everybody has a message.
+    /// Notes that some peers did not confirm a message.
     func noteFailure(of number: Int, _ failure: String) { end(number, .failed, failure) }
 
     @discardableResult

@@ -2,7 +2,7 @@ internal import Concurrency
 internal import CoreMetrics
 internal import RunarNode
 
-/// Passes what is measured on to a collector, and adds up what the plots of the last second show.
+/// Passes measurements on to a collector, and adds up those of the last second for the plots.
 package final class MetricsTap: MetricsFactory {
     /// The values measured since they were taken last.
     struct Sums: Sendable {
@@ -22,7 +22,7 @@ package final class MetricsTap: MetricsFactory {
 
     init(_ collector: any MetricsFactory) { self.collector = collector }
 
-    /// Returns the values measured since the last call, and starts anew.
+    /// Returns the sums since the last call, and resets them.
     func take() -> Sums {
         sums.withLock { sums in
             defer { sums = Sums() }

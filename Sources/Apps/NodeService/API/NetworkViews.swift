@@ -19,7 +19,7 @@ struct NetworkView: Codable, Sendable {
 struct NetworkPresence: Codable, Sendable {
     /// Admitted peers.
     let connected: Int
-    /// Whether no member is connected with whom events are exchanged.
+    /// Whether events are exchanged with no connected member.
     let isIsolated: Bool
     /// Nil where they were not asked for.
     var members: [Member]?

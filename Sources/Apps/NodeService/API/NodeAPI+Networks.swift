@@ -137,7 +137,7 @@ extension NodeAPI {
         return text
     }
 
-    /// No text of ours is longer.
+    /// The longest text that this program makes, in bytes.
     static let textByteLimit = 1 << 16
 
     /// The number with which a request was reported.

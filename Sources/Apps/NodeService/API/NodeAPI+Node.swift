@@ -7,9 +7,9 @@ internal import RunarNode
 // The node itself.
 extension NodeAPI {
     private struct LevelForm: Decodable {
-        /// Null stands for that of everything else.
+        /// Null to inherit the general level.
         ///
-        /// Must be there: a missing field does not mean that there shall be none.
+        /// Required: a missing field is no null.
         let level: Logger.Level?
         let subsystem: LogSubsystem?
 

@@ -4,7 +4,7 @@ internal import Identity
 internal import Platform
 internal import RunarNode
 
-/// The HTTP API of a node: what commands, the console's pages and other programs ask.
+/// The HTTP API of a node, for commands, the console's pages and other programs.
 ///
 /// `openapi.json` among the console's pages describes it: `make api-description` writes it from the operations.
 package struct NodeAPI: Sendable {
@@ -16,7 +16,7 @@ package struct NodeAPI: Sendable {
     private static let alivePause = Duration.seconds(5)
 
     let handler: RequestHandler
-    /// One check of a passphrase at a time: each takes 128 MiB.
+    /// Only one passphrase is checked concurrently, because each check takes 128 MiB.
     let passphraseGate = PassphraseGate()
 
     package init(_ handler: RequestHandler) {
@@ -35,7 +35,7 @@ package struct NodeAPI: Sendable {
         }
     }
 
-    /// Everything that can be asked, wherever the request comes from.
+    /// All operations, for requests of every origin.
     var operations: [APIOperation] {
         nodeOperations + networkOperations + peerOperations + dataOperations + keyOperations
             + oneTimeKeyOperations + circleOperations + codeOperations + lanOperations
@@ -69,7 +69,7 @@ package struct NodeAPI: Sendable {
     /// An operation whose answer is the report that `answer` makes.
     ///
     /// One that needs the network is refused while the node does not run, and one that ends with its client is cancelled
-    /// when that disconnects; `changes` is what pages load anew after it.
+    /// when that disconnects; `changes` are the subjects that pages reload after it.
     func route<Form, Report: Encodable & Sendable>(
         _ method: ConsoleRoute.Method,
         _ path: String,
@@ -182,7 +182,7 @@ package struct NodeAPI: Sendable {
         return ConsoleFailure(handler.failure(error, in: request.network))
     }
 
-    /// Writes keep-alive lines until `body` ends or the client is gone.
+    /// Writes keep-alive lines until `body` ends or the client disconnects.
     private func whileSayingAlive(on lines: ConsoleLines, _ body: @escaping @Sendable () async -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await body() }

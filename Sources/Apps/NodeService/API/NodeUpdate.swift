@@ -26,7 +26,7 @@ package enum NodeUpdate: Hashable, Sendable {
     case joinPending(JoinPendingReport)
     /// The circle as it is: nothing that changes it is missed from now on.
     case circle(CircleReport)
-    /// A thought came, or its delivery advanced.
+    /// A thought arrived, or its delivery advanced.
     case thought(ThoughtReport)
     /// A browser can be started.
     case consoleLink(ConsoleLinkReport)
@@ -137,7 +137,7 @@ enum AnswerLine {
         case failure(FailureView)
     }
 
-    /// - Throws: `DecodingError` for a line that this version does not know.
+    /// - Throws: `DecodingError` for a line of an unknown kind.
     static func decode<Answer: Decodable>(_ line: [UInt8]) throws -> Content<Answer> {
         func report<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
             try JSONText.decode(Value.self, from: line)

@@ -23,7 +23,7 @@ struct StorageView: Codable {
     let bytes: Int
     /// The largest first.
     let parts: [Part]
-    /// `passphrase` or `keyFile`: what opens the keys.
+    /// `passphrase` or `keyFile`: the kind of secret that opens the keys.
     let vault: String
     /// The bytes of the values held for hash tables, in memory.
     let recordBytes: Int
@@ -39,7 +39,7 @@ struct KeysView: Codable {
         let networkId: String
         let name: String?
         let index: UInt32?
-        /// Whether its key was given to this device; else it comes from the root key.
+        /// Whether its key was given to this device; else it is derived from the root key.
         let hasOwnKey: Bool
     }
 

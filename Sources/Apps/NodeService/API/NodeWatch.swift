@@ -40,7 +40,7 @@ package final class NodeWatch: Sendable {
     /// Returns the label that this device's person gave to a peer.
     func label(of peer: PeerId) -> String? { labels[peer] }
 
-    /// Keeps what happens until the task is cancelled; call ``listen()`` before the node starts.
+    /// Records the node's activity until the task is cancelled; call ``listen()`` before the node starts.
     package func run(_ sources: Sources) async {
         await withDiscardingTaskGroup { group in
             group.addTask {

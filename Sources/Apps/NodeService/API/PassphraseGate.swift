@@ -1,11 +1,11 @@
 internal import Concurrency
 internal import Console
 
-/// Lets one passphrase be tried at a time: a guess costs memory, and many at once would cost it all.
+/// Admits one check of a passphrase concurrently: each takes much memory, and many at once would exhaust it.
 final class PassphraseGate: Sendable {
     private let isBusy = Locked(false)
 
-    /// - Throws: ``ConsoleFailure`` while another one is tried, and what `body` throws.
+    /// - Throws: ``ConsoleFailure`` while another one is checked, and the error of `body`.
     func work<Result>(_ body: () throws -> Result) throws -> Result {
         let isFree = isBusy.withLock { isBusy in
             defer { isBusy = true }

@@ -85,7 +85,7 @@ extension APIRequest where Answer == PublicAddressReport {
 extension APIRequest where Answer == DiscoverReport {
     /// In one network or in every one.
     package static func discover(_ network: NetworkName?) -> Self {
-        // The first one who is found is not all of them.
+        // The first member found is not all of them.
         Self(.get, "networks/{network}/discovered", segment(network), requiredPeers: .everybody)
     }
 }

@@ -69,7 +69,7 @@ extension APIRequest where Answer == DeviceAnswerReport {
 }
 
 extension APIRequest where Answer == DeviceSetUpReport {
-    /// Takes what the new device was answered.
+    /// Applies the answer to the new device.
     package static func setUpDevice(_ text: String) -> Self {
         Self(.post, "device/setup", body: TextForm(text: text))
     }

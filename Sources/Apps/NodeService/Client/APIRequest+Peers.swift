@@ -48,9 +48,9 @@ extension APIRequest where Answer == FileSentReport {
 }
 
 extension APIRequest where Answer == ServicesReport {
-    /// The services of a peer, or of everybody who is connected and this device.
+    /// The services of a peer, or of all connected peers and this device.
     package static func services(_ peer: PeerName?, network: NetworkName?) -> Self {
-        // The first one who is found is not all of them.
+        // The first peer connected is not all of them.
         Self(.get, "services", query: ["peer": peer?.text, "network": network?.text], requiredPeers: .everybody)
     }
 }

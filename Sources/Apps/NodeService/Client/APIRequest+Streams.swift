@@ -44,7 +44,7 @@ extension APIRequest where Answer == CircleReport {
         Self(.post, "circle/devices/{peer}", ["peer": device.text], requiredPeers: .peer(device))
     }
 
-    /// Lets another device of this person give the circle to this one.
+    /// Permits another device of this person to give the circle to this one.
     package static func expectDevice(_ device: PeerName) -> Self {
         Self(.post, "circle/devices/{peer}/expect", ["peer": device.text])
     }

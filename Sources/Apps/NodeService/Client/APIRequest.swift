@@ -7,7 +7,7 @@ internal import RunarNode
 /// The static functions make the requests of the commands. A network that is nil is written `-`: the only one, or all.
 package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     let method: ConsoleRoute.Method
-    /// The path below ``NodeAPI/prefix``, with `{name}` where a parameter stands.
+    /// The path below ``NodeAPI/prefix``, with `{name}` for a parameter.
     let template: String
     let parameters: [String: String]
     let query: [String: String]

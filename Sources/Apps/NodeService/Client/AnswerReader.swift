@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads the answer to a request as it comes.
+/// Reads the answer to a request incrementally.
 struct AnswerReader<Answer: Decodable & Sendable>: Sendable {
     /// The longest line or report.
     private static var byteLimit: Int { 64 << 20 }

@@ -1,4 +1,4 @@
-/// Several values whose members stand in one JSON object.
+/// Several values whose members are merged in one JSON object.
 struct Joined<each Part> {
     let parts: (repeat each Part)
 

@@ -1,6 +1,6 @@
 internal import Console
 
-// A command whose own process has the node asks the same routes, without a socket.
+// A command whose own process has the node uses the same routes, without a socket.
 extension NodeAPI {
     /// Answers a request as the running node of a home would.
     ///
@@ -51,7 +51,7 @@ extension NodeAPI {
                 end.finish()
             }
             for await end in ends {
-                // A receiver of updates that fails ends the stream, as a client does that has gone.
+                // A receiver of updates that fails ends the stream, as a disconnected client does.
                 if case .failure = end { group.cancelAll() }
                 return try end.get()
             }

@@ -5,10 +5,10 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import Platform
 
-/// Asks the node that already runs on a home, by HTTP over the socket there.
+/// A client of the node that runs on a home, by HTTP over the socket in it.
 ///
-/// A request may take as long as it needs. While no answer comes, the client checks at regular intervals whether
-/// the node answers anything.
+/// A request has no time limit. Until the answer arrives, the client checks at regular intervals whether the node answers at
+/// all.
 package struct NodeClient: Sendable {
     /// The time between two checks, and the time that a node has for each.
     package static let patience = Duration.seconds(5)
@@ -28,9 +28,9 @@ package struct NodeClient: Sendable {
         Posix.close(descriptor)
     }
 
-    /// Sends the request and returns what the node answers.
+    /// Sends the request and returns the node's answer.
     ///
-    /// - Throws: ``CommandFailure`` of the node, or that it went away or does not answer; a ``CommandFailure`` of
+    /// - Throws: ``CommandFailure`` of the node, or if it disconnects or does not answer; a ``CommandFailure`` of
     ///   `onUpdate`.
     package func perform<Answer>(
         _ request: APIRequest<Answer>,
@@ -76,9 +76,9 @@ package struct NodeClient: Sendable {
         return true
     }
 
-    /// Returns what `body` returns, or nil after `limit`.
+    /// Returns the result of `body`, or nil after `limit`.
     ///
-    /// The time in which the machine sleeps does not count.
+    /// Time asleep does not count.
     private func within<Success: Sendable>(
         _ limit: Duration,
         _ body: @escaping @Sendable () async throws -> Success

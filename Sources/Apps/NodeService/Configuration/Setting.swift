@@ -54,7 +54,7 @@ package enum Setting: String, CaseIterable, Codable, Sendable {
     /// Whether it is about the keys, and not about how the node runs.
     package var isOfKeys: Bool { self == .passphraseFile || self == .keyFile }
 
-    /// Whether it goes to another machine with a backup: it names no path and no address of this one.
+    /// Whether a backup includes it: it names no path and no address of this machine.
     var isPortable: Bool {
         switch self {
         case .listen, .acceptFiles, .console, .consoleLan, .passphraseFile, .keyFile: false

@@ -5,7 +5,7 @@ internal import Logging
 internal import Node
 internal import Platform
 
-/// The settings in effect, each with the place it comes from: flag before environment before file before default.
+/// The settings in effect, each with its origin: flag before environment before file before default.
 package struct Settings: Sendable {
     /// The origin of a value.
     package enum Source: String, CaseIterable, Codable, Sendable {

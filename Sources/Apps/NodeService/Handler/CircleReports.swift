@@ -118,7 +118,7 @@ package struct CircleReport: Report, Hashable {
     /// The text form of the own card.
     package let card: String?
     package let people: [PersonReport]
-    /// The streams without the conversations; those that this person left come last.
+    /// The streams without the conversations; those that this person left are last.
     package let streams: [StreamReport]
     /// The devices of this device's person; none before there is a profile.
     let devices: [Device]

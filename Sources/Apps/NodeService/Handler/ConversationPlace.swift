@@ -1,6 +1,6 @@
 internal import Circle
 
-/// The place of thoughts that a name stands for.
+/// The place of thoughts to which a name resolves.
 enum ConversationPlace: Hashable, Sendable {
     /// The conversation with a person.
     case person(PublicID)

@@ -17,7 +17,7 @@ final class FileOffers: Sendable {
         let directory: String?
         /// Asks a person; nil if there is none.
         let ask: (@Sendable (FileOfferReport) -> Void)?
-        /// Whether there is a person now who could be asked.
+        /// Whether a person is present who can answer.
         var isPresent: @Sendable () -> Bool = { true }
         /// Called when an offer has ended.
         var settled: @Sendable (Int, Outcome) -> Void = { _, _ in }
@@ -68,7 +68,7 @@ final class FileOffers: Sendable {
         )
     }
 
-    /// Lets a listener take files until ``remove(_:)``.
+    /// Adds a listener, which decides on files until ``remove(_:)``.
     func add(_ listener: Listener) -> Int {
         state.withLock { state in
             state.next += 1

@@ -42,7 +42,7 @@ struct InvitationFlow: Sendable {
     let network: NetworkInfo
     let tell: RequestHandler.Tell
 
-    /// Returns who was admitted; `events` began before the invitation did.
+    /// Returns the admitted peer; `events` began before the invitation did.
     ///
     /// - Throws: ``CommandFailure`` when the invitation or the request ended without an admission.
     func run(_ events: AsyncStream<NodeEvent>) async throws -> AdmissionReport {

@@ -34,8 +34,8 @@ package struct PeersReport: HintingReport {
         let address: String?
         /// The member that relays them otherwise, in padded base64, if it is known.
         let relay: String?
-        /// `localNetwork` if it is heard nearby now, `address` if a person gave one, `hashTable` if nothing but a hash
-        /// table names it; else it dialled this device or was met before.
+        /// `localNetwork` if it announces itself on the local network now, `address` if a person entered one, `hashTable` if
+        /// only a hash table names it; else it dialled this device or was met before.
         let foundBy: [String]
         /// The last time at which it was connected, in seconds since 1970: now if it is; nil for never.
         let lastSeen: UInt64?
@@ -159,7 +159,7 @@ package struct SentReport: Report {
     package var lines: [String] { ["delivered"] }
 }
 
-/// The outcome of a message to everybody.
+/// The outcome of a message to all connected peers.
 package struct BroadcastReport: Report {
     /// A peer that did not confirm the message.
     struct Failure: Codable, Hashable, Sendable {

@@ -35,7 +35,7 @@ package struct DeleteReport: Report, Hashable {
     let key: String
     /// The number of the deletion among the versions.
     let version: UInt64
-    /// Other members that know.
+    /// The number of other members that hold it.
     let holders: Int
 
     package var lines: [String] {
@@ -70,7 +70,7 @@ package struct RecordReport: Codable, Hashable, Sendable {
 
     /// The value itself.
     package var value: [UInt8] {
-        // Our own base64 can be read; a node of another version might write what cannot.
+        // Base64 of this version is valid; a node of another version might send text that is not.
         text.map { Array($0.utf8) } ?? (try? base64.map { try Base64.decode($0) }) ?? []  // see above
     }
 

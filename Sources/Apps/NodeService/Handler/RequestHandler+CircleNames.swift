@@ -33,7 +33,7 @@ extension RequestHandler {
         try Self.choose(name.text, among: people { $0.trust != .none }, .person).id
     }
 
-    /// Finds a person of whom this device may know no more than the id.
+    /// Finds a person, of whom this device may have only the id.
     ///
     /// - Throws: ``CommandFailure`` if several people match, or none and it is no id.
     func resolveAnyone(_ name: PersonName) throws -> PublicID {
@@ -80,7 +80,7 @@ extension RequestHandler {
     private static func choose(_ text: String, among candidates: [Candidate], _ kind: Kind) throws -> ConversationPlace
     {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        // An id wins over names: a person whose name is the id of another one must not hide that one.
+        // An id has precedence over names: a person whose name is the id of another one must not hide that one.
         if let match = candidates.first(where: { $0.id == text }) { return match.place }
         let named = candidates.filter { $0.name == text }
         let isLong = text.count >= fewestCharacters

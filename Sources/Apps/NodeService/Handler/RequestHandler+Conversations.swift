@@ -120,7 +120,7 @@ extension RequestHandler {
 }
 
 extension ConversationPlace {
-    /// Whether a report of it changes with a person; the people of a stream come and go.
+    /// Whether its report changes with a person; for a stream always, because people join and leave.
     fileprivate func concerns(_ person: PublicID) -> Bool {
         switch self {
         case .person(let id): id == person

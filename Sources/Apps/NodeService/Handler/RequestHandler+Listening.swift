@@ -24,7 +24,7 @@ extension RequestHandler {
             for await (peer, services) in group { found[peer] = services }
         }
         let services = peers.flatMap { peer in
-            // A registry names what others offer, too, and of that no time: it stands in their own.
+            // A registry lists offers of others, too, without a time; those are in their own lists.
             (found[peer] ?? []).filter { !$0.servicePath.hasPrefix("$") && $0.registeredAt != nil }.map { service in
                 ServicesReport.Offer(
                     peerId: peer.base64Encoded,
@@ -94,14 +94,15 @@ extension RequestHandler {
         )
         await tell(.serving(ready))
         for await update in updates { await tell(update) }
-        // The other process has gone: nothing answers any longer, neither these requests nor later ones.
+        // The other process has disconnected: neither these requests nor later ones get an answer.
         served.end()
         try await node.removeService(path)
     }
 
     /// Passes a request to the other process and waits for its answer.
     ///
-    /// - Throws: ``RunarError``, ``RunarErrorCode/serviceNotRunning`` once that process has gone; `CancellationError`.
+    /// - Throws: ``RunarError``, ``RunarErrorCode/serviceNotRunning`` once that process has disconnected;
+    ///   `CancellationError`.
     private static func pass(
         _ request: RunarRequest,
         of action: String,

@@ -31,7 +31,7 @@ extension RequestHandler {
         return peer.peer
     }
 
-    /// The peers with exactly this label; else those with the label in another case; else those whose ids begin so.
+    /// The peers with exactly this label; else those with the label in another case; else those whose ids begin with it.
     private static func matches(
         of text: String,
         among peers: [(peer: PeerId, label: String?)]
@@ -154,7 +154,7 @@ extension RequestHandler {
 
     /// Returns the failure of a request; for a revoked device the revocation, since no other advice helps.
     func failure(_ error: any Error, in network: NetworkName?) -> CommandFailure {
-        let network = try? revokedNetwork(behind: error, network)  // nil: the error stands
+        let network = try? revokedNetwork(behind: error, network)  // nil: the error itself is reported
         if let network { return CommandFailure(revokedFrom: network) }
         guard case NodeError.unreachable(let peer, _) = error else { return CommandFailure(error) }
         let known = try? node.knownPeers().first { $0.peerId == peer }  // nil: the id alone

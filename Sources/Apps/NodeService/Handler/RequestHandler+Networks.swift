@@ -143,7 +143,7 @@ struct JoinTexts {
     private(set) var metadata: NetworkMetadata?
     private(set) var token: AccessToken?
 
-    /// Reads them whatever stands between them.
+    /// Reads them, ignoring any text in between.
     ///
     /// - Throws: ``CommandFailure`` with the expected form.
     init(_ text: String) throws {
@@ -242,7 +242,7 @@ extension RequestHandler {
         )
     }
 
-    /// With everybody in it.
+    /// With all of its members.
     func networkDetail(_ name: NetworkName?) throws -> NetworkView {
         let network = try resolve(name)
         var view = try view(of: network, revokedNetworks())

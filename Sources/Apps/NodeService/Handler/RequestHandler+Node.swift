@@ -5,7 +5,7 @@ internal import Platform
 internal import RunarNode
 internal import Traversal
 
-// How the node stands.
+// The state of the node.
 extension RequestHandler {
     /// Memberships that end sooner are worth a warning; a token that lasts longer was renewed long before.
     private static let warningSeconds: UInt64 = 7 * 86_400
@@ -152,7 +152,7 @@ extension RequestHandler {
     }
 
     private static func size(of path: String) -> Int {
-        let facts = try? FileManager.default.attributesOfItem(atPath: path)  // gone: see above
+        let facts = try? FileManager.default.attributesOfItem(atPath: path)  // removed: see above
         guard facts?[.type] as? FileAttributeType == .typeRegular else { return 0 }
         return (facts?[.size] as? NSNumber)?.intValue ?? 0
     }

@@ -6,7 +6,7 @@ internal import RunarNode
 
 // Peers, messages and files.
 extension RequestHandler {
-    /// The connected peers, or all that are known or heard nearby; or one of them.
+    /// The connected peers, all known and nearby ones, or one of them.
     func peers(all: Bool, only wanted: PeerId? = nil) throws -> PeersReport {
         let networks = try node.networks()
         let connected = networks.map { Set(node.connectedPeers(in: $0.networkId)) }
@@ -204,7 +204,7 @@ extension RequestHandler {
         to peer: PeerId,
         _ tell: @escaping Tell
     ) async throws -> FileSentReport {
-        // The time until the person there accepts is not the speed of the line.
+        // The wait for the recipient's consent does not count for the transfer rate.
         let began = Locked<ContinuousClock.Instant?>(nil)
         let (steps, continuation) = AsyncStream.makeStream(of: FileProgress.self, bufferingPolicy: .bufferingNewest(1))
         async let sending: SentFile = {

@@ -4,7 +4,7 @@ internal import Identity
 internal import Kademlia
 internal import RunarNode
 
-// Values in the networks' hash tables, and who is found there.
+// Values in the networks' hash tables, and the members found in them.
 extension RequestHandler {
     func put(
         _ value: Data,
@@ -70,7 +70,7 @@ extension RequestHandler {
         )
     }
 
-    /// The members that are heard nearby or answer in the hash table.
+    /// The members that announce themselves nearby or answer in the hash table.
     func discover(in name: NetworkName?) async throws -> DiscoverReport {
         let networks = try name.map { [try resolve($0)] } ?? node.networks()
         guard !networks.isEmpty else {

@@ -35,7 +35,7 @@ extension RequestHandler {
 
     // MARK: Devices
 
-    /// Lets another device of this person give the circle to this one.
+    /// Permits another device of this person to give the circle to this one.
     func expectDevice(_ device: PeerName) throws -> CircleReport {
         try circle().expectDevice(resolve(device))
         return try circleReport()

@@ -78,7 +78,8 @@ package final class RequestHandler: Sendable {
         }
     }
 
-    /// Lets peers exchange keys and send sealed messages; a node whose pools are damaged does without.
+    /// Opens the one-time keys, so that peers can exchange keys and send sealed messages; if they are damaged, the node runs
+    /// without.
     func openKeyStores() {
         do {
             _ = try keyStores()
@@ -99,7 +100,7 @@ package final class RequestHandler: Sendable {
         }
     }
 
-    /// Lets people ask for trust and send thoughts; a node whose circle is damaged does without.
+    /// Opens the circle, so that people can ask for trust and send thoughts; if it is damaged, the node runs without.
     func openCircle() {
         do {
             _ = try circle()

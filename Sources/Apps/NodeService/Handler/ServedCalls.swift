@@ -10,12 +10,12 @@ final class ServedCalls: Sendable {
 
     private let state = Locked(State())
 
-    /// The failure of a request whose process has gone.
+    /// The failure of a request whose process has disconnected.
     static func gone(_ path: String) -> RunarError {
         .failure(.serviceNotRunning, message: "the program that offers the service has ended", context: path)
     }
 
-    /// Adds a request, which `end` ends without an answer; false once the process has gone.
+    /// Adds a request, which `end` ends without an answer; false once the process has disconnected.
     func add(_ number: Int, ending end: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             guard !state.hasEnded else { return false }

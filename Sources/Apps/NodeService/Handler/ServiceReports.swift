@@ -5,7 +5,7 @@ package import RunarNode
 
 /// Which services there are.
 package struct ServicesReport: HintingReport {
-    /// A service and who offers it.
+    /// A service and its provider.
     struct Offer: Codable, Sendable {
         let peerId: String
         /// The label that this device's person gave to the peer; nil for this device.
@@ -42,7 +42,7 @@ package struct CalledReport: Report {
     package let result: RunarValue?
     /// The answer in base64, if it is not.
     let base64: String?
-    /// The answer as it came.
+    /// The raw answer.
     package let text: String?
 
     init(path: String, answer: Data) {

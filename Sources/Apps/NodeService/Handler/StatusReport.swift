@@ -49,7 +49,7 @@ package struct StatusReport: HintingReport {
         }
     }
 
-    /// Whether a network's events come and go.
+    /// Whether a network's events are exchanged.
     struct Events: Codable, Hashable, Sendable {
         let networkId: String
         let networkName: String

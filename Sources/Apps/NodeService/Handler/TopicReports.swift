@@ -24,7 +24,7 @@ package struct SubscribedReport: Codable, Hashable, Sendable {
     let networkId: String
     let networkName: String
     let topic: String
-    /// Whether no member is connected from which events could come.
+    /// Whether events can arrive from no connected member.
     let isIsolated: Bool
 
     package var lines: [String] {

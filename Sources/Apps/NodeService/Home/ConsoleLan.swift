@@ -92,7 +92,7 @@ package final class ConsoleLan: Sendable {
 
     /// Switches it on at a port, or off, and keeps that in the home's file.
     ///
-    /// - Throws: ``CommandFailure`` when a flag or a variable decides, or the port cannot be had; ``FileError``.
+    /// - Throws: ``CommandFailure`` when a flag or a variable has precedence, or the port is not available; ``FileError``.
     func change(to port: UInt16?) async throws {
         try report.source.checkChange(of: .consoleLan)
         if let port, let current = currentPlace {
@@ -113,7 +113,7 @@ package final class ConsoleLan: Sendable {
 
     /// Returns once it is at this port, or off: then the port is closed and so is every connection.
     ///
-    /// - Throws: ``CommandFailure`` when the port cannot be had; it is off then.
+    /// - Throws: ``CommandFailure`` when the port is not available; it is off then.
     private func set(_ port: UInt16?) async throws(CommandFailure) {
         let outcome = Promise<Result<Void, CommandFailure>>()
         portChangeContinuation.yield(PortChange(port: port, outcome))

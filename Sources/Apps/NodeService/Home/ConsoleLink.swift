@@ -34,7 +34,7 @@ struct ConsoleLink: Sendable {
         try AtomicFile.write(Array(page.utf8), to: path)
     }
 
-    /// Returns the address that signs a browser in; browsers never send what is behind `#`.
+    /// Returns the address that signs a browser in; browsers never send the fragment behind `#`.
     static func address(_ address: String, _ secret: String) -> String { "\(address)#secret=\(secret)" }
 
     /// Whether a name in a home is that of such a file.
@@ -44,7 +44,7 @@ struct ConsoleLink: Sendable {
         try? SystemFileSystem().remove(path)  // its secret is used or has expired
     }
 
-    /// Removes what a node that died left in its home.
+    /// Removes the files that a killed node left in its home.
     static func removeAll(in home: DataDirectory) {
         let files = SystemFileSystem()
         let names = (try? files.names(in: home.path)) ?? []  // then there is nothing to tidy up

@@ -1,4 +1,4 @@
-/// Closes a descriptor when its last user is gone, so that its number is not given to another file before.
+/// Closes a descriptor when its last user is released, so that its number is not reused for another file before.
 package final class DescriptorOwner: Sendable {
     package let descriptor: Int32
 
@@ -6,7 +6,7 @@ package final class DescriptorOwner: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Writes all bytes to a pipe; a reader that has gone is no failure here.
+    /// Writes all bytes to a pipe; a closed reader is no failure here.
     package func write(_ bytes: [UInt8]) { _ = Posix.write(bytes, to: descriptor) }
 
     deinit { Posix.close(descriptor) }

@@ -4,13 +4,13 @@ package import Platform
 ///
 /// Nothing else finds them: their names are random, or belong to a transfer that may never be taken up again.
 package struct Leftovers {
-    /// An upload, a vault that was sealed or opened for the console, and what ``AtomicFile`` had not renamed yet.
+    /// An upload, a vault that was sealed or opened for the console, and a temporary file of ``AtomicFile``.
     private static let prefixes = [".console.upload-", ".vault-", "..vault-"]
     private static let unfinished = ".writing-"
     /// The end of a partial file, after 32 hexadecimal digits of the content.
     private static let partialSuffix = ".part"
     private static let digitCount = 32
-    /// A sender takes up a transfer within this time, or begins anew.
+    /// A sender resumes a transfer within this time, or begins again.
     private static let partialSeconds: UInt64 = 86_400
 
     private let fileSystem = SystemFileSystem()
@@ -53,7 +53,7 @@ package struct Leftovers {
     }
 
     private func names(in directory: String) -> [String] {
-        (try? fileSystem.names(in: directory)) ?? []  // a directory that is not there has nothing left in it
+        (try? fileSystem.names(in: directory)) ?? []  // a missing directory has no leftovers
     }
 
     static func isLeftover(_ name: String) -> Bool {

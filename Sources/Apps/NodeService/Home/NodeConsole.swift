@@ -8,7 +8,7 @@ internal import RunarNode
 
 /// The console of a running node: for browsers of this machine, and for programs that have its token.
 package final class NodeConsole: Sendable {
-    /// The file of the token: a process that may read the home may do what its person may.
+    /// The file of the token: a process that may read the home has the rights of its person.
     package static let tokenName = HomeFile.consoleToken.rawValue
     private static let tokenByteCount = 32
     private static let tokenFileByteLimit = 256
@@ -62,7 +62,7 @@ package final class NodeConsole: Sendable {
     /// Serves until the task is cancelled; `onReady` gets the address once the console, and the one for the local network if
     /// it is on, serve.
     ///
-    /// - Throws: ``CommandFailure`` when a port cannot be had.
+    /// - Throws: ``CommandFailure`` when a port is not available.
     package func run(for handler: RequestHandler, onReady: @escaping @Sendable (String) -> Void) async throws {
         ConsoleLink.removeAll(in: home)
         let routes = routes(for: handler)

@@ -31,9 +31,9 @@ package struct NodeSocket: Sendable {
         Posix.unlink(path)
     }
 
-    /// Serves until the task is cancelled; `onReady` is called when commands are heard.
+    /// Serves until the task is cancelled; `onReady` is called when commands can connect.
     ///
-    /// - Throws: ``CommandFailure`` when the socket cannot be had.
+    /// - Throws: ``CommandFailure`` when the socket is not available.
     package func run(onReady: @escaping @Sendable () -> Void) async throws {
         let api = NodeAPI(handler)
         var random = SystemRandom()

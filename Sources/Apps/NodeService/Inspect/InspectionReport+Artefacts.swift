@@ -6,9 +6,9 @@ internal import Identity
 extension InspectionReport {
     private static let pemBegin = Array("-----BEGIN ".utf8)
 
-    /// Finds out what the content of a file is, and whether it counts at `now`, in seconds since 1970.
+    /// Identifies the content of a file, and whether it is valid at `now`, in seconds since 1970.
     ///
-    /// - Throws: ``IdentityError`` or ``NodeCertificateError`` when it is nothing of ours.
+    /// - Throws: ``IdentityError`` or ``NodeCertificateError`` when it has none of the known formats.
     package init(_ bytes: [UInt8], at now: UInt64) throws {
         if bytes.starts(with: Self.pemBegin) {
             let text = String(decoding: bytes, as: UTF8.self)

@@ -1,6 +1,6 @@
 package import NanoTDF
 
-/// Checks what needs no key of the parts of a file: that they continue each other, and each signature.
+/// Checks the parts of a file that need no key: their order, and each signature.
 package struct PartsCheck {
     private let first: NanoTDF
     /// The number of parts.

@@ -97,7 +97,8 @@ package enum Posix {
     /// The error code of a write that no process can read.
     package static let noReader = EPIPE
 
-    /// Waits until the reader of a pipe or socket has gone, or a terminal was closed; false for a file that has no reader.
+    /// Waits until the reader of a pipe or socket has closed it, or a terminal was closed; false for a file without a
+    /// reader.
     package static func waitForDeparture(ofReader descriptor: Int32) -> Bool {
         // Errors and the end are reported without being asked for.
         var reader = pollfd(fd: descriptor, events: 0, revents: 0)
@@ -207,7 +208,7 @@ package enum Posix {
         }
     }
 
-    /// The milliseconds between two looks at a group of processes, whose end the system does not report.
+    /// The milliseconds between two checks of a group of processes, whose end the system does not report.
     private static let groupPause: Int32 = 10
 
     /// Leaves the handling of interruptions to signal sources, and pipes without readers to error codes.

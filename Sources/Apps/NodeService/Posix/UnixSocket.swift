@@ -14,7 +14,7 @@ package enum UnixSocket {
         unsafe withAddress(path) { address, length in unsafe Libc.connect(descriptor, address, length) == 0 }
     }
 
-    /// The user at the other end, as the kernel knows it.
+    /// The user at the other end, according to the kernel.
     static func peerUser(of descriptor: Int32) -> UInt32? { Libc.peerUser(of: descriptor) }
 
     /// Sends one datagram to the socket of that name; returns false if it is not accepted at once.

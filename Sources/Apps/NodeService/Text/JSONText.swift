@@ -23,7 +23,7 @@ package enum JSONText {
 
     /// Escapes the characters of a JSON text that are not visible.
     ///
-    /// Outside its strings JSON of ours has none of them, and the standard demands escapes only below U+0020.
+    /// JSON written by this program has none of them outside of strings, and the standard demands escapes only below U+0020.
     package static func shown(_ json: String) -> String {
         guard !json.unicodeScalars.allSatisfy(PlainText.isPlain) else { return json }
         var result = ""

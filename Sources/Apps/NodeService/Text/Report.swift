@@ -4,5 +4,5 @@ package protocol Report: Codable, Sendable {
     var lines: [String] { get }
 }
 
-/// A report whose lines advise commands.
+/// A report whose lines suggest commands.
 package protocol HintingReport: Report {}

@@ -15,7 +15,7 @@ indirect enum Schema: Hashable, Sendable {
     case numberChoice([Int64])
     case constant(String)
     case array(Schema)
-    /// An object whose names are free.
+    /// An object with arbitrary names.
     case map(Schema)
     case object(ObjectSchema)
     case null(or: Schema)
@@ -54,7 +54,7 @@ indirect enum Schema: Hashable, Sendable {
     }
 }
 
-/// An object whose names are known.
+/// An object with fixed names.
 struct ObjectSchema: Hashable, Sendable {
     /// A member.
     struct Field: Hashable, Sendable {
@@ -63,7 +63,7 @@ struct ObjectSchema: Hashable, Sendable {
         let isRequired: Bool
     }
 
-    /// The name of its type, nil for one that stands where it is used.
+    /// The name of its type, nil for an inline schema.
     var name: String?
     var fields: [Field]
     /// Whether other members are permitted, too.

@@ -92,7 +92,7 @@ enum SchemaReader {
     }
 }
 
-/// A container, whose schema is made of that of its elements.
+/// A container, whose schema is derived from that of its elements.
 private protocol ElementSchema {
     static func readElement() throws -> (schema: Schema, value: any Decodable)
 }
@@ -118,7 +118,7 @@ extension Optional: ElementSchema where Wrapped: Decodable {
 /// A decoder that has nothing, and notes the members that are asked for.
 private final class FieldRecorder: Decoder {
     private(set) var fields: [ObjectSchema.Field] = []
-    /// The members that may be missing: the one who reads them asked first.
+    /// The members that may be missing: the decoder checked their presence first.
     private var optional: Set<String> = []
 
     let codingPath: [any CodingKey] = []
