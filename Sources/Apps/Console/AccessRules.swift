@@ -2,10 +2,10 @@ package import Identity
 
 /// The checks of `Host` and origin that a request passes before its token is looked at.
 ///
-/// Any program of this machine, and any page in a browser on it, can connect to a port of the loopback interface, and
-/// any device of the local network to a port that is open to it. So the address that a request names must be this
-/// machine's own, which stops names that an attacker points there (DNS rebinding), and a page of another origin is
-/// refused. What is not public also needs a token, which a browser never sends by itself: ``ConsoleSessions``.
+/// Any program of this machine, and any page in a browser on it, can connect to a port of the loopback interface, and any
+/// device of the local network to a port that is open to it. So the address that a request names must be this machine's own,
+/// which defeats names that an attacker points to it (DNS rebinding), and a page of another origin is refused. Private
+/// content also needs a token, which a browser never sends by itself: ``ConsoleSessions``.
 package struct AccessRules: Sendable {
     /// The properties of a request that the rules check.
     package struct Request: Hashable, Sendable {
@@ -14,7 +14,7 @@ package struct AccessRules: Sendable {
         package var origin: String?
         /// The `Sec-Fetch-Site` field, with which a browser relates the requesting page to this server.
         package var fetchSite: String?
-        /// Our end of the connection that it came by.
+        /// The local end of its connection.
         package var localAddress: SocketAddress?
 
         package init(
@@ -96,8 +96,8 @@ package struct AccessRules: Sendable {
 package enum Neighbourhood {
     /// Whether `peer` belongs to the local network of a machine that has the addresses `own`.
     ///
-    /// Included are this machine, private and link-local addresses, and IPv6 addresses that share a /64 prefix with
-    /// one of ours. The shared address space of providers (RFC 6598) is not included.
+    /// Included are this machine, private and link-local addresses, and IPv6 addresses that share a /64 prefix with one of
+    /// `own`. The shared address space of providers (RFC 6598) is not included.
     package static func includes(_ peer: IPAddress, own: () -> [IPAddress]) -> Bool {
         let peer = peer.unmapped.withoutScope
         if peer.isLoopback || peer.isLinkLocal { return true }

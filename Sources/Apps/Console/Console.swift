@@ -63,12 +63,12 @@ package struct Console: Sendable {
         }
     }
 
-    /// Connections at a time: some pages of a person and some programs.
+    /// Concurrent connections: some pages of a person and some programs.
     private static let connectionLimit = 64
-    /// Some pages and programs need one thread; without a word the library starts one for each core of the machine.
+    /// Some pages and programs need one thread; by default the library starts one for each core of the machine.
     private static let sparesThreads: Void = { NIOSingletons.groupLoopCountSuggestion = 1 }()
 
-    /// Lets the network library use one thread; call it before anything else uses that library.
+    /// Limits the network library to one thread; call it before the first use of that library.
     package static func spareThreads() { _ = sparesThreads }
 
     let configuration: Configuration
@@ -79,7 +79,7 @@ package struct Console: Sendable {
 
     /// Serves until the task is cancelled; `onReady` gets the port.
     ///
-    /// - Throws: ``ConsoleError`` when the port cannot be had.
+    /// - Throws: ``ConsoleError`` when the port is not available.
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
         switch configuration.place {
         case .socket(let path, _):
@@ -108,7 +108,7 @@ package struct Console: Sendable {
         let responder = ConsoleResponder(configuration)
         let listener = Locked<(any Channel)?>(nil)
         var logger = configuration.logger
-        // Its own words about starting and stopping are for people who know it.
+        // The library's own messages about starting and stopping are for its developers.
         logger.logLevel = max(logger.logLevel, .warning)
         let origin = configuration.place.origin
         Self.spareThreads()
@@ -174,7 +174,7 @@ struct ConsoleContext: RequestContext {
     }
 }
 
-/// Why the console cannot be there.
+/// A failure of the console to start.
 package enum ConsoleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system does not give the address and port, or the path of the socket.
     case cannotListen(place: String, reason: String)

@@ -4,7 +4,7 @@ internal import Foundation
 package enum ConsoleAnswer: Sendable {
     /// A JSON text.
     case json([UInt8], status: Int = 200)
-    /// A JSON text, and an action for when it was written or the client is gone: one that ends the server.
+    /// A JSON text, and an action that runs once it was written or the client disconnected: one that ends the server.
     case last([UInt8], then: @Sendable () -> Void)
     case text(String, contentType: String = "text/plain; charset=utf-8")
     /// JSON texts, one per line, sent as they are produced; the task is cancelled when the client stops reading.
@@ -28,7 +28,7 @@ package struct ConsoleLines: Sendable {
         self.put = put
     }
 
-    /// Writes a JSON text as a line and returns once the client has room for more; false when it is gone.
+    /// Writes a JSON text as a line and returns once the client has room for more; false when it has disconnected.
     @discardableResult
     package func write(_ json: [UInt8]) async -> Bool { await put(json) }
 }

@@ -70,7 +70,7 @@ enum ConsoleResponse {
         }
     }
 
-    /// Lines as they come.
+    /// Lines as they are written.
     static func lines(_ body: ResponseBody) -> Response {
         var fields = common(policy: closedPolicy)
         fields[.cacheControl] = "no-store"

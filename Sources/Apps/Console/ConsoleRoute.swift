@@ -29,7 +29,7 @@ package struct ConsoleRoute: Sendable {
     /// The path, with `{name}` for a segment that is passed to the handler: `/api/v1/networks/{network}`.
     package let template: String
     package let body: Body
-    /// Whether the task that answers is cancelled when the client disconnects; else it does what it was asked to.
+    /// Whether the task that answers is cancelled when the client disconnects; otherwise it completes the request.
     package let endsWithClient: Bool
     package let answer: Answerer
 
@@ -72,7 +72,7 @@ package struct ConsoleRequest: Sendable {
         /// The local network.
         case network
 
-        /// Whether the request comes from a process of the node's own user.
+        /// Whether the request was sent by a process of the node's own user.
         package var isOfUser: Bool {
             switch self {
             case .thisProcess, .socket: true
@@ -87,7 +87,7 @@ package struct ConsoleRequest: Sendable {
     package subscript(name: String) -> String { parameters[name] ?? "" }
 }
 
-/// A file that came with a request.
+/// The content of a request in a file.
 package struct ConsoleFile: Hashable, Sendable {
     package let path: String
     package let byteCount: UInt64

@@ -10,7 +10,7 @@ final class DisconnectHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var promise: EventLoopPromise<Void>?
     private var isGone = false
 
-    /// Calls `body` when the client goes, at once if it is gone.
+    /// Calls `body` when the client disconnects, at once if it has.
     static func whenGone(from channel: any Channel, _ body: @escaping @Sendable () -> Void) {
         let disconnection = channel.eventLoop.flatSubmit {
             do {

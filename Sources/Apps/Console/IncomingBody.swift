@@ -62,7 +62,7 @@ final class IncomingBody: @unchecked Sendable {
         return ConsoleFile(path: path, byteCount: byteCount)
     }
 
-    /// Reads the rest and forgets it; false when there is too much of it, or when it will not come.
+    /// Reads and discards the rest; false when it is too long, or does not arrive.
     func discard() async -> Bool {
         if isAtEnd || length == 0 { return true }
         guard !awaitsAnswer, byteCount <= Self.discardByteLimit else { return false }

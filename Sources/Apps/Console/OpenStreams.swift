@@ -1,6 +1,6 @@
 internal import Concurrency
 
-/// Answers that last, so that what ends their session or their server ends them too.
+/// Long-lived answers, which end together with their session or their server.
 final class OpenStreams: Sendable {
     private struct State {
         var ends: [UInt64: @Sendable () -> Void] = [:]

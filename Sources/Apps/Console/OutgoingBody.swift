@@ -6,7 +6,7 @@ internal import Platform
 
 /// Bodies of answers that are longer than a moment.
 enum OutgoingBody {
-    /// Bytes of a file that are held at a time.
+    /// Bytes of a file that are held concurrently.
     private static let partByteCount = 256 * 1024
 
     private struct Line: Sendable {

@@ -11,11 +11,11 @@ package struct PageTable: Sendable {
         package let path: String
         package let contentType: String
         package let bytes: [UInt8]
-        /// Stands for the content, in quotation marks as in the field `ETag`.
+        /// Identifies the content, in quotation marks as in the field `ETag`.
         package let tag: String
     }
 
-    /// A file as it goes to a browser.
+    /// A file as sent to a browser.
     struct Answer: Sendable {
         let bytes: [UInt8]
         /// The value of `Content-Encoding`; nil if the bytes are those of the file.

@@ -1,8 +1,8 @@
 internal import Bytes
 
-/// Text in addresses, where `%` and two digits stand for a byte (RFC 3986).
+/// Text in addresses, where `%` and two digits encode a byte (RFC 3986).
 package enum PercentText {
-    /// The text that is meant; nil if it is broken or no UTF-8.
+    /// Decodes a text; nil if it is malformed or no UTF-8.
     static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

@@ -14,7 +14,7 @@ struct RouteAnswerer: Sendable {
     /// The streamed answers of this server.
     let streams: OpenStreams
 
-    /// Reads what comes with a request and answers it.
+    /// Reads the body of a request and answers it.
     ///
     /// - Throws: ``ConsoleFailure``.
     func answer(
@@ -45,7 +45,7 @@ struct RouteAnswerer: Sendable {
         let cleanUp: @Sendable () -> Void = {
             if let file { try? SystemFileSystem().remove(file.path) }  // the route may have moved it
         }
-        // Again: the token may have been taken back while the body came.
+        // Again: the token may have been revoked while the body arrived.
         do throws(ConsoleFailure) {
             if route.template != Self.exchangePath { try checkToken(of: request) }
         } catch {

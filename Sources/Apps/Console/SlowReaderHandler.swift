@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Cuts off a client that asks and then does not read what it is sent.
+/// Disconnects a client that sends a request and then does not read the answer.
 ///
 /// The state is touched on the channel's event loop only.
 final class SlowReaderHandler: ChannelInboundHandler, RemovableChannelHandler {

@@ -3,7 +3,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOTLS
 
-/// The TLS 1.3 server side of a channel: decrypts what is read, and encrypts what is written.
+/// The TLS 1.3 server side of a channel: decrypts inbound and encrypts outbound bytes.
 ///
 /// After the handshake it fires `TLSUserEvent.handshakeCompleted`. A failed handshake or a damaged record sends its
 /// alert, fires ``TLSServerError`` and closes the channel. The state is touched on the channel's event loop only.

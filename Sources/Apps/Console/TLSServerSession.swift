@@ -35,8 +35,8 @@ final class TLSServerIdentity: @unchecked Sendable {
     deinit { unsafe ts_identity_free(handle) }
 }
 
-/// The TLS 1.3 state of one connection (RFC 8446), without a socket: bytes of the peer go in, and bytes for the peer
-/// are taken out with ``takePending(_:)``.
+/// The TLS 1.3 state of one connection (RFC 8446), without a socket: it takes bytes of the peer, and bytes for the peer are
+/// taken out with ``takePending(_:)``.
 @safe
 final class TLSServerSession {
     /// The result of a step.
