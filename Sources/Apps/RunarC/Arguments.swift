@@ -3,7 +3,7 @@ internal import Circle
 internal import Essentials
 internal import RunarNode
 
-/// Reads what programs in C pass, and refuses what cannot be.
+/// Reads the arguments of programs in C, and refuses invalid ones.
 enum Arguments {
     static func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(RunarError) -> String {
         guard let text = try unsafe self.optionalText(pointer, name) else { throw self.missing(name) }
@@ -46,7 +46,7 @@ enum Arguments {
         }
     }
 
-    /// A struct that begins with its size, from a program that may know fewer or more fields than this library.
+    /// A struct that begins with its size, from a program whose version may have fewer or more fields than this library.
     static func versioned<Struct>(
         _ pointer: UnsafePointer<Struct>,
         into value: inout Struct,

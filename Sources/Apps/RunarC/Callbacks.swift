@@ -107,7 +107,7 @@ internal import RunarNode
     }
 }
 
-/// Which threads are in a callback at this moment: there nothing waits, because it might wait for itself.
+/// The threads that are in a callback at this moment: a wait on them is skipped, because it might wait for itself.
 enum CallbackThread {
     static var isInside: Bool { callback_thread_is_inside() }
 

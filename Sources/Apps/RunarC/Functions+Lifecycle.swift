@@ -1,4 +1,4 @@
-// The functions of runar.h, which documents them; the compiler holds each against its prototype there.
+// The functions of runar.h, which documents them; the compiler checks each against its prototype.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 internal import CRunar

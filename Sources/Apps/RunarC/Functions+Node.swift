@@ -1,4 +1,4 @@
-// The functions of runar.h, which documents them; the compiler holds each against its prototype there.
+// The functions of runar.h, which documents them; the compiler checks each against its prototype.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import CRunar
@@ -104,7 +104,7 @@ public func runar_node_start(_ node: OpaquePointer?, _ callback: runar_callback?
     unsafe begin(node, Completion(function: callback, context: context)) {
         let handle = try unsafe found(node)
         return { node in
-            // Before peers can ask. A device whose keys cannot be used does without.
+            // Before peers can send requests. A device whose keys cannot be used runs without.
             do {
                 _ = try handle.keyStores()
             } catch {

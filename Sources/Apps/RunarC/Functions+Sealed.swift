@@ -1,4 +1,4 @@
-// The functions of runar_sealed.h, which documents them; the compiler holds each against its prototype there.
+// The functions of runar_sealed.h, which documents them; the compiler checks each against its prototype.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import CRunar
@@ -69,7 +69,7 @@ public func runar_nanotdf_open(
     }
 }
 
-/// The result of `body`, or its error, for a caller who frees it.
+/// The result of `body`, or its error, for a caller that frees it.
 private func dataResult(_ body: () throws -> Data) -> UnsafeMutablePointer<runar_data_result>? {
     do {
         return try unsafe Memory.result(body())

@@ -41,7 +41,7 @@ final class ServiceHandle: Sendable {
 private final class ServiceOwner: Sendable {
     private struct State: Sendable {
         var node = WeakNode(nil)
-        /// Whether it is being added there.
+        /// Whether it is being added to the node.
         var isBeingAdded = false
     }
 
