@@ -20,8 +20,8 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     private let byteLimit: Int
     private let byteCount: @Sendable (Element) -> Int
 
-    /// `capacity` is the number of elements that wait for one listener, `byteLimit` what they may be together; one that
-    /// is alone always has room.
+    /// `capacity` is the number of elements that wait for one listener, `byteLimit` the limit of their total size, which a
+    /// single element may exceed.
     package init(
         capacity: Int,
         byteLimit: Int = .max,
@@ -51,7 +51,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         self.add(.observer, as: { element, _ in transform(element) })
     }
 
-    /// Returns a stream like that of ``listen(as:)`` whose elements the listener confirms one by one.
+    /// Returns a stream like that of ``listen(as:)`` with elements that the listener confirms one by one.
     ///
     /// Elements that expire while they wait are left out.
     package func listenConfirming<Output: Sendable>(

@@ -5,7 +5,7 @@ internal import Transport
 
 /// The connections of a node and the streams that are open on them.
 struct ConnectionTable: Sendable {
-    /// A connection that the core knows.
+    /// A connection of the core.
     struct Entry: Sendable {
         let connection: any Connection
         let outbox: Outbox
@@ -64,7 +64,7 @@ struct ConnectionTable: Sendable {
         return self.entries.count
     }
 
-    /// Makes a stream the control stream of its connection; nil when there is one, or the connection is gone.
+    /// Makes a stream the control stream of its connection; nil when there is one, or the connection has ended.
     ///
     /// - Returns: the promise to fulfil when the stream has been read to its end.
     mutating func claimControlStream(of id: ConnectionId) -> Promise<Void>? {
@@ -99,7 +99,7 @@ struct ConnectionTable: Sendable {
     /// Whether no stream is open on any connection.
     var isAtRest: Bool { self.entries.values.allSatisfy(\.streams.isEmpty) }
 
-    /// Adds a stream and returns its number; nil when the connection is gone.
+    /// Adds a stream and returns its number; nil when the connection has ended.
     mutating func beginStream(_ stream: TrackedStream, on id: ConnectionId) -> Int? {
         guard self.entries[id] != nil else { return nil }
         self.streamCount += 1
@@ -123,12 +123,12 @@ struct ConnectionTable: Sendable {
 
     // MARK: Requests
 
-    /// Lets a request of this node move to another provider.
+    /// Permits a request of this node to move to another provider.
     mutating func setAlternative(_ alternative: TrackedRequest.Alternative, of stream: Int, on id: ConnectionId) {
         self.entries[id]?.streams[stream]?.request?.alternative = alternative
     }
 
-    /// Cancels the requests on a connection for whose path and network `hasProvider` finds another provider.
+    /// Cancels the requests on a connection for which `hasProvider` finds another provider.
     func cancelRequests(
         on id: ConnectionId,
         where hasProvider: (TrackedRequest.Alternative, NetworkId) -> Bool
@@ -174,7 +174,7 @@ struct ConnectionTable: Sendable {
         self.entries.filter { !$0.value.isCongested && $0.value.outbox.isCrowded }.mapValues(\.outbox.writtenBytes)
     }
 
-    /// Notes whether the peer of a connection can take events; false if that is known or the connection is gone.
+    /// Notes whether the peer of a connection can take events; false if nothing changed or the connection has ended.
     mutating func setCongested(_ isCongested: Bool, _ id: ConnectionId) -> Bool {
         guard let entry = self.entries[id], entry.isCongested != isCongested else { return false }
         self.entries[id]?.isCongested = isCongested

@@ -19,7 +19,7 @@ struct ControlStream: Sendable {
             }
             try await self.stream.delivered()
         } catch {
-            // A peer that takes no frames breaks the protocol: the reset ends the reader. If the connection is gone, the
+            // A peer that takes no frames violates the protocol: the reset ends the reader. If the connection has ended, the
             // reader ends by itself, after the frames that arrived before.
             guard case TransportError.stopped = error else { return }
             self.stream.reset(code: CloseCode.protocolViolation.rawValue)

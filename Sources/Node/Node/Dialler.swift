@@ -8,7 +8,7 @@ struct Dialler: Sendable {
     let clock: NodeClock
     /// The pause before the next address is dialled.
     let stagger: Duration
-    /// Records what happens at an address.
+    /// Records the events of an address.
     let record: @Sendable (PathHistory.Event) -> Void
 
     /// Returns the first connection, or nil and the last failure; later connections are closed.

@@ -15,7 +15,7 @@ package protocol DiscoveryLink: AnyObject, Sendable {
     /// A reader that is too slow gets only the newest list. Ends when the link is closed.
     var localAddresses: AsyncStream<[SocketAddress]> { get }
 
-    /// The names of the interfaces on which it hears and speaks at the moment.
+    /// The names of the interfaces on which it currently receives and sends.
     var interfaceNames: [String] { get }
 
     /// The names of the interfaces that are beyond its limit.

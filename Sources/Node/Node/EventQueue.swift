@@ -3,7 +3,7 @@ internal import Concurrency
 internal import Identity
 internal import PubSub
 
-/// Events that wait to be signed and sent, in order: whatever is published while a batch is under way goes together.
+/// Events that wait to be signed and sent, in order: events published while a batch is being sent form the next one.
 final class EventQueue: Sendable {
     /// Events of one topic, one after another.
     struct Pending: Sendable {
@@ -18,7 +18,7 @@ final class EventQueue: Sendable {
             self.content = ByteWriter(capacity: byteCapacity)
         }
 
-        /// Whether one more event of `byteCount` bytes goes into the same batch.
+        /// Whether one more event of `byteCount` bytes fits into the same batch.
         func hasRoom(for byteCount: Int, _ topic: String, _ network: NetworkId) -> Bool {
             self.count < EventBatch.eventLimit && self.topic == topic && self.network == network
                 && self.content.count + byteCount + EventQueue.lengthBytes <= EventQueue.batchBytes
@@ -67,7 +67,7 @@ final class EventQueue: Sendable {
         (self.signals, self.signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Adds an event if it goes with those that were added last; false otherwise.
+    /// Adds an event if it fits into the last batch; false otherwise.
     func append(_ event: some Collection<UInt8>, to topic: String, of network: NetworkId) -> Bool {
         self.state.withLock { state in
             let last = state.pending.count - 1

@@ -80,8 +80,7 @@ extension FileOffer {
 
     /// Shortens a name between characters, before its last extension.
     ///
-    /// Eight digits of the SHA-256 of the whole name take the place of the rest, so that two names which differ there
-    /// stay different.
+    /// Eight digits of the SHA-256 of the whole name replace the rest, so that names that differ in it remain different.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > Self.storedNameByteLimit else { return name }
         var stem = name[...]
@@ -95,7 +94,7 @@ extension FileOffer {
         return (stem.isEmpty ? "file" : String(stem)) + mark + ending
     }
 
-    /// Whether a scalar at the beginning of a name hides the file, makes an option of it, or does not show there.
+    /// Whether a scalar at the beginning of a name hides the file, makes an option of it, or is invisible.
     private static func isHiding(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "." || scalar == " " || scalar == "-" || scalar.properties.isDefaultIgnorableCodePoint
     }

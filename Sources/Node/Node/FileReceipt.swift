@@ -4,7 +4,7 @@ internal import Bytes
 enum FileReceipt: Equatable, Sendable {
     /// The file is stored under this name.
     case stored(name: String)
-    /// The content is not what was offered.
+    /// The content differs from the offered one.
     case damaged
 
     /// A name has at most 255 bytes.

@@ -2,8 +2,8 @@ internal import Concurrency
 
 /// A bound on the bytes of incomplete bodies that a peer sends on a connection.
 ///
-/// A stream that waits for more holds what it has collected. What does not fit is refused: left unread it would use up
-/// the connection's flow control, and the streams that could be finished would stand still with it.
+/// A stream that waits for more bytes holds those that it has collected. Excess bytes are refused: left unread they would
+/// exhaust the connection's flow control, and complete streams would be blocked as well.
 final class Inbox: Sendable {
     private let byteLimit: Int
     private let held = Locked(0)

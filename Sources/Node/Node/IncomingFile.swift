@@ -71,7 +71,7 @@ struct IncomingFile {
         return try fileSystem.open(place, for: .locking)
     }
 
-    /// Hashes what an earlier attempt left, which also moves to the end of it.
+    /// Hashes the bytes of an earlier attempt, which also moves the offset to their end.
     private mutating func takeUp() throws(FileError) {
         while true {
             let chunk = try self.fileSystem.read(self.descriptor, count: 1 << 20, path: self.partial.path)
@@ -90,7 +90,7 @@ struct IncomingFile {
         self.received += UInt64(bytes.count)
     }
 
-    /// Gives the whole file its name and returns its path, or throws it away if it is not what was offered (then nil).
+    /// Gives the complete file its name and returns its path; nil if it differs from the offer, and it is deleted then.
     func finish() throws(FileError) -> String? {
         guard self.received == self.offer.byteCount, Array(self.hash.finalize()) == self.offer.sha256 else {
             try self.fileSystem.remove(self.partial)

@@ -83,7 +83,7 @@ extension NodeDriver {
                 )
             )
         } catch {
-            return false  // gone before it was looked at
+            return false  // closed meanwhile
         }
         return self.state.withLock { state in
             guard !state.lifecycle.isStopped else {
@@ -130,7 +130,7 @@ extension NodeDriver {
         }
     }
 
-    /// Takes a connection out of the table; nil when it is there no more.
+    /// Removes a connection from the table; nil when it was removed before.
     func forget(_ id: ConnectionId, in state: inout State) -> ConnectionTable.Entry? {
         guard let entry = state.connections.remove(id) else { return nil }
         self.configuration.metrics?.p2p.recordDisconnection()
@@ -225,8 +225,8 @@ extension NodeDriver {
         self.state.withLock { $0.connections.endLinger(of: id) }?.close()
     }
 
-    /// Lets the frames that wait arrive and then closes their connections: an admission that was just made must be
-    /// acknowledged, and a node that leaves republishes its records.
+    /// Waits for the delivery of waiting frames and then closes their connections: a new admission must be acknowledged, and
+    /// a node that leaves republishes its records.
     ///
     /// This takes ``DriverPauses/lingerAtStop`` at most, even if the calling task is cancelled.
     func endLingers() async {

@@ -81,9 +81,9 @@ extension NodeDriver {
         self.fileReceiver.withLock { $0 = receiver }
     }
 
-    /// Sends the file at `path` under `name` and returns once the peer has checked and stored it, with the name there.
+    /// Sends the file at `path` under `name` and returns once the peer has checked and stored it, with its name at the peer.
     ///
-    /// An interrupted transfer is resumed by sending the same file again: the peer keeps what it has.
+    /// An interrupted transfer is resumed by sending the same file again: the peer keeps the bytes received.
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     @discardableResult

@@ -93,7 +93,7 @@ extension NodeDriver {
         if !hasStarted { self.configuration.logs[.discovery].debug("discovery is on already, or the node stops") }
     }
 
-    /// Announces the end to the local network, and sends nothing more there.
+    /// Announces the end to the local network, and sends no further beacons.
     package func stopDiscovery() async {
         let link = self.state.withLock { state -> (any DiscoveryLink)? in
             guard state.localNetwork.discoveryLink != nil else { return nil }
@@ -130,7 +130,7 @@ extension NodeDriver {
         }
     }
 
-    /// The members of a network that are heard on the local network at this moment, ascending.
+    /// The members of a network that currently announce themselves on the local network, ascending.
     package func heardPeers(in network: NetworkId) -> [(peer: PeerId, addresses: [SocketAddress])] {
         self.state.withLock { $0.core.heardPeers(in: network) }
     }

@@ -202,7 +202,7 @@ extension NodeDriver {
         self.state.withLock { $0.observations.paths[peer] }
     }
 
-    /// Whether a peer was admitted in `network` at `start` or later, by the monotonic clock; it may be gone again.
+    /// Whether a peer was admitted in `network` at `start` or later, by the monotonic clock; it may have left since.
     package func wasAdmitted(_ peer: PeerId, in network: NetworkId, since start: Duration) -> Bool {
         self.pathHistory(of: peer).contains { $0.time.monotonic >= start && $0.event == .admitted(network) }
     }

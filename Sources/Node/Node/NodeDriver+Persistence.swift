@@ -5,7 +5,7 @@ internal import Logging
 internal import Mailbox
 internal import NodeCore
 
-// The outcomes of writes: only what is durable is acknowledged.
+// The outcomes of writes: only durable changes are acknowledged.
 extension NodeDriver {
     /// The failure to store that lasts; nil if everything was stored that could be.
     package var storageFailure: StorageFailure? { self.persistence.failure }

@@ -64,7 +64,7 @@ extension NodeDriver {
         }
     }
 
-    /// Opens a request whose body, or whose response, is a sequence of items.
+    /// Opens a request with a sequence of items as its body or response.
     ///
     /// - Throws: as ``request(_:body:in:to:)``, as far as it is known before the first item.
     package func openRequest(
@@ -104,7 +104,7 @@ extension NodeDriver {
 
     // MARK: - Streams of requests
 
-    /// Lets a request move to another provider as soon as its peer may be gone.
+    /// Permits a request to move to another provider as soon as its peer is suspected to have left.
     func letMove(_ opened: RequestStream, _ path: RequestPath, _ tried: [PeerId]) {
         let id = opened.route.connection
         self.state.withLock { state in
@@ -116,7 +116,7 @@ extension NodeDriver {
         }
     }
 
-    /// Cancels the requests on a connection that another provider can answer, which makes each move there.
+    /// Cancels the requests on a connection that another provider can answer, which makes each move to it.
     func moveRequests(from id: ConnectionId, in state: inout State) {
         state.connections.cancelRequests(on: id) { alternative, network in
             state.core.hasProvider(of: alternative.path, in: network, excluding: alternative.tried)

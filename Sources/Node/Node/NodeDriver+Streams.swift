@@ -151,7 +151,7 @@ extension NodeDriver {
         }
     }
 
-    /// The network that a peer's stream names; nil when the peer is not admitted there.
+    /// The network that a peer's stream names; nil when the peer is not admitted in it.
     private func admittedNetwork(_ index: UInt8, on id: ConnectionId, in state: inout State) -> NetworkId? {
         var effects: [Effect] = []
         let now = self.configuration.clock.now()
@@ -207,7 +207,7 @@ extension NodeDriver {
 
     // MARK: Tracking
 
-    /// Tracks a stream, so that the end of its admission resets it; nil when the connection is gone.
+    /// Tracks a stream, so that the end of its admission resets it; nil when the connection has ended.
     func track(
         _ stream: any Stream,
         _ network: NetworkId,

@@ -9,9 +9,9 @@ package import Transport
 
 /// Performs the effects of ``NodeCore`` over any transport: the thin, asynchronous shell of a node.
 ///
-/// One lock guards the core and the table of connections. An input is applied and its effects are performed under that
-/// lock, so effects keep their order; none of them blocks: frames go to a connection's outbox, dials and wakes
-/// to the queue of jobs that ``run()`` works off. Bodies of messages and files never touch the lock.
+/// One lock guards the core and the table of connections. An input is applied and its effects are performed under that lock,
+/// so effects keep their order; none of them blocks: frames are added to a connection's outbox, dials and wakes to the queue
+/// of jobs that ``run()`` works off. Bodies of messages and files never touch the lock.
 package final class NodeDriver: Sendable {
     /// The configuration of a driver.
     package struct Configuration: Sendable {
@@ -69,7 +69,7 @@ package final class NodeDriver: Sendable {
         case mail(NetworkId, Mailbox.HostEffect)
     }
 
-    /// The core, and what its effects and the tasks of the driver share; guarded by one lock.
+    /// The core, and the state that its effects and the tasks of the driver share; guarded by one lock.
     struct State: Sendable {
         var core: NodeCore
         var connections = ConnectionTable()
@@ -146,7 +146,7 @@ package final class NodeDriver: Sendable {
         }
     }
 
-    /// Closes all connections and the endpoint, and lets ``run()`` return.
+    /// Closes all connections and the endpoint, which ends ``run()``.
     package func stop() async {
         self.signAll()
         let links = self.state.withLock { state -> [any DiscoveryLink] in

@@ -17,13 +17,13 @@ public enum NodeEvent: Hashable, Sendable {
     /// A device key, perhaps this device's, is used in two places: one of them is a copy. Reported when it is noticed, and
     /// again only after a quiet time.
     case deviceKeyUsedTwice(PeerId)
-    /// A joiner knows the secret of an open invitation; compare the digits on both screens before confirming.
+    /// A joiner has the secret of an open invitation; compare the digits on both screens before confirming.
     case joinRequested(JoinRequest)
     /// This device's join waits for the inviter; compare the digits on both screens.
     case joinPending(PeerId, NetworkId, digits: String)
     /// The inviter made this device a member of the network.
     case joinGranted(NetworkMetadata)
-    /// A join of this device through this inviter came to nothing.
+    /// A join of this device through this inviter failed.
     case joinFailed(PeerId, NetworkId, reason: JoinFailure)
     /// A joiner no longer waits for consent: it went away, the user did not answer in time, or it was declined.
     case joinRequestEnded(PeerId, NetworkId, reason: JoinFailure)
@@ -31,9 +31,9 @@ public enum NodeEvent: Hashable, Sendable {
     case invitationEnded(Invitation.ID, NetworkId, reason: JoinFailure)
     /// This machine's clock is behind a time that the owner of a network signed; it no longer decides about expiry.
     case clockBehind(NetworkId, seconds: UInt64)
-    /// A member is heard on the local network, at these addresses or at new ones.
+    /// A member announces itself on the local network, at these addresses or at new ones.
     case peerDiscovered(PeerId, NetworkId, [SocketAddress])
-    /// A member is no longer heard on the local network.
+    /// A member no longer announces itself on the local network.
     case peerLost(PeerId, NetworkId)
     /// A connected peer's packets travel another way now.
     case pathChanged(PeerId, PeerPath)
@@ -49,7 +49,7 @@ public enum NodeEvent: Hashable, Sendable {
 
 /// A joiner that waits for consent.
 public struct JoinRequest: Hashable, Sendable {
-    /// By which invitation it comes.
+    /// The invitation that it used.
     public let invitation: Invitation.ID
     /// The peer that wants to join.
     public let peer: PeerId

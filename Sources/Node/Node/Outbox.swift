@@ -66,7 +66,7 @@ final class Outbox: Sendable {
     /// Takes no further frames; those that wait are still written.
     func finish() { self.queue.finish() }
 
-    /// Learns that every frame has arrived, or that the connection is gone, and with it what waits.
+    /// Notes that every frame has arrived, or that the connection has ended and the waiting frames are lost.
     func noteEnd() {
         self.finish()
         self.end.fulfil(())

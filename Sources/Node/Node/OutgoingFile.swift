@@ -31,7 +31,7 @@ struct OutgoingFile {
         }
     }
 
-    /// Passes over what the receiver has already.
+    /// Skips the bytes that the receiver has already.
     func skip(_ count: UInt64) throws(FileError) {
         var left = count
         while left > 0 {

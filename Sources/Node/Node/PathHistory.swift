@@ -9,9 +9,9 @@ package struct PathHistory: Sendable {
     package enum Event: Hashable, Sendable {
         /// An address of the peer was dialled.
         case dialled(SocketAddress)
-        /// No node with the peer's key answered there.
+        /// No node with the peer's key answered at the address.
         case notReached(SocketAddress, reason: String)
-        /// The peer answered there.
+        /// The peer answered at the address.
         case reached(SocketAddress)
         /// The two admitted each other in a network.
         case admitted(NetworkId)

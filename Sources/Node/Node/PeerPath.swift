@@ -4,7 +4,7 @@ public import Identity
 public enum PeerPath: Hashable, Sendable {
     /// Straight to this address, with only routers between.
     case direct(SocketAddress)
-    /// Over another member, which passes on what it cannot read; nil while it is not known which one.
+    /// Over another member, which forwards packets that it cannot read; nil while that member is not known.
     case relayed(over: PeerId?)
 }
 
@@ -19,7 +19,7 @@ extension PeerPath {
         if case .direct(let address) = self { address } else { nil }
     }
 
-    /// Over whom they go, if that is known.
+    /// The relay of the packets, if it is known.
     public var relay: PeerId? {
         if case .relayed(let relay) = self { relay } else { nil }
     }

@@ -44,7 +44,7 @@ struct PendingOutcomes: Sendable {
         self.joins.removeValue(forKey: inviter)?.outcome.fulfil(result)
     }
 
-    /// Removes a join whose task was cancelled; false when it ended before.
+    /// Removes a join after the cancellation of its task; false when it ended before.
     mutating func removeJoin(through inviter: PeerId, _ outcome: Join) -> Bool {
         guard self.joins[inviter]?.outcome === outcome else { return false }
         self.joins[inviter] = nil
@@ -71,7 +71,7 @@ struct PendingOutcomes: Sendable {
         self.tableRequests.removeValue(forKey: id)?.fulfil(.success(answer))
     }
 
-    /// Removes a request whose task was cancelled; false when it ended before.
+    /// Removes a request after the cancellation of its task; false when it ended before.
     mutating func removeTableRequest(_ id: Kademlia.RequestId) -> Bool {
         self.tableRequests.removeValue(forKey: id) != nil
     }

@@ -133,7 +133,7 @@ package enum WriteOutcome: Sendable {
     }
 }
 
-/// A failure to store what a running node wants stored.
+/// A failure to store a change of a running node.
 package struct StorageFailure: Sendable {
     /// The error of the last attempt.
     package let error: any Error

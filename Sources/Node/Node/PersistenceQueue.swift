@@ -2,9 +2,9 @@ internal import Concurrency
 
 /// The changes that the core wants stored, in order.
 ///
-/// Adding never blocks. One task stores what was added; changes that are added while it stores others form the next
-/// batch. A change that failed is treated as its ``NodeDriver/Persistence/Kind/failurePolicy`` states: those that are
-/// repeated wait here, in front of later changes of the same lane, for the next attempt.
+/// Adding never blocks. One task stores the added changes; those added while it stores others form the next batch. A failed
+/// change is treated by its ``NodeDriver/Persistence/Kind/failurePolicy``: those that are repeated wait here, in front of
+/// later changes of the same lane, for the next attempt.
 final class PersistenceQueue: Sendable {
     typealias Change = NodeDriver.Persistence
 
@@ -31,7 +31,7 @@ final class PersistenceQueue: Sendable {
 
     /// The changes that wait or failed.
     ///
-    /// Beyond this, those are dropped whose loss does no harm; the networks and members that the others concern bound them.
+    /// Beyond this, changes with a harmless loss are dropped; the number of networks and members bounds the others.
     static let limit = 4_096
     /// The longest pause between two attempts.
     static let longestPause = Duration.seconds(60)
@@ -61,7 +61,7 @@ final class PersistenceQueue: Sendable {
         self.signal.yield()
     }
 
-    /// Lets the next batch begin with the changes that failed.
+    /// Includes the failed changes in the next batch.
     func attemptAgain() {
         self.state.withLock { state in
             state.isAttemptPlanned = false
@@ -110,7 +110,7 @@ final class PersistenceQueue: Sendable {
         }
     }
 
-    /// Notes what is left; returns the pause before the next attempt, if one is needed that is not planned.
+    /// Keeps the failed changes; returns the pause before the next attempt, if one is needed that is not planned.
     private func end(_ attempt: Attempt, wasAttempt: Bool) -> Duration? {
         self.state.withLock { state in
             state.failed = attempt.left
@@ -141,7 +141,7 @@ final class PersistenceQueue: Sendable {
         return runs
     }
 
-    /// Drops the oldest changes whose loss does no harm until the limit holds.
+    /// Drops the oldest changes with a harmless loss until the limit holds.
     private static func trim(_ changes: inout [Change]) {
         while changes.count > self.limit, let index = changes.firstIndex(where: \.kind.isLossHarmless) {
             changes.remove(at: index)

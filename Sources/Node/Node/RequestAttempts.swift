@@ -31,7 +31,7 @@ struct RequestAttempts {
     private let network: NetworkId
     /// The only provider that may respond; nil for any.
     private let peer: PeerId?
-    /// Whether the request moves to another provider as soon as its own may be gone.
+    /// Whether the request moves to another provider as soon as its own is suspected to have left.
     private let movesOn: Bool
     private let deadline: Duration
     private var header: RequestHeader
@@ -129,7 +129,7 @@ struct RequestAttempts {
         } catch is ServiceFailure {
             // No connected provider, as before.
         }
-        // A connected peer has announced what it offers.
+        // The offers of connected peers are known.
         let providers = self.driver.withoutOffers(found.filter { !self.tried.contains($0) }, in: self.network)
         for provider in providers.prefix(Self.searchLimit) {
             do {

@@ -4,9 +4,9 @@ internal import Transport
 
 /// The bytes of responses to one peer that wait until the peer takes earlier ones, over all its connections, bounded.
 ///
-/// The transport bounds what is queued on a connection and lets writers wait; this bounds what those writers hold. While
-/// a quarter of the room is taken no further handler begins, so that a slow peer is served at its own pace. Responses of
-/// handlers that had begun and find no room fail.
+/// The transport bounds the queue of a connection and suspends writers; this bounds the bytes that those writers hold. While
+/// a quarter of it is used no further handler begins, so that a slow peer is served at its own pace. Responses of handlers
+/// that had begun and find no room fail.
 final class ResponseRoom: Sendable {
     private let byteLimit: Int
     private let held = Locked(0)
@@ -33,7 +33,7 @@ final class ResponseRoom: Sendable {
 
     /// Holds `count` bytes while `write` runs.
     ///
-    /// - Throws: ``ServiceFailure`` when there is no room; what `write` throws.
+    /// - Throws: ``ServiceFailure`` when there is no room; the error of `write`.
     func hold(_ count: Int, while write: () async throws -> Void) async throws {
         let hasRoom = self.held.withLock { held in
             guard count <= self.byteLimit - held else { return false }

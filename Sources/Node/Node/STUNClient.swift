@@ -6,7 +6,7 @@ internal import Traversal
 
 /// A client of STUN servers (RFC 8489) that uses the node's own socket.
 ///
-/// The datagrams that arrive there from outside of connections are passed to ``receive(_:)``.
+/// The datagrams of the socket that belong to no connection are passed to ``receive(_:)``.
 final class STUNClient: Sendable {
     private struct Listeners: Sendable {
         var listeners: [Int: @Sendable (ForeignDatagram) -> Void] = [:]

@@ -22,7 +22,7 @@ struct StreamReader {
         self.stream = stream
     }
 
-    /// Counts what is collected from here on as a part of `inbox`.
+    /// Counts bytes that are collected from now on as a part of `inbox`.
     mutating func keepRoom(in inbox: Inbox) {
         self.share = Inbox.Share(of: inbox)
     }

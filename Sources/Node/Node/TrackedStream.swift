@@ -29,7 +29,7 @@ struct TrackedRequest: Sendable {
         let path: RequestPath
         /// The earlier providers and the present one.
         let tried: [PeerId]
-        /// The time of the next probe: until the peer responds, it may be gone.
+        /// The time of the next probe: until the peer responds, it is suspected to have left.
         var probeAt: Duration
     }
 }

@@ -10,7 +10,7 @@ public enum LogSubsystem: String, CaseIterable, Codable, Hashable, Sendable {
     case discovery
     /// Messages and files.
     case messages
-    /// Requests and those who answer them.
+    /// Requests and their providers.
     case services
     /// State that is kept over restarts.
     case storage

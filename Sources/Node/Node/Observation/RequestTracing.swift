@@ -2,10 +2,10 @@ internal import Identity
 internal import Services
 package import Tracing
 
-/// Spans around requests that leave this device and around those that come, joined over the metadata of the request.
+/// Spans around outgoing and incoming requests, joined over the metadata of the request.
 ///
-/// Which lines a tracer writes there is its own affair: `traceparent` and `tracestate` with one for W3C Trace Context. A
-/// request of a handler is part of the span of the request that it answers.
+/// The tracer chooses the fields: `traceparent` and `tracestate` with one for W3C Trace Context. A request of a handler is
+/// part of the span of the request that it answers.
 package struct RequestTracing: Sendable {
     private let tracer: any Tracer
 
@@ -60,7 +60,7 @@ package struct RequestTracing: Sendable {
     }
 }
 
-/// Writes lines of a request's metadata; what has no room is left out, since no request shall fail for it.
+/// Writes fields of a request's metadata; those that do not fit are left out, since no request shall fail for them.
 struct MetadataInjector: Injector {
     func inject(_ value: String, forKey key: String, into carrier: inout [RequestHeader.Field]) {
         let name = key.lowercased()

@@ -6,7 +6,7 @@ public import Identity
 ///
 /// The names are in ``RunarMetric``; every series is labelled `network` with the beginning of the network's id.
 public final class NetworkMetrics: Sendable {
-    /// Peers whose rate is followed at a time; that of a further one is not.
+    /// Peers whose rates are measured concurrently; those beyond are not.
     private static let peerLimit = 1024
 
     private struct State: Sendable {

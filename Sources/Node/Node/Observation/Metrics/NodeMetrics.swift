@@ -10,7 +10,7 @@ package final class NodeMetrics: Sendable {
     private let factory: any MetricsFactory
     private let now: @Sendable () -> Duration
     private let networks = Locked<[NetworkId: NetworkMetrics]>([:])
-    /// Since when members of a network are looked for on the local network without one being heard.
+    /// The start of each search for members on the local network that has found none.
     private let searches = Locked<[NetworkId: Duration]>([:])
 
     /// Creates the instruments, or returns nil without a collector, so that no measurement is wasted.
@@ -34,7 +34,7 @@ package final class NodeMetrics: Sendable {
     /// Seconds since a time by the node's clock.
     func seconds(since start: Duration) -> Double { (self.now() - start).inSeconds }
 
-    /// Measures what changed in the core.
+    /// Measures the changes in the core.
     func note(_ tallies: Tallies, since before: Tallies) {
         self.p2p.setActiveNetworks(tallies.networks)
         let checks = tallies.tokenChecks - before.tokenChecks
@@ -58,13 +58,13 @@ package final class NodeMetrics: Sendable {
         self.noteReceived(answer, in: network)
     }
 
-    /// Measures what goes to a peer, or to many, without an answer.
+    /// Measures bytes sent to a peer, or to many, without an answer.
     func noteSent(_ byteCount: Int, in network: NetworkId) {
         self.p2p.recordMessage(size: byteCount, isOutbound: true)
         self.of(network).recordBytes(sent: byteCount)
     }
 
-    /// Measures what came.
+    /// Measures received bytes.
     func noteReceived(_ byteCount: Int, in network: NetworkId) {
         self.p2p.recordMessage(size: byteCount, isOutbound: false)
         self.of(network).recordBytes(received: byteCount)
@@ -84,13 +84,13 @@ package final class NodeMetrics: Sendable {
         self.searches.withLock { $0[network] = now }
     }
 
-    /// A member of the network is heard there.
+    /// Ends the search in a network whose member was discovered.
     func noteHeard(in network: NetworkId) {
         guard let start = self.searches.withLock({ $0.removeValue(forKey: network) }) else { return }
         self.of(network).recordDiscovery(success: true, duration: self.seconds(since: start))
     }
 
-    /// Ends the search for members there.
+    /// Ends all searches without success.
     func noteSearchEnd() {
         let open = self.searches.withLock { searches in
             defer { searches = [:] }

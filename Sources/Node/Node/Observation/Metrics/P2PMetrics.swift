@@ -20,7 +20,7 @@ public final class P2PMetrics: Sendable {
         self.tokens = TokenInstruments(factory)
     }
 
-    /// Counts a connection that came about, or a failed attempt.
+    /// Counts an established connection, or a failed attempt.
     public func recordConnection(success: Bool) {
         self.connections.total.increment()
         if success {
@@ -30,7 +30,7 @@ public final class P2PMetrics: Sendable {
         }
     }
 
-    /// Counts the end of a connection that came about.
+    /// Counts the end of an established connection.
     public func recordDisconnection() {
         self.connections.active.decrement()
     }
