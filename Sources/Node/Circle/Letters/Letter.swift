@@ -45,7 +45,7 @@ package struct Letter: Hashable, Sendable {
     /// The time by the sender's clock, in milliseconds since 1970.
     let sentMilliseconds: UInt64
     let body: [UInt8]
-    /// The keys of the content that comes with the letter, and its SHA-256.
+    /// The keys of the letter's content and its SHA-256, for a letter with content.
     let content: (keys: SealedContent.Keys, digest: [UInt8])?
     /// The encoding.
     package let bytes: [UInt8]

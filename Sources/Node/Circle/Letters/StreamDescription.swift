@@ -26,9 +26,9 @@ struct StreamDescription: Hashable, Sendable {
     let isInnerCircle: Bool
     let sourcePublicID: PublicID?
     let revision: UInt64
-    /// The cards of those who joined; empty where the creator alone writes.
+    /// The cards of the members who joined; empty if only the creator writes.
     let members: [ProfileCard]
-    /// The cards of those who were invited and have not joined, for other devices of the creator alone.
+    /// The cards of invited people who have not joined, for other devices of the creator alone.
     let invited: [ProfileCard]
     /// The encoding.
     let bytes: [UInt8]

@@ -1,4 +1,4 @@
-/// A letter to another device of the same person: whom the person trusts, in deterministic CBOR.
+/// A letter to another device of the same person about the person's trust in another one, in deterministic CBOR.
 struct TrustNotice: Hashable, Sendable {
     private static let subject = "a notice of trust"
 

@@ -37,11 +37,11 @@ public struct Account: Hashable, Sendable {
     public let streams: [Stream]
 }
 
-/// A person whom this device's person blocked and reported.
+/// A person blocked and reported by this device's person.
 public struct BlockedProfile: Hashable, Sendable, Identifiable {
     /// The id on this device.
     public let id: UUID
-    /// The person who is blocked.
+    /// The blocked person.
     public let blockedPublicID: PublicID
     /// The time of the report.
     public let reportTimestamp: Date

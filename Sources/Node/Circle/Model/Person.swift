@@ -1,10 +1,10 @@
 public import OneTimeKeys
 
-/// A person whom this device's person knows.
+/// A person known to this device's person.
 public struct Person: Hashable, Sendable, Identifiable {
     /// The id that other people see.
     public let id: PublicID
-    /// The newest card; of a person in whom trust was revoked the last one.
+    /// The newest card; the last one before the revocation if trust was revoked.
     public let card: ProfileCard?
     /// The trust in the person.
     public let trust: Trust.State
@@ -20,7 +20,7 @@ public enum CircleEvent: Hashable, Sendable {
     case trustChanged(Person, Trust.Change)
     /// A trusted person has a new profile.
     case profileChanged(Person)
-    /// A thought of another person came.
+    /// A thought of another person arrived.
     case thoughtReceived(Thought)
     /// The delivery of a thought advanced.
     case deliveryChanged(Thought)

@@ -30,10 +30,10 @@ public struct Profile: Hashable, Sendable, Identifiable {
     public var hasHighIdentityAssurance: Bool
     /// The decentralised identifier (W3C DID 1.0), if there is one.
     public var did: String?
-    /// The name under which an identity server knows the person.
+    /// The name of the person at an identity server.
     public var handle: String?
 
-    /// Makes a profile, whose lengths ``check()`` checks.
+    /// Makes a profile; ``check()`` checks the lengths.
     public init(
         id: UUID,
         name: String,

@@ -11,7 +11,7 @@ extension Stream {
         person == creatorPublicID || policies.posting == .members && joined.contains(person)
     }
 
-    /// Reads a stored stream; nil if a column holds what this program does not write.
+    /// Reads a stored stream; nil if a column has a value that this program does not write.
     init?(_ stored: StoredStream) {
         guard let id = UUID(bytes: stored.id), let participation = Participation(rawValue: stored.participation),
             let creator = try? PublicID(bytes: stored.creator)  // nil: see above
@@ -35,7 +35,7 @@ extension Stream {
         )
     }
 
-    /// The stream after a description, whose device's person is `person`; `before` is the stream as it was known.
+    /// Applies a received description; `person` is this device's person, and `before` the stream as it was stored.
     init(_ description: StreamDescription, _ before: Stream?, of person: PublicID) {
         let isOwn = description.creatorPublicID == person
         let names = description.members.map(\.publicID).filter { $0 != description.creatorPublicID }
@@ -43,10 +43,10 @@ extension Stream {
             switch before?.participation {
             case .joined: .joined
             case .invited, nil: isOwn ? .joined : .invited
-            // The creator has not yet heard that this person left, or invites again.
+            // The creator has not yet received that this person left, or invites again.
             case .left: names.contains(person) ? .left : .invited
             }
-        // The people who were invited and have not joined are known to the creator's devices alone.
+        // Only the creator's devices know the invited people who have not joined.
         let invited = isOwn ? description.invited.map { Member(person: $0.publicID, hasJoined: false) } : []
         self.init(
             id: description.id,

@@ -37,9 +37,9 @@ public struct Stream: Hashable, Sendable, Identifiable {
     public let policies: StreamPolicies
     /// Whether the creator calls it the inner circle.
     public let isInnerCircle: Bool
-    /// The thought from which the stream came.
+    /// The thought from which the stream originates, if any.
     public let sourcePublicID: PublicID?
-    /// The people besides the creator; where the creator alone writes, only the creator knows them.
+    /// The people besides the creator; if only the creator writes, only the creator has the list.
     public internal(set) var members: [Member]
     /// The part that this device's person takes.
     public internal(set) var participation: Participation

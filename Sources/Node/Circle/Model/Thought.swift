@@ -31,9 +31,9 @@ public struct Delivery: Hashable, Sendable {
 
 /// The progress of a delivery, in the order of its steps.
 public enum DeliveryState: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
-    /// The recipient refuses the thought because trust was revoked there or here, or this device cannot read it.
+    /// The recipient refuses the thought because trust was revoked on either side, or this device cannot read it.
     case refused
-    /// It expired before the device came.
+    /// It expired before the device connected.
     case expired
     /// It waits for keys, or for a member that takes it.
     case waiting

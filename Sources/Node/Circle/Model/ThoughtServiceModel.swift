@@ -26,7 +26,8 @@ public struct ThoughtServiceModel: Hashable, Sendable {
         var salt: [UInt8]
     }
 
-    /// The id of the thought: SHA-256 of a label and the encoding, whose salt keeps others from confirming a guess by it.
+    /// The id of the thought: SHA-256 of a label and the encoding, which includes a salt so that others cannot confirm a
+    /// guess by it.
     public let publicID: PublicID
     /// The profile of the person who made the thought.
     public let creatorPublicID: PublicID
@@ -40,7 +41,7 @@ public struct ThoughtServiceModel: Hashable, Sendable {
     public let content: [UInt8]
     /// The media type of RFC 6838, such as `image/png`, for content that is not text.
     public let contentType: String?
-    /// The name of the file from which the content came.
+    /// The name of the file of the content.
     public let fileName: String?
     let salt: [UInt8]
     /// The encoding.

@@ -2,7 +2,7 @@ public import Identity
 public import NanoTDF
 public import OneTimeKeys
 
-/// Decides where a binary frame goes, whatever brought it: a connection, a mailbox, or a WebSocket.
+/// Routes binary frames from every carrier: a connection, a mailbox, or a WebSocket.
 ///
 /// A NanoTDF is recognised by its magic number `0x4C314C`. Sealed for a one-time key of this device, it belongs to the
 /// conversation with the peer to which that key was given; otherwise a key access service has to open it. A message to an
@@ -26,7 +26,7 @@ public struct ArkavoMessageRouter: Sendable {
         case unknownKey(SealedMessage)
         /// A NanoTDF for a key access service.
         case service(NanoTDF)
-        /// A NanoTDF that is damaged, or is not what it claims to be.
+        /// A NanoTDF that is damaged, or that has another content than its type requires.
         case malformed(reason: String)
         /// A frame of another kind.
         case other([UInt8])
@@ -46,7 +46,7 @@ public struct ArkavoMessageRouter: Sendable {
 
     /// Returns the destination of a frame.
     ///
-    /// A message that came over a connection belongs to the conversation with its peer alone.
+    /// A message from a connection belongs to the conversation with its peer alone.
     public func route(_ frame: [UInt8], from source: Source) -> Route {
         if let message = sealedMessage(in: frame) {
             guard message.recipient == device, let peer = peer(message.keyName) else { return .unknownKey(message) }

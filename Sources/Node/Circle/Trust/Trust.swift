@@ -105,7 +105,7 @@ public struct Trust: Hashable, Sendable {
             return become(.revoked, Self.cleanup + [.report(.peerTrustRevoked)])
 
         case (.revoked, .unblock): return become(.none, [.liftBan])
-        // A crash may have come before the ban was lifted.
+        // A crash may have occurred before the ban was lifted.
         case (.none, .unblock): return [.liftBan]
         case (.invited, .unblock), (.requested, .unblock), (.trusted, .unblock): return []
 
@@ -127,7 +127,7 @@ public struct Trust: Hashable, Sendable {
         }
     }
 
-    /// The effects of a revocation: first nothing more comes, then what there is goes.
+    /// The effects of a revocation: first those that stop new messages, then those that delete data.
     private static let cleanup: [Effect] = [.banDevices, .destroyKeys, .dropMail]
 
     private mutating func become(_ state: State, _ effects: [Effect]) -> [Effect] {
