@@ -1,11 +1,10 @@
 internal import Concurrency
 package import CoreMetrics
 
-/// Keeps what instruments measure, and writes it out in the text format of Prometheus, version 0.0.4.
+/// Stores the measurements of instruments, and writes them in the text format of Prometheus, version 0.0.4.
 ///
-/// Handlers of one name and the same labels are one series, however often they are asked for. A name has one kind of
-/// instrument, and there is room for ``seriesLimit`` series: a handler that does not fit measures, but is not written
-/// out.
+/// Handlers of one name and the same labels are one series, however often they are requested. A name has one kind of
+/// instrument, and the number of series is bounded by ``seriesLimit``: a handler beyond it measures, but is not written out.
 package final class MetricsRegistry: MetricsFactory {
     /// More series than any collector wants from one process.
     package static let seriesLimit = 4096
@@ -26,7 +25,7 @@ package final class MetricsRegistry: MetricsFactory {
     private let explanations: [String: String]
     private let state = Locked(State())
 
-    /// Makes an empty registry that knows what some names mean.
+    /// Makes an empty registry with explanations of some names.
     package init(explanations: [String: String] = [:]) {
         self.explanations = explanations
     }
