@@ -6,7 +6,7 @@ struct Conspiracy {
     var members = MemberIndex([])
     /// The oldest version of each record that any of them was given, which they continue to return.
     private var records: [RecordId: Record] = [:]
-    /// The ids of the records at a location, in the order in which they came.
+    /// The ids of the records at a location, in order of arrival.
     private var byLocation: [Bytes32: [RecordId]] = [:]
 
     /// Returns a false answer: other hostile members as the nearest ones, the oldest version of a record, and a promise to

@@ -5,7 +5,7 @@ extension Duration {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
-    /// Whole nanoseconds, rounded up: who is woken at a time must not find that it is not yet there.
+    /// Whole nanoseconds, rounded up: a wake must not be earlier than its time.
     var nanosecondsRoundedUp: Int64 {
         let (seconds, attoseconds) = self.components
         return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000

@@ -12,7 +12,7 @@ struct Event {
         case dialledUp
         /// A connection ends at this node; `payload` is its code, or ``noCode``.
         case down
-        /// The first flight of the dial in `slot` reaches the node at that address, if one runs there.
+        /// The first flight of the dial in `slot` reaches the node at the address, if one runs at it.
         case dialArrived
         /// The dial in `slot` fails at one address.
         case dialFailed
@@ -67,7 +67,7 @@ struct Event {
     }
 }
 
-/// The virtual time and the events to come.
+/// The virtual time and the future events.
 ///
 /// A heap with four children per parent keeps the next event first; it is flat and so kind to caches.
 struct EventQueue {

@@ -17,7 +17,7 @@ struct Lives {
         let number: Int?
         /// The time at which it starts.
         let start: Int64
-        /// Whether the node that left never comes back.
+        /// Whether the node that left never returns.
         let isForGood: Bool
     }
 
@@ -25,7 +25,7 @@ struct Lives {
         let churn: Scenario.Churn
         /// Nothing happens after this time.
         let end: Int64
-        /// Nodes that come back, the longest absent first, with the time before which they do not.
+        /// Absent nodes, the longest absent first, with the earliest time of their return.
         var absent: [(node: Int, until: Int64)] = []
     }
 
@@ -72,7 +72,7 @@ struct Lives {
             limits: limits,
             verifier: verifier
         )
-        // Connections have no paths here: a peer that does not answer is gone.
+        // Connections have no paths here: a peer that does not answer has left.
         configuration.traversesNATs = false
         return configuration
     }
@@ -111,7 +111,7 @@ struct Lives {
         return Successor(number: state.absent[index].node, start: now, isForGood: !isReturning)
     }
 
-    /// Draws the start of a node that is absent from now on; nil if a node only comes when another one leaves.
+    /// Draws the start of a node that is absent from now on; nil if a node only starts when another one leaves.
     mutating func arrival(at now: Int64) -> Int64? {
         guard let churn = self.state?.churn, churn.isIndependent else { return nil }
         return now + churn.absences.nanoseconds(at: self.drawShare())

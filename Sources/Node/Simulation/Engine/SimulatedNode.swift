@@ -22,7 +22,7 @@ struct SimulatedNode {
     var isAdmitted = false
     /// Whether it lies in the hash table.
     var isHostile = false
-    /// Whether it left for good.
+    /// Whether it left permanently.
     var isGone = false
     private var side = PartitionSide.main
     var disk = Disk()

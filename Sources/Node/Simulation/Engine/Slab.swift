@@ -1,4 +1,4 @@
-/// Values by small numbers that are used again, for what events refer to.
+/// Values by small reusable numbers, for references in events.
 struct Slab<Value> {
     private var values: [Value?] = []
     private var free: [UInt32] = []

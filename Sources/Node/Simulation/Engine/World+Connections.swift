@@ -96,7 +96,7 @@ extension World {
         if let dialler = self.network.connections.losePending(id) { self.silence(id, at: dialler) }
     }
 
-    /// Lets a node notice that nothing arrives on a connection.
+    /// Schedules the idle timeout of a connection at a node.
     mutating func silence(_ id: ConnectionId, at node: Int) {
         let time = self.queue.now + self.network.model.idleTimeout.nanoseconds
         self.queue.schedule(.down, at: time, node: node, slot: id.slot, stamp: id.stamp, payload: Event.noCode)
@@ -123,7 +123,7 @@ extension World {
 
     // MARK: Ending
 
-    /// Ends a connection at `node`; the other end learns of it after what was sent before.
+    /// Ends a connection at `node`; the other end is notified after the frames sent before.
     mutating func close(_ id: ConnectionId, _ code: CloseCode, by node: Int) {
         self.post(.down, on: id, from: node, payload: UInt32(truncatingIfNeeded: code.rawValue))
         _ = self.takeDown(id, at: node)
@@ -152,7 +152,7 @@ extension World {
         return true
     }
 
-    /// Schedules what arrives at the other end of `node` after everything that was sent before.
+    /// Schedules an event at the other end of `node` after everything that was sent before.
     private mutating func post(_ kind: Event.Kind, on id: ConnectionId, from node: Int, payload: UInt32 = 0) {
         guard let connection = self.network.connections[id] else { return }
         let other = connection.other(than: node)

@@ -5,7 +5,7 @@ internal import Mailbox
 internal import NodeCore
 internal import PubSub
 
-// What cores want done.
+// The effects of cores.
 extension World {
     mutating func carryOut(_ effect: Effect, of node: Int) {
         switch effect {

@@ -21,7 +21,7 @@ extension World {
         }
     }
 
-    /// Writes the members that a node knows from the beginning to its disk.
+    /// Writes the members that a node knows initially to its disk.
     mutating func giveContacts(to node: Int) {
         let contacts = self.scenario.contacts
         let count = min(contacts.count, self.nodes.count - 1)
@@ -129,7 +129,7 @@ extension World {
         )
     }
 
-    /// Ends a session; another node takes the place of the one that leaves, or that one comes back later.
+    /// Ends a session; another node replaces the one that leaves, or that one returns later.
     mutating func end(_ node: Int, isAbrupt: Bool) throws(IdentityError) {
         self.stop(node, isAbrupt: isAbrupt)
         guard let successor = self.lives.successor(of: node, at: self.queue.now) else { return }

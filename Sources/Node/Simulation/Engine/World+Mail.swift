@@ -80,7 +80,7 @@ extension World {
 
     // MARK: Sending
 
-    /// Lets a random running node send a mail to a random member, which may be offline.
+    /// Sends a mail from a random running node to a random member, which may be offline.
     mutating func sendMail(byteCount: Int, lifetime: Duration) {
         self.sampleHeldMail()
         guard let sender = self.drawAsker(), let recipient = self.drawRecipient(of: sender) else { return }

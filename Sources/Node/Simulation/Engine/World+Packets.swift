@@ -34,7 +34,7 @@ extension World {
 
     // MARK: Datagrams
 
-    /// Sends a datagram to all nodes of the sender's local network that run, the sender included: hosts receive what they
+    /// Sends a datagram to all running nodes of the sender's local network, the sender included: hosts receive what they
     /// send to a group.
     mutating func multicast(_ datagram: [UInt8], from node: Int) {
         guard let local = self.network.model.local else { return }

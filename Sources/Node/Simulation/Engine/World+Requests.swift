@@ -82,7 +82,7 @@ extension World {
         self.apply(.events(.published(self.keys.networkId, topic: "news", content: content, count: 1)), to: node)
     }
 
-    /// Whether a record was acknowledged and its writer is still a member: a revoked one's records go with it.
+    /// Whether a record was acknowledged and its writer is still a member: revoking a member removes its records.
     private func isReadable(_ stored: StoredKey) -> Bool {
         stored.version != nil && !self.record.revocations.isVictim(self.nodes[stored.writer].peerId)
     }

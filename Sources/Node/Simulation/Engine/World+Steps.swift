@@ -26,7 +26,7 @@ extension World {
         }
     }
 
-    /// Lets nodes vanish together, the owner's and the publisher excepted.
+    /// Stops nodes together without a shutdown, except the owner and the publisher.
     private mutating func silenceNodes(share: Double) {
         let running = self.nodes.indices.filter {
             self.nodes[$0].isRunning && $0 != Population.owner && $0 != self.record.events.publisher
@@ -82,7 +82,7 @@ extension World {
         }
         self.record.note(.step, at: self.queue.now, of: Population.owner, UInt64(entries.count))
         self.apply(.membership(.revocationsAdded(entries)), to: Population.owner)
-        // Who is out must not read the beacons of those who stay.
+        // A revoked member must not read the beacons of the others.
         let epoch = self.time(of: Population.owner).wallSeconds
         let secret = try self.keys.memberSecret(epoch: epoch, using: &self.stepChance)
         self.apply(.membership(.secretAdded(secret)), to: Population.owner)

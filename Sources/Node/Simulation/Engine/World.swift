@@ -5,9 +5,9 @@ internal import NodeCore
 
 /// Everything in a run: nodes, the network between them, and the one queue of events that moves the time.
 ///
-/// Event after event is taken from the queue and given to one node's core as an input; the effects that come back
-/// schedule further events. Nothing else happens, and chance comes from generators that the seed starts, so a run
-/// depends on the scenario and the seed alone.
+/// Event after event is taken from the queue and given to one node's core as an input; the resulting effects schedule
+/// further events. Nothing else happens, and chance is drawn from generators seeded by the run's seed, so a run depends on
+/// the scenario and the seed alone.
 struct World {
     /// The wall clock of nodes without skew at the beginning.
     static let startSeconds: UInt64 = 1_900_000_000
@@ -46,7 +46,7 @@ struct World {
         }
     }
 
-    /// Lets the next event happen, unless it lies after `end`; false when nothing is left until then.
+    /// Processes the next event, unless it lies after `end`; false when no event is left until then.
     mutating func advance(until end: Int64) throws(IdentityError) -> Bool {
         guard let event = self.queue.next(until: end) else { return false }
         let node = Int(event.node)
@@ -82,7 +82,7 @@ struct World {
         self.effects.removeAll(keepingCapacity: true)
         self.nodes.handle(input, at: time, by: node, into: &self.effects)
         for index in self.effects.indices { self.carryOut(self.effects[index], of: node) }
-        // Disks take no time, and the answers follow the effects that came with the records.
+        // Disks take no time, and their answers follow the effects of the same input.
         let answers = self.diskAnswers
         self.diskAnswers = []
         for answer in answers { self.apply(answer, to: node) }

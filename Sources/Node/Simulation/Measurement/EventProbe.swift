@@ -15,9 +15,9 @@ struct EventProbe {
         var lastAt: Int64 = 0
     }
 
-    /// The node that publishes all events that do not come from random nodes.
+    /// The node that publishes all events that random nodes do not publish.
     var publisher: Int?
-    /// Events that nodes gave up.
+    /// Events that nodes abandoned.
     var gaps = 0
     /// Looked up, and walked in the order of publication.
     private var published: [Published] = []
@@ -46,7 +46,7 @@ struct EventProbe {
         self.published[index].lastAt = time
     }
 
-    /// Counts what a frame carries, which arrived at a node.
+    /// Counts the content of a frame that arrived at a node.
     mutating func noteFrame(_ bytes: [UInt8]) {
         guard self.isCounting, let kind = Frame.kindOfEventMessage(bytes) else { return }
         switch Message.Kind(rawValue: kind) {

@@ -13,7 +13,7 @@ struct RevocationProbe {
     private struct Case {
         let victim: PeerId
         let time: Int64
-        /// Nodes that know, by number.
+        /// Whether each node has received it, by number.
         var knowing: [Bool]
     }
 
@@ -31,7 +31,7 @@ struct RevocationProbe {
         self.cases.append(Case(victim: victim, time: time, knowing: [Bool](repeating: false, count: nodeCount)))
     }
 
-    /// Notes that a node knows; nil if it did before, else since when it could.
+    /// Notes that a node received a revocation; nil if it had it before, else the earliest time at which it could.
     mutating func learn(_ victim: PeerId, by node: Int) -> Int64? {
         guard let index = self.cases.firstIndex(where: { $0.victim == victim }) else { return nil }
         while self.cases[index].knowing.count <= node { self.cases[index].knowing.append(false) }
@@ -40,8 +40,8 @@ struct RevocationProbe {
         return self.cases[index].time
     }
 
-    /// Returns the number of pairs of a revocation and a running node in which the node does not know it, and of those
-    /// in which the node still admits the victim.
+    /// Returns the number of pairs of a revocation and a running node in which the node has not received it, and of those in
+    /// which the node still admits the victim.
     func gaps(in nodes: Population) -> (ignorant: Int, admitting: Int) {
         var gaps = (ignorant: 0, admitting: 0)
         for revocation in self.cases {

@@ -12,7 +12,7 @@ struct RunDigest {
         self.second = (self.second << 23 | self.second >> 41) &+ word &* 0xE703_7ED1_A0B4_28DB
     }
 
-    /// Mixes eight bytes at a time.
+    /// Mixes words of eight bytes.
     mutating func mix(_ bytes: some Collection<UInt8>) {
         self.mix(UInt64(bytes.count))
         var word: UInt64 = 0

@@ -61,13 +61,13 @@ struct RunRecord {
         if let delay { self.admissions.samples.add(delay) }
     }
 
-    /// Notes that a node hears another one, a time after both were started.
+    /// Notes that a node discovers another one, a time after both were started.
     mutating func noteDiscovery(of other: Int, by node: Int, after delay: Int64) {
         self.digest.mix(0xD15C << 48 | UInt64(node) << 24 | UInt64(other))
         if self.discovery.isFirst(node, other) { self.discovery.samples.add(delay) }
     }
 
-    /// Notes that the node of a number knows a revocation.
+    /// Notes that the node of a number received a revocation.
     mutating func noteRevocation(of victim: PeerId, at now: Int64, by number: Int, _ node: SimulatedNode) {
         self.digest.mix(0x4E40 << 32 | UInt64(number))
         guard let time = self.revocations.learn(victim, by: number), node.peerId != victim else { return }

@@ -20,7 +20,7 @@ struct ConnectionTable {
         return connection
     }
 
-    /// Makes a connection that neither end knows yet.
+    /// Makes a connection of which neither end is notified yet.
     mutating func open(from dialler: SimulatedConnection.End, to acceptor: SimulatedConnection.End) -> ConnectionId {
         self.lastStamp += 1
         let connection = SimulatedConnection(stamp: self.lastStamp, dialler: dialler, acceptor: acceptor)
@@ -53,7 +53,7 @@ struct ConnectionTable {
         self.connections[slot]?[node].lastArrival = time
     }
 
-    /// Notes the packet that takes in what else is sent to an end at the moment `now`.
+    /// Notes the packet that frames sent to an end at the moment `now` join.
     mutating func notePacket(_ packet: UInt32, byteCount: Int, sentAt now: Int64, on slot: UInt32, to node: Int) {
         self.connections[slot]?[node].lastPacket = packet
         self.connections[slot]?[node].lastSent = now

@@ -6,7 +6,7 @@ struct SimulatedConnection {
     enum Stage: UInt8 {
         /// The core there was not notified of the connection yet. May become `up` or `down`.
         case pending
-        /// The core there uses it. May become `down`.
+        /// The core at this end uses it. May become `down`.
         case up
         /// Everything that arrives at this end is dropped.
         case down
@@ -45,7 +45,7 @@ struct SimulatedConnection {
     func other(than node: Int) -> Int { Int(self.isDialler(node) ? self.acceptor.node : self.dialler.node) }
 }
 
-/// The name by which the cores at both ends know a connection.
+/// The id of a connection for the cores at both ends.
 extension ConnectionId {
     init(slot: UInt32, stamp: UInt32) {
         self.init(UInt64(stamp) << 32 | UInt64(slot))
@@ -57,7 +57,7 @@ extension ConnectionId {
 
 /// Frames that travel together, because one node sent them on one connection at one moment.
 struct SimulatedPacket {
-    /// The length from which on further frames go in the next packet; a longer frame has a packet of its own.
+    /// The length from which on further frames join the next packet; a longer frame has a packet of its own.
     static let byteLimit = 1200
 
     let first: [UInt8]

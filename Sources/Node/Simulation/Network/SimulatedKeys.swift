@@ -9,7 +9,7 @@ struct HashSigner: Signer {
 
     func sign(_ message: [UInt8]) throws(IdentityError) -> [UInt8] { Self.signature(by: self.publicKey.words, message) }
 
-    /// Whether `signature` is what ``sign(_:)`` gives.
+    /// Whether `signature` is the one that ``sign(_:)`` returns.
     static func isValid(_ signature: [UInt8], by key: Bytes32, for message: [UInt8]) -> Bool {
         signature == self.signature(by: key, message)
     }

@@ -18,7 +18,7 @@ extension Scenario {
         PackageResources.ten_thousand_json,
     ]
 
-    /// The scenarios that come with this library, by name.
+    /// The scenarios of this library, by name.
     public static let library: [Scenario] = files.map { file in
         do {
             return try Scenario(json: file)

@@ -1,7 +1,6 @@
 /// A simulated scenario: the nodes, the network between them, the steps and their times, and the expected results.
 ///
-/// A scenario is a data file; `docs/simulation.md` explains its fields. Those that come with this library are in
-/// ``library``.
+/// A scenario is a data file; `docs/simulation.md` explains its fields. Those of this library are in ``library``.
 public struct Scenario: Sendable, Hashable {
     /// The most nodes of one simulation.
     public static let nodeLimit = 1_000_000
@@ -95,7 +94,7 @@ extension Scenario {
     enum Action: Sendable, Hashable {
         /// Starts nodes that never ran, one after the other, evenly spread over the time; nil is all that are left.
         case start(count: Int?, over: Duration)
-        /// Cuts a share of the nodes off from the others; `isOneWay` lets what they send pass.
+        /// Cuts a share of the nodes off from the others; `isOneWay` passes the packets that they send.
         case partition(share: Double, lasting: Duration, isOneWay: Bool)
         /// The owner of the network revokes `count` nodes.
         case revoke(count: Int)
@@ -105,7 +104,7 @@ extension Scenario {
         case churn(Churn)
         /// Running nodes write records, each under a key of its own.
         case put(Work, valueByteCount: Int, lifetime: Duration)
-        /// The writers that run write those records anew.
+        /// The running writers write those records again.
         case update(Work)
         /// Running nodes read records that were acknowledged.
         case get(Work, Reading)
@@ -156,7 +155,7 @@ extension Scenario {
     struct Churn: Sendable, Hashable {
         /// The time for which a node stays.
         var sessions: Quantiles
-        /// The shortest time for which a node that comes back is away.
+        /// The shortest absence of a node that returns.
         var absences: Quantiles
         /// The share of nodes that leave and return, with their id and stored data.
         var returning: Double

@@ -31,7 +31,7 @@ struct ScenarioFields {
     /// The way to a field, for errors.
     func path(to name: String) -> String { self.path.isEmpty ? name : "\(self.path).\(name)" }
 
-    /// The value of a field that need not be there.
+    /// The value of an optional field.
     mutating func value(_ name: String) -> JSONValue? {
         self.asked.insert(name)
         return self.fields.first { $0.name == name }?.value
@@ -84,7 +84,7 @@ struct ScenarioFields {
 // MARK: - Kinds of values
 
 extension ScenarioFields {
-    /// A text; without `fallback` it must be there.
+    /// A text, required unless there is a `fallback`.
     mutating func text(_ name: String) throws(ScenarioError) -> String {
         guard case .string(let text)? = self.value(name), !text.isEmpty else {
             throw .invalid(path: self.path(to: name), reason: "must be a text")
