@@ -16,7 +16,7 @@ enum ChatCommand: Hashable {
     static let helpText =
         "/send PATH sends a picture, sound or video; // begins a text with a slash; Control-F searches, Control-C ends"
 
-    /// Reads a line; a text of several lines is never a command, because it was pasted or is meant to be read.
+    /// Reads a line; a text of several lines is never a command, because it was pasted or written as a message.
     init(_ text: String) {
         guard text.hasPrefix("/"), !text.contains(where: \.isNewline) else {
             self = .text

@@ -9,14 +9,14 @@ struct ChatScreen {
         case resized(columns: Int, lines: Int)
         case circle(CircleReport)
         case thought(ThoughtReport)
-        /// A thought of this device's person as it was stored; a later state may have come before.
+        /// A thought of this device's person as it was stored; a later state may have arrived before.
         case said(ThoughtReport)
         /// Older thoughts, the newest first; none if there are none.
         case older([ThoughtReport])
         case found([ThoughtReport])
         /// Something that the person asked for did not work.
         case failed(String)
-        /// A text that could not be sent, which comes back to be sent again.
+        /// A text that could not be sent, which is restored in the input line.
         case notSent(String, why: String)
     }
 
@@ -108,7 +108,7 @@ struct ChatScreen {
             self.thoughts[place] = thought
         } else {
             let place = (self.thoughts.lastIndex { $0.number < thought.number } ?? -1) + 1
-            // An older one that is not loaded comes when the person scrolls there.
+            // An older one that is not loaded arrives when the person scrolls to it.
             guard place > 0 || self.hasAll || self.thoughts.isEmpty else { return }
             self.thoughts.insert(thought, at: place)
         }

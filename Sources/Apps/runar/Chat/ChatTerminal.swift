@@ -8,9 +8,9 @@ enum ChatTerminal {
     /// Whether standard input and output are a terminal.
     static var isPossible: Bool { Posix.isTerminal(input) && Posix.isTerminal(output) }
 
-    /// Runs the screen until the person ends it, or a signal comes.
+    /// Runs the screen until the person ends it, or a signal arrives.
     ///
-    /// `perform` performs an effect and returns its results; `follow` passes the news of the node on.
+    /// `perform` performs an effect and returns its results; `follow` passes updates of the node on.
     static func run(
         _ start: ChatScreen,
         _ perform: @escaping @Sendable (ChatScreen.Effect) async throws -> [ChatScreen.Input],
@@ -93,6 +93,6 @@ enum ChatTerminal {
     }
 
     private static func write(_ text: String) {
-        try? Output.raw(text)  // a terminal that is gone ends the input as well
+        try? Output.raw(text)  // a closed terminal ends the input as well
     }
 }

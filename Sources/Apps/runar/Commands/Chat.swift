@@ -13,7 +13,7 @@ struct Chat: AsyncParsableCommand {
             """
     )
 
-    /// The thoughts that are loaded at a time.
+    /// The thoughts that are loaded per request.
     private static let page = 100
 
     @OptionGroup var conversation: ConversationOptions

@@ -34,7 +34,7 @@ struct Device: AsyncParsableCommand {
         return found.joined(separator: "\n")
     }
 
-    /// The request in a text, whatever stands around it.
+    /// The request in a text, ignoring surrounding text.
     ///
     /// - Throws: ``CommandFailure`` when there is none, ``IdentityError`` when it was changed.
     static func request(in text: String) throws -> DeviceRequest {
@@ -53,7 +53,7 @@ struct Device: AsyncParsableCommand {
             ?? DeviceRequest(text: words[first...].joined())
     }
 
-    /// The answer in a text, whatever stands before it.
+    /// The answer in a text, ignoring preceding text.
     ///
     /// - Throws: ``CommandFailure`` when there is none, ``IdentityError`` when it was changed.
     static func answer(in text: String) throws -> DeviceAnswer {

@@ -4,9 +4,9 @@ internal import Identity
 internal import NodeService
 internal import Platform
 
-/// A text that comes as an argument, from a file, or from standard input.
+/// A text from an argument, a file, or standard input.
 enum InputText {
-    /// The advice where a larger text cannot be what was meant.
+    /// The advice if a text exceeds the size of the expected one.
     private static let isOther = "it is something else"
     /// The prompt of a command that has none of its own.
     private static let question =
@@ -49,7 +49,7 @@ enum InputText {
         return bytes
     }
 
-    /// Throws unless `text` has more than white space, with advice on what to paste.
+    /// Throws if `text` is empty or white space, with advice on the text to paste.
     static func requireText(_ text: String, _ advice: String) throws(CommandFailure) {
         guard text.allSatisfy(\.isWhitespace) else { return }
         throw CommandFailure("no-text", .usage, "nothing was pasted: \(advice)")
@@ -67,7 +67,7 @@ enum InputText {
             Output.note(question ?? Self.question)
             return try typed(limit: limit, until: isWhole)
         }
-        // A text of ours begins with a brace or is a link; a file name hardly ever does or is.
+        // A text of this program begins with a brace or is a link; a file name hardly ever does or is.
         return try words.map { $0.contains("{") || Link.isOurs($0) ? $0 : try read($0, limit: limit) }.joined(
             separator: "\n"
         )

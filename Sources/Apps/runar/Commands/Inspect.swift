@@ -45,7 +45,7 @@ struct Inspect: ParsableCommand {
         if let failure = report.failure { throw ExitCode(failure.status.rawValue) }
     }
 
-    /// Reads all parts, checks what needs no key, and describes the first.
+    /// Reads all parts, makes the checks without a key, and describes the first.
     private func inspect(_ parts: inout PartReader) throws {
         guard let first = try parts.next() else { preconditionFailure("nothing follows a magic number") }
         var check = PartsCheck(first)

@@ -68,13 +68,13 @@ struct Join: AsyncParsableCommand {
     /// The most lines over which a mail breaks a link.
     private static let mostLines = 64
 
-    /// The link alone, whatever stands around it; a mail may have broken it over lines.
+    /// The link alone, ignoring surrounding text; a mail may have broken it over lines.
     private static func invitation(in text: String) -> String {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let first = words.firstIndex(where: Invitation.isText) else { return text }
         for end in words.indices[first...].prefix(mostLines) {
             let link = words[first...end].joined()
-            if (try? Invitation(text: link)) != nil { return link }  // only whether; the node reports what is wrong
+            if (try? Invitation(text: link)) != nil { return link }  // only a test; the node reports errors
         }
         return words[first...].joined()
     }

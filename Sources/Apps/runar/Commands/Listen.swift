@@ -4,7 +4,7 @@ internal import Identity
 internal import NodeService
 internal import Platform
 
-/// Prints what arrives.
+/// Prints messages and files as they arrive.
 struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen",
@@ -87,7 +87,7 @@ struct Listen: AsyncParsableCommand {
 }
 
 extension NodeUpdate {
-    /// Whether a message or a file has come.
+    /// Whether a message or a file has arrived.
     var isArrival: Bool {
         switch self {
         case .message, .fileArrived: true

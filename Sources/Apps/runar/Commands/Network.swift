@@ -117,7 +117,7 @@ extension Network {
             try Output.report(report, asJSON: home.output.json)
         }
 
-        /// Asks the owner, as the console does; a member comes back with a new invitation.
+        /// Asks the owner, as the console does; a member can return by a new invitation.
         private func confirm(_ network: NetworkReport) async throws {
             guard network.role == "owner" || network.role == "admin" else { return }
             let name = network.name ?? network.networkIdText

@@ -79,7 +79,7 @@ struct Open: AsyncParsableCommand {
         try Output.json(report)
     }
 
-    /// A terminal obeys some bytes, so that only text goes there, escaped.
+    /// Writes text to the terminal, escaped, because a terminal obeys some bytes; other content is not written to it.
     private func show(_ opened: OpenedNanoTDF, isWhole: Bool) throws {
         guard isWhole, opened.plaintext.count <= Self.terminalByteLimit,
             let text = String(utf8: opened.plaintext)

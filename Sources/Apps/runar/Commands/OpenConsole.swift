@@ -42,7 +42,7 @@ struct OpenConsole: AsyncParsableCommand {
         try Output.report(report, asJSON: home.output.json)
     }
 
-    /// Shows what the device needs, and waits for it.
+    /// Shows the link for a device, and waits for its sign-in.
     private static func pair(_ client: NodeClient, asJSON: Bool) async throws {
         let report = try await client.perform(.pairConsole(address: nil)) { update in
             guard case .pairing(let report) = update else { return }
@@ -86,7 +86,7 @@ struct OpenConsole: AsyncParsableCommand {
         let words = [BrowserOpener.name, path]
         let opener = try? ChildProcess("/usr/bin/env", words, sink: .file(null.descriptor))  // see above
         guard try await opener?.waitForExit() != 0 else { return }
-        // The node removes it once it notices that this command is gone, which is after this command has ended.
+        // The node removes it once it notices that this command has disconnected, which is after this command has ended.
         try? SystemFileSystem().remove(path)  // then the node does
         throw CommandFailure(
             "no-browser",

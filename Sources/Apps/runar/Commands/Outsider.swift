@@ -67,7 +67,7 @@ struct Outsider: AsyncParsableCommand {
         var writer = ByteWriter()
         writer.write(StreamHeader(kind: .hello).bytes)
         writer.writeVarintPrefixed(hello.bytes)
-        // A node may close the connection before it has taken everything; its answer is what counts.
+        // A node may close the connection before it has received everything; only its answer matters.
         try? await stream.write(writer.bytes, finish: false)  // see above
         let end = try await withThrowingTaskGroup(of: TransportError?.self) { group in
             group.addTask { await connection.closed() }

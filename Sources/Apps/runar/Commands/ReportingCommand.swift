@@ -7,7 +7,7 @@ protocol ReportingCommand: AsyncParsableCommand {
 
     var home: HomeOptions { get }
 
-    /// Checks or confirms what must hold before the request; by default nothing.
+    /// Checks or confirms the conditions of the request; by default nothing.
     func prepare() async throws
 
     /// Returns the request for the report.

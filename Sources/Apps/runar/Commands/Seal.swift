@@ -106,7 +106,7 @@ struct Seal: AsyncParsableCommand {
         }
     }
 
-    /// The options that a refused field comes from.
+    /// The options of each field that the sealer may refuse.
     private static let options: [NanoTDFError.Field: String] = [
         .locatorProtocol: "--kas or --remote-policy", .locatorBody: "--kas or --remote-policy",
         .locatorIdentifier: "--key-id",

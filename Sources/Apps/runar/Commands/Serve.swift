@@ -6,7 +6,7 @@ internal import NodeService
 internal import Platform
 internal import RunarNode
 
-/// Offers a service whose actions are commands of the shell.
+/// Offers a service with shell commands as its actions.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",

@@ -55,7 +55,7 @@ struct Simulate: AsyncParsableCommand {
     }
 }
 
-/// The scenarios that come with the program.
+/// The scenarios of the program.
 struct ScenarioList: Report {
     struct Entry: Codable {
         let name: String

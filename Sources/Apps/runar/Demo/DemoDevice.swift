@@ -56,7 +56,7 @@ final class DemoDevice: Sendable {
         try FileManager.default.copyItem(atPath: device.home, toPath: home)
     }
 
-    /// Runs a command to its end and returns what it printed as JSON.
+    /// Runs a command to its end and returns its output, decoded from JSON.
     ///
     /// - Throws: ``CommandFailure`` with the command's own message when it fails.
     func run<Answer: Decodable>(
@@ -68,7 +68,7 @@ final class DemoDevice: Sendable {
         return try JSONText.decode(Answer.self, from: Array(output.utf8))
     }
 
-    /// Runs a command to its end and returns what it printed, each line with its end.
+    /// Runs a command to its end and returns its output, each line with its end.
     ///
     /// - Throws: ``CommandFailure`` with the command's own code and message when it fails.
     func output(of arguments: [String], input: String = "") async throws -> String {
@@ -119,7 +119,7 @@ final class DemoDevice: Sendable {
         let deadline = ContinuousClock.now + .seconds(3)
         for child in children {
             while child.exitStatus == nil, ContinuousClock.now < deadline {
-                // Uncancellable on purpose: cleaning up is what is left to do after an interruption.
+                // Uncancellable on purpose: after an interruption the cleaning up must still be done.
                 await Self.pause()
             }
             child.terminate(byForce: true)

@@ -49,7 +49,7 @@ extension DemoStage {
         }
     }
 
-    /// Nothing but the invitation goes from the laptop to the server.
+    /// Joins the server by the invitation, which is all that it gets from the laptop.
     func joinByInvitation() async throws -> String {
         let link = try await invitation.first("the invitation") { $0.event == "invited" ? $0.link : nil }
         let output = try await server.output(of: ["join", "--json"], input: link)
@@ -65,7 +65,7 @@ extension DemoStage {
         try await expectMember(server)
         // For later: the data of an attacker who copied the server's disk.
         try thief.copyHome(of: server)
-        // For later, too: a token as genuine as the one that came with the invitation.
+        // For later, too: a token as genuine as the one of the invitation.
         let report: TokenReport = try await owner.run(["network", "issue", id])
         note("server token", report.text)
         return "link of \(link.utf8.count) characters, pasted into the server; both showed \(digits)"

@@ -2,7 +2,7 @@ internal import Foundation
 internal import NodeService
 internal import Platform
 
-// Who is not let in, and who is let out.
+// Refused outsiders and removed members.
 extension DemoStage {
     func refuseNoToken() async throws -> String {
         try await refuse(token: "", because: "no access token")
@@ -25,7 +25,7 @@ extension DemoStage {
         return try await refuse(token: report.text, because: "network")
     }
 
-    /// Lets an outsider show `token` to the owner's node, and takes the reason from that node's own output.
+    /// Shows `token` to the owner's node by an outsider, and takes the reason of the refusal from that node's own output.
     private func refuse(token: String, by outsider: DemoDevice? = nil, because words: String) async throws -> String {
         let outsider = outsider ?? self.outsider
         let id = try fact("\(outsider.name) id")

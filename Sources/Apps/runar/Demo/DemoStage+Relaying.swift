@@ -13,7 +13,7 @@ extension DemoStage {
         return "by text and token; it uses neither discovery nor a hash table"
     }
 
-    /// The phone knows no address of the watch: the laptop, to which both are connected, brings them together.
+    /// Connects the phone to the watch, of which it has no address, through the laptop, to which both are connected.
     func connectOverRelay() async throws -> String {
         _ = try await watch.node.first("ready") { $0.event == "ready" ? true : nil }
         let text: ConnectionTextReport = try await owner.run(["network", "address"])

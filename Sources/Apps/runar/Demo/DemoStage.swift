@@ -2,7 +2,7 @@ internal import Concurrency
 internal import Foundation
 internal import NodeService
 
-/// The devices of the demo and what has been shown with them.
+/// The devices of the demo and the facts that its steps have shown.
 final class DemoStage: Sendable {
     let owner: DemoDevice
     let phone: DemoDevice
@@ -25,7 +25,7 @@ final class DemoStage: Sendable {
     init(folder: String, screen: DemoScreen) throws {
         self.folder = folder
         self.screen = screen
-        // Below the ports that the system gives to sockets by itself; two demos at a time hardly ever choose the same.
+        // Below the system's range of ephemeral ports; two concurrent demos hardly ever choose the same.
         let group = "239.255.42.98:\(UInt16.random(in: 10_000..<32_000))"
         owner = try DemoDevice("laptop", in: folder, group: group)
         phone = try DemoDevice("phone", in: folder, group: group)
@@ -181,14 +181,14 @@ final class DemoStage: Sendable {
         return ok
     }
 
-    /// Ends every process that is still there.
+    /// Ends every remaining process.
     func cleanUp() async {
         await withDiscardingTaskGroup { group in
             for device in devices { group.addTask { await device.endAll() } }
         }
     }
 
-    /// Prints what the processes wrote to standard error, which helps to find a failure.
+    /// Prints the standard error of the processes, which helps to find a failure.
     func showLogs() {
         for device in devices {
             let text = try? String(contentsOfFile: device.logPath, encoding: .utf8)  // a log that is not there is empty

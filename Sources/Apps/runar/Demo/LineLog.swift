@@ -20,7 +20,7 @@ final class LineLog: Sendable {
         self.name = name
     }
 
-    /// The number of lines so far; later lines come after this position.
+    /// The number of lines so far; later lines follow this position.
     var position: Int { state.withLock { $0.lines.count } }
 
     /// Whether one of these events was logged so far.

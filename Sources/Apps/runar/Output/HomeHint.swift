@@ -7,7 +7,7 @@ enum HomeHint {
 
     /// Ends the part of a text that is about one device.
     private static let delimiters: Set<Character> = [",", ";", ":", "?", "."]
-    /// The words that mark a command for another device, whose home is not known here.
+    /// The words that mark a command for another device, for whose home no hint can be given.
     private static let elsewhere = [" there", "there ", "that device", "on the other", "on a device", "new device"]
     /// Commands without a home.
     private static let homeless: Set<Substring> = ["stun", "qr", "demo", "simulate", "completion", "inspect"]

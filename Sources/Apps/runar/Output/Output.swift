@@ -28,7 +28,7 @@ enum Output {
     }()
 
     static var isTerminal: Bool { Posix.isTerminal(standard) }
-    /// The columns and lines of the terminal that results go to; nil if it is none or does not report them.
+    /// The columns and lines of the terminal for results; nil if it is none or does not report them.
     static var windowSize: (columns: Int, lines: Int)? { Posix.windowSize(of: standard) }
     static var errorsAreTerminal: Bool { Posix.isTerminal(errors) }
 
@@ -82,7 +82,7 @@ enum Output {
         _ = Posix.write(Array("\r\u{1B}[2K\(Terminal.escaped(text))".utf8), to: errors)
     }
 
-    /// One JSON object on a line of its own; what would steer a terminal stands in it as an escape.
+    /// One JSON object on a line of its own; characters that would control a terminal are escaped.
     static func json(_ value: some Encodable) throws(CommandFailure) {
         try raw(JSONText.shown(JSONText.encode(value)) + "\n")
     }

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Concurrency
 internal import NodeService
 
-/// A line on a terminal's standard error that shows how far something has come; elsewhere it shows nothing.
+/// A line on a terminal's standard error with the progress of an operation; elsewhere it shows nothing.
 final class ProgressLine: Sendable {
     private struct State: Sendable {
         var lastShown: ContinuousClock.Instant?

@@ -11,7 +11,7 @@ enum Prompt {
     /// Whether there is a person to ask.
     static var isPossible: Bool { terminal.isPossible }
 
-    /// Asks for a secret without showing what is typed.
+    /// Asks for a secret without an echo.
     ///
     /// - Throws: ``CommandFailure``; with `advice` when there is no terminal.
     static func secret(_ question: String, otherwise advice: String) throws(CommandFailure) -> SecretBytes {
@@ -27,8 +27,8 @@ enum Prompt {
 
     /// Asks for a secret until `open` accepts it, at most three times, and returns its result.
     ///
-    /// - Throws: ``CommandFailure``, with `advice` when there is no terminal; what `open` throws for another reason than a
-    ///   wrong passphrase, and after the third try.
+    /// - Throws: ``CommandFailure``, with `advice` when there is no terminal; any error of `open` besides that of a wrong
+    ///   passphrase, and that one after the third try.
     static func secret<Opened>(
         _ question: String,
         otherwise advice: String,
@@ -52,7 +52,7 @@ enum Prompt {
     ///
     /// - Throws: ``CommandFailure``, with `advice` when there is no terminal.
     static func showPrivately(_ lines: [String], otherwise advice: String) throws(CommandFailure) {
-        // A terminal without an alternate screen ignores that sequence; the words are cleared there as well.
+        // A terminal without an alternate screen ignores that sequence; the words are cleared on its screen as well.
         let clear = "\u{1B}[H\u{1B}[2J"
         let (begin, end) = isPlain ? ("", "") : ("\u{1B}[?1049h\(clear)", "\(clear)\u{1B}[?1049l")
         do {

@@ -36,7 +36,7 @@ struct TerminalCode {
         }
     }
 
-    /// Colours where they are understood; else what most terminals are, light on dark.
+    /// Colours if they are supported; else light on dark, as most terminals are.
     private static var style: TerminalStyle {
         let isPlain =
             SystemProcess.environment("NO_COLOR")?.isEmpty == false
@@ -44,12 +44,12 @@ struct TerminalCode {
         return Output.isTerminal && !isPlain ? .coloured : .dark
     }
 
-    /// Shows a text of ours as a code.
+    /// Shows a text as a code.
     ///
     /// - Throws: ``CommandFailure`` when the window is too narrow, `QRCodeError` when the text is too long.
     static func show(_ text: String) throws { try TerminalCode(QRSymbol(encoding: text)).show() }
 
-    /// Shows a text of ours as a code if the window has room; the caller prints the text as well.
+    /// Shows a text as a code if the window has room; the caller prints the text as well.
     ///
     /// - Throws: ``CommandFailure`` if it cannot be written.
     static func showIfRoom(_ text: String) throws(CommandFailure) {

@@ -8,7 +8,7 @@ struct OutputFile {
     /// The absolute path of the file; nil for standard output.
     let path: String?
     private let writer: AtomicFileWriter<SystemFileSystem>?
-    /// Removes what was written if the person ends the command.
+    /// Removes the partial file if the person ends the command.
     private let interruption: SignalSources?
 
     /// Begins the file, which replaces an existing one and gets its mode; nil and `-` are standard output.

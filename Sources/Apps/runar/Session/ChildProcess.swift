@@ -15,7 +15,7 @@ final class ChildProcess: Sendable {
     private static let starting = Locked(())
     /// The number of bytes that a pipe takes without a reader on every system.
     private static let pipeByteCount = 4096
-    /// The largest number of bytes in a pipe after its writer has ended, on the systems that we know.
+    /// The largest number of bytes in a pipe after its writer has ended, on all supported systems.
     private static let lateByteLimit = 1 << 16
     /// The time in which a process and its descendants may end by themselves.
     static let patience = Duration.seconds(2)
@@ -52,7 +52,7 @@ final class ChildProcess: Sendable {
         return path
     }
 
-    /// Starts a program; `input` is what it reads first, and its standard input stays open after it if `keepsInput`.
+    /// Starts a program; `input` is written to its standard input, which stays open after it if `keepsInput`.
     ///
     /// - Throws: ``CommandFailure``.
     init(
@@ -185,7 +185,7 @@ final class ChildProcess: Sendable {
         return id.map { Launched(id: $0, input: input, output: output, ending: ending) }
     }
 
-    /// Reads the output of a process until its end, and hands on lines as they come.
+    /// Reads the output of a process until its end, and passes each line on at once.
     private static func read(
         _ output: DescriptorOwner,
         until end: DescriptorOwner,

@@ -40,7 +40,7 @@ final class CommandRunner: Sendable {
         }
     }
 
-    /// Ends what runs: the service is no longer offered.
+    /// Ends the service, which is no longer offered.
     func finish() {
         continuation.finish()
         let children = running.withLock { running in
@@ -87,7 +87,7 @@ final class CommandRunner: Sendable {
         }
     }
 
-    /// Runs the command of a request and returns the answer; nil if the caller or the service has gone.
+    /// Runs the command of a request and returns the answer; nil if the caller has disconnected or the service has ended.
     ///
     /// A command that was ended has no answer: half of its output must not pass for all of it.
     private func answer(to call: CallReport) async -> CallAnswer? {

@@ -14,7 +14,7 @@ enum Interruption {
         Posix.ignoreSignals(numbers)
         let sources = SignalSources(numbers) { continuation.yield($0) }
         continuation.onTermination = { _ in sources.cancel() }
-        // Only now: a signal that came between would have been lost.
+        // Only now: a signal before it would have been lost.
         await sources.installed()
         return stream
     }
@@ -35,9 +35,10 @@ enum Interruption {
         return sources
     }
 
-    /// Runs `body` until it is done or a signal comes, which cancels it; returns nil then.
+    /// Runs `body` until it is done or a signal arrives, which cancels it; returns nil then.
     ///
-    /// - Throws: what `body` throws; ``CommandFailure`` when standard output can no longer be written, which cancels it too.
+    /// - Throws: The error of `body`; ``CommandFailure`` when standard output can no longer be written, which cancels it
+    ///   too.
     static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result? {
         let signals = await signals()
         return try await withThrowingTaskGroup(of: Result?.self) { group in

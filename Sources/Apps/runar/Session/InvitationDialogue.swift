@@ -10,7 +10,7 @@ struct InvitationDialogue: Sendable {
     /// Whether the invitation is shown as a code, too.
     let showsCode: Bool
 
-    /// Sends the request and returns who was admitted.
+    /// Sends the request and returns the admitted joiner.
     ///
     /// - Throws: ``CommandFailure`` when no joiner was admitted; `CancellationError`.
     func run(_ request: APIRequest<AdmissionReport>, _ session: Session) async throws -> AdmissionReport {

@@ -75,7 +75,7 @@ struct NodeRun: Sendable {
         }
     }
 
-    /// Returns once commands are heard.
+    /// Returns once commands can connect.
     private func startSocket(in group: inout ThrowingDiscardingTaskGroup<any Error>) async throws {
         let (beginnings, beginning) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
         group.addTask {
@@ -107,7 +107,7 @@ struct NodeRun: Sendable {
         return nil
     }
 
-    /// Lets what is under way end, or not if there is another stop.
+    /// Finishes operations in flight, unless there is another stop.
     private func drain(unless stops: AsyncStream<Void>) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await handler.node.drain() }
@@ -156,7 +156,7 @@ struct ReadyReport: Codable {
     let processId: Int32
     let peerId: String
     let addresses: [String]
-    /// The address of the console, if it is wanted; the metrics are at `/metrics` there.
+    /// The address of the console, if it is enabled; it serves the metrics at `/metrics`.
     let console: String?
     let consoleLan: LanReport?
 }

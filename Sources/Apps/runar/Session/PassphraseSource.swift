@@ -19,7 +19,7 @@ final class PassphraseSource: Sendable {
     ///
     /// A person is asked if no setting gives it, and once more after a wrong one.
     ///
-    /// - Throws: ``CommandFailure`` without a passphrase and without a terminal; what `open` throws.
+    /// - Throws: ``CommandFailure`` without a passphrase and without a terminal; the error of `open`.
     func opening<Opened>(_ open: (SecretBytes) async throws -> Opened) async throws -> Opened {
         if let passphrase = known.withLock({ $0 }) { return try await open(passphrase) }
         let directory = try NodeDirectory.existing(place)

@@ -8,9 +8,9 @@ enum SecretSource {
     /// A person, who is asked again after a wrong passphrase.
     case person(question: String, advice: String)
 
-    /// Returns what `open` returns for the secret.
+    /// Returns the result of `open` for the secret.
     ///
-    /// - Throws: what `open` throws; ``CommandFailure`` without a terminal.
+    /// - Throws: The error of `open`; ``CommandFailure`` without a terminal.
     func opening<Opened>(_ open: (VaultSecret) async throws -> Opened) async throws -> Opened {
         switch self {
         case .setting(let secret): try await open(secret)

@@ -2,8 +2,8 @@ internal import NodeService
 internal import Platform
 internal import RunarNode
 
-/// The program that started this one as a service and wants to hear how it does: systemd, by its notification protocol
-/// (`sd_notify(3)`), over a socket that it names in the environment.
+/// The service manager that started this process and expects notifications of its state: systemd, by its notification
+/// protocol (`sd_notify(3)`), over a socket that it names in the environment.
 ///
 /// Without such a socket nothing is sent, so a node that a person started is not affected.
 struct ServiceManager: Sendable {

@@ -3,7 +3,7 @@ internal import NodeService
 internal import Platform
 internal import RunarNode
 
-/// The way of a command to the node of a home: over the socket there, or in this very process.
+/// The path of a command to the node of a home: over its socket, or in this very process.
 struct Session: Sendable {
     private enum Way: Sendable {
         case socket(NodeClient, PassphraseSource)
@@ -14,7 +14,7 @@ struct Session: Sendable {
 
     /// Finds the running node of a home, or opens the home and, if `onNetwork`, starts a node until `body` returns.
     ///
-    /// A node that may be there for long serves other commands meanwhile, if `isServing`.
+    /// A long-running node serves other commands meanwhile, if `isServing`.
     static func with<Result>(
         _ home: HomeOptions,
         _ node: NodeOptions? = nil,
@@ -76,7 +76,7 @@ struct Session: Sendable {
 
     /// Sends one request, and returns the answer.
     ///
-    /// A signal stops a node that runs for this request alone in order: other devices would wait for a node that is gone.
+    /// A signal shuts a node that runs for this request alone down gracefully: other devices would wait for a killed one.
     ///
     /// - Throws: ``CommandFailure``; `CancellationError` after such a signal.
     static func answer<Answer>(

@@ -72,7 +72,7 @@ struct STUNQuery {
         }
     }
 
-    /// The addresses under which this machine itself knows the socket.
+    /// The local addresses of the sockets.
     private static func ownAddresses(of sockets: DatagramSockets) -> [SocketAddress] {
         let ports = sockets.addresses.map(\.port)
         return (NetworkInterface.all() ?? []).flatMap(\.addresses)

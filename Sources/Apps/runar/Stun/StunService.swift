@@ -60,9 +60,9 @@ final class StunService: Sendable {
         return try places.flatMap(Self.expanded).map { try STUNServer(primary: $0) }
     }
 
-    /// The addresses that an unspecified one stands for.
+    /// The addresses of the interfaces for an unspecified address.
     ///
-    /// A socket of its own for each, so that an answer leaves from where its request came.
+    /// Each gets a socket of its own, so that an answer is sent from the address that received its request.
     private static func expanded(_ place: SocketAddress) -> [SocketAddress] {
         guard place.isUnspecified else { return [place] }
         return (NetworkInterface.all() ?? []).filter(\.isUp).flatMap(\.addresses)
@@ -115,7 +115,7 @@ final class StunService: Sendable {
 }
 
 extension STUNServer.Misplacement {
-    /// The advice on what to do instead.
+    /// The advice on an alternative.
     fileprivate var advice: String {
         switch self {
         case .sameAddress: "the two --listen addresses must be different addresses of this device"
