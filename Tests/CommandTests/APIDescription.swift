@@ -194,7 +194,7 @@ enum APIDescription {
     }
 }
 
-/// The schemas that have a name: each stands once among the components, and is referred to.
+/// The named schemas: each is included once among the components, and referred to.
 private struct NamedSchemas {
     private(set) var components: [String: RunarValue] = [:]
 

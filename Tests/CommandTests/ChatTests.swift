@@ -150,7 +150,7 @@ internal import Testing
         #expect(Self.plain(screen.draw()).contains { $0.contains("you  (stored with 0)") })
         _ = screen.handle(.thought(try Self.thought(1, "hi", isOwn: true)))
         #expect(screen.thoughts.count == 1)
-        // What became of it may come before the answer to its sending.
+        // Its delivery may be reported before the answer to its sending.
         _ = screen.handle(.thought(try Self.thought(2, "quick", isOwn: true, state: "opened")))
         _ = screen.handle(.said(try Self.thought(2, "quick", isOwn: true, state: "waiting")))
         #expect(Self.plain(screen.draw()).contains { $0.contains("you  (opened)") })

@@ -236,7 +236,7 @@ internal import Testing
     }
 }
 
-/// Goes through the API of two nodes as an independent program (Tests/Interop/console_api.py).
+/// Tests the API of two nodes by an independent program (Tests/Interop/console_api.py).
 enum APIVisitor {
     struct Claim: Decodable, Sendable {
         let claim: String

@@ -16,7 +16,7 @@ internal import Testing
     .enabled(if: NetworkVisitor.missing.isEmpty, Comment(rawValue: NetworkVisitor.missing))
 )
 struct ConsoleLanTests {
-    /// A node with a console, and who asks it.
+    /// A node with a console, and its client.
     private struct Running: Sendable {
         let node: RunningCommand
         let lan: LanReport?

@@ -38,7 +38,7 @@ enum Coturn {
 
 @Suite("STUN and coturn", .aside, .enabled(if: Coturn.missing.isEmpty, "\(Coturn.missing)"))
 struct CoturnTests {
-    /// Two different ports that are free there.
+    /// Two different free ports of the address.
     private func freePorts(_ address: String) throws -> (UInt16, UInt16) {
         let place = try SocketAddress(parsing: address + ":0").ip
         let port = try DatagramSockets.freePort(at: place)

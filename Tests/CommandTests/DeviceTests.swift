@@ -16,7 +16,7 @@ internal import Testing
         _ = try laptop.answer(["network", "create", "Cabin"])
     }
 
-    /// The request of a device, whose home is made by the way.
+    /// The request of a device, which also creates its home.
     private func request(of home: TemporaryDataDirectory) throws -> Outcome {
         try home.answer(["device", "setup", "--show", "--no-passphrase"])
     }

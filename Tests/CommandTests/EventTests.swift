@@ -65,7 +65,7 @@ internal import Testing
         let begun = try alone.next("subscribed")
         #expect(begun["networkName"] as? String == "Pair")
         if begun["isIsolated"] as? Bool == true { _ = try alone.next("eventsConnected") }
-        // The dialler is the first to know that the two are connected.
+        // The dialler is notified of the admission before the other side.
         while try pair.owner.runar(["status"]).output.contains("events    Pair: isolated") {}
         #expect(try pair.owner.runar(["publish", "news", "to the phone"]).output == "published\n")
         #expect(try alone.next("published")["text"] as? String == "to the phone")

@@ -41,7 +41,7 @@ extension Outcome {
         }
     }
 
-    /// The word for a failure that comes after other lines.
+    /// The code of a failure that follows other lines.
     var lastFailureCode: String? {
         get throws { (try objects.last?["error"] as? [String: Any])?["code"] as? String }
     }

@@ -11,7 +11,7 @@ internal import Testing
 ) struct MailCrashTests {
     private static let rounds = ProcessInfo.processInfo.environment["ROUNDS"].flatMap { Int($0) } ?? 1_000
 
-    /// A device whose node is started and killed, always at the same address.
+    /// A device whose node is started and killed, always with one address.
     private final class Device {
         let home: TemporaryDataDirectory
         let peerId: String
@@ -89,7 +89,7 @@ internal import Testing
             guard scene.ada.isUp else { continue }
             let saying = try RunningCommand(["circle", "say", "Bob", "\(round)", "--json"], home: scene.ada.home)
             if Bool.random(using: &random) {
-                // At any point of the command, and of what follows it.
+                // At any point of the command, and of its consequences.
                 let pause = "\(Double.random(in: 0...0.3, using: &random))"
                 _ = try ChildProcess(path: "/bin/sleep", arguments: [pause]).waitUntilExit()
                 scene.all[Int.random(in: 0..<3, using: &random)].kill()

@@ -99,7 +99,7 @@ internal import Testing
         try home.makeNode()
         let options = ["up", "--detach", "--request-timeout", "3s", "--json"]
         let started = try home.runar(options, environment: ["RUNAR_LOG_LEVEL": "info"])
-        defer { _ = try? home.runar(["stop"]) }  // a node that is not there needs no stop
+        defer { _ = try? home.runar(["stop"]) }  // best effort
         let settings = try #require(try started.json["configuration"] as? [[String: Any]])
         let sources = Dictionary(uniqueKeysWithValues: settings.map { ("\($0["key"] ?? "")", "\($0["source"] ?? "")") })
         #expect(sources["requestTimeout"] == "flag")

@@ -2,7 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Standard output that cannot be written, and readers of it that go.
+/// Standard output that cannot be written, and readers that close it.
 @Suite("Failed output", .aside, .timeLimit(.minutes(15))) struct OutputTests {
     private let program = ChildProcess.products.appending(path: "runar").path(percentEncoded: false)
 

@@ -112,7 +112,7 @@ internal import Testing
         let peer = PeerId(publicKey: Ed25519KeyPair().publicKey)
         let network = NetworkId(publicKey: Ed25519KeyPair().publicKey)
         let invitation = Invitation(inviter: peer, networkId: network, addresses: [], nowSeconds: 1)
-        // The invitation may be used up, or admit without a question: the joiner cannot know that yet.
+        // The invitation may have been used, or may admit without consent: the joiner cannot know that yet.
         let line = JoinPendingReport(invitation, "646053").line
         #expect(line.contains("646053") && line.contains("if it asks"))
     }

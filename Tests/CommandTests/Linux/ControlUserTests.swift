@@ -10,7 +10,7 @@ internal import Testing
         geteuid() == 0 && self.tools.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Asks for the status over HTTP and prints how many bytes of an answer came.
+    /// Requests the status over HTTP and prints the number of received bytes.
     private static let question = """
         use Socket;
         socket(my $s, PF_UNIX, SOCK_STREAM, 0) or die; connect($s, sockaddr_un("control.sock")) or die;

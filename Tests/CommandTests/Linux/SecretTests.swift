@@ -5,13 +5,13 @@ internal import Identity
 internal import TestSupport
 internal import Testing
 
-/// The secret of an invitation stands on the inviter's screen and nowhere else.
+/// The secret of an invitation is shown on the inviter's screen and is nowhere else.
 @Suite("The secret of an invitation", .aside, .serialized) struct SecretTests {
-    /// Every form in which the secret could stand somewhere.
+    /// Every form in which the secret could be stored or sent.
     private func forms(of link: String) throws -> [[UInt8]] {
         let invitation = try Invitation(text: link)
         let secret = invitation.secret.withBytes { $0 }
-        // In base32 the secret stands somewhere within the link, so parts of that must be nowhere either.
+        // The link contains the secret in base32, so parts of that must be nowhere either.
         let body = link.dropFirst("runar://join/".count + 108).prefix(20)
         return [
             secret, Array(Hex.encode(secret).utf8), Array(Base64.encode(secret).prefix(20).utf8), Array(body.utf8),
@@ -151,7 +151,7 @@ internal import Testing
 }
 
 extension [UInt8] {
-    /// Whether the bytes stand somewhere in these.
+    /// Whether these bytes contain others.
     fileprivate func contains(_ other: [UInt8]) -> Bool { Data(self).range(of: Data(other)) != nil }
 }
 #endif

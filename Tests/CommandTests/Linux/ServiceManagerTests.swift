@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import NodeService
 @testable internal import runar
 
-/// A node that systemd started: a socket of ours stands for the manager's.
+/// A node that systemd started: a socket of the test replaces the manager's.
 @Suite("As a service", .aside, .serialized, .timeLimit(.minutes(15))) struct ServiceManagerTests {
     @Test(arguments: [false, true])
     func `it says when it is ready, that it lives, and that it ends`(isAbstract: Bool) async throws {
@@ -76,7 +76,7 @@ internal import Testing
 private final class NotificationSocket: Sendable {
     struct Failure: Error {}
 
-    /// As it stands in the environment.
+    /// The name in the environment.
     let name: String
     private let descriptor: Int32
     private let path: String?

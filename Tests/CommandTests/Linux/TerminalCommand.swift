@@ -54,7 +54,7 @@ final class TerminalCommand {
         _ = exitStatus()
     }
 
-    /// Waits for a question and types the answer; returns what was on the screen up to the question.
+    /// Waits for a question and types the answer; returns the text on the screen up to the question.
     @discardableResult
     func answer(_ question: String, _ text: String) -> String {
         let shown = terminal.screen(until: question)

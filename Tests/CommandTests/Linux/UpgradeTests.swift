@@ -80,7 +80,7 @@ internal import Testing
         _ = try node.next("ready")
         #expect(node.end(by: SIGTERM) == 0)
         // All of the state is in one file then, which a person may copy.
-        let attributes = try? FileManager.default.attributesOfItem(atPath: state + "-wal")  // there may be none
+        let attributes = try? FileManager.default.attributesOfItem(atPath: state + "-wal")  // it may not exist
         #expect((attributes?[.size] as? Int ?? 0) == 0)
         let logged = try String(contentsOfFile: log, encoding: .utf8)
         #expect(logged.contains("state of version 4 was brought to 5; a copy is in \(state)-version-4"))
