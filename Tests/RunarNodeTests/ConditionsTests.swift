@@ -83,7 +83,7 @@ internal import Transport
         for event in [LifecyclePlan.Event.enteredBackground, .willEnterForeground] { runner.tell(event) }
         _ = await bindIterator.next()
         await node.stop()
-        // The second one is for a start that must not come.
+        // The second one is for a start that must not happen.
         for _ in 0..<2 { permit.yield() }
         for event in [LifecyclePlan.Event.becameActive, .networkAvailable] { runner.tell(event) }
         runner.finish()
@@ -237,7 +237,7 @@ internal import Transport
             let options = RequestOptions(peer: home.peerId)
             let answer: Data = try await phone.request("Home:math/echo", payload: Data([7]), options: options)
             #expect(answer == Data([7]))
-            // The clock stands still: neither the connection nor the request waited for a timer.
+            // The clock is stopped: neither the connection nor the request waited for a timer.
             #expect(time.now == began)
             var order: [String] = []
             while order.last != "joined", let event = await events.next() {

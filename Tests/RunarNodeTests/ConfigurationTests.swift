@@ -147,7 +147,7 @@ internal import Testing
         // Biometrics that are required on top of it leave no way around them.
         config.keychainConfig?.requireBiometric = true
         #expect(!KeyGuarding(config.keychainConfig).accessControl.acceptsPassword)
-        // Without a guard by finger there is nothing to stand in for.
+        // Without a biometric guard there is nothing to replace.
         #expect(!KeyGuarding(.testConfig()).accessControl.acceptsPassword)
     }
 

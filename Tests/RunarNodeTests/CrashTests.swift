@@ -47,7 +47,7 @@ internal import Transport
     }
 }
 
-/// Two members that offer the same, of whom the first that is asked is cut off before it answers.
+/// Two members with one service, the first of which to get a request is cut off before it answers.
 private struct Outage: Sendable {
     /// The idle timeout here, instead of half a minute.
     ///
@@ -118,7 +118,7 @@ private struct Outage: Sendable {
         return service
     }
 
-    /// Silences a member without closing its connection: the owner no longer hears it.
+    /// Silences a member without closing its connection: the owner no longer receives its packets.
     private func cut(_ member: RunarNode, from owner: RunarNode) {
         switch self.household.carrier {
         case .memory: self.household.network.partition(member.listenAddresses[0], from: owner.listenAddresses[0])
@@ -126,7 +126,7 @@ private struct Outage: Sendable {
         }
     }
 
-    /// Lets the owner hear a silenced member again.
+    /// Connects a silenced member to the owner again.
     func mend(_ member: RunarNode, with owner: RunarNode) {
         switch self.household.carrier {
         case .memory: self.household.network.heal(member.listenAddresses[0], with: owner.listenAddresses[0])

@@ -26,7 +26,7 @@ private final class MathService: RunarService, @unchecked Sendable {
 }
 
 @Suite("The documents' examples", .timeLimit(.minutes(15))) struct DocumentTests {
-    /// The application of the bindings design, whose keys are in a directory of the test's own.
+    /// The application of the bindings design, with its keys in a directory of the test's own.
     private func makeApplication(in home: URL, requireBiometric: Bool) async throws -> RunarNode {
         // Create configuration
         let config = RunarNodeConfig(

@@ -29,7 +29,7 @@ internal import Testing
                 write: { node in node.store([sample.change]).allSatisfy(\.isStored) },
                 close: { node in
                     await node.stop()
-                    try? node.store.database.close()  // the power may be gone
+                    try? node.store.database.close()  // the power may be lost
                 },
                 check: { directory, isAcknowledged, fault in
                     let store = try NodeStore(path: directory.file("state.sqlite"))
@@ -91,7 +91,7 @@ internal import Testing
     }
 }
 
-/// A device with the memberships and members that the changes concern, whose state is in a directory.
+/// A device with the memberships and members that the changes concern, with its state in a directory.
 struct FailingDevice {
     /// A change, and whether a store has it.
     struct Sample {

@@ -16,7 +16,7 @@ internal import Testing
         (self.signer, self.network) = (FakeSigner(using: &random), FakeNetwork(using: &random))
     }
 
-    /// A router that knows the network by the name Home, or by its id alone.
+    /// A router that has the network by the name Home, or by its id alone.
     private func makeRouter(named isNamed: Bool = true) -> EventRouter {
         EventRouter(isNamed ? self.home : NetworkNames())
     }

@@ -81,7 +81,7 @@ internal import Transport
         let network = try node.createNetwork(name: "Home").networkId
         #expect(await failure { _ = try await node.dhtGet(networkId: network, key: key) } as? NodeError == .notRunning)
         try await node.start()
-        // Alone it is the only replica, and knows what it has.
+        // Alone it is the only replica, and is certain of its own value.
         let receipt = try await node.dhtPut(networkId: network, key: key, value: Data([1]))
         #expect(receipt.replicas == 0)
         #expect(try await node.dhtGet(networkId: network, key: key, cache: false) == Data([1]))
@@ -187,7 +187,7 @@ internal import Transport
             _ = try await seeker.dhtFindPeers(networkId: network)
             await members[1].stop()
             while seeker.connectedPeers().contains(other) { await Task.yield() }
-            // As if it had never been met: what remains is that the search named it.
+            // As if it had never been met: only the search still names it.
             try seeker.store.prunePeers(unseenSince: seeker.wallSeconds + 60, limit: 0)
             let known = try #require(try seeker.knownPeers().first { $0.peerId == other })
             #expect(known.networks == [network] && known.isInHashTable)

@@ -9,7 +9,7 @@ internal import Testing
     func `values nest as deep as their encoding allows and crash no reader`(depth: Int, opening: String) async {
         let closing = opening == "[" ? "]" : "}"
         let text = String(repeating: opening, count: depth) + "1" + String(repeating: closing, count: depth)
-        // On a thread of the pool, whose stack is not that of the main thread.
+        // On a thread of the pool, which has another stack than the main thread.
         let isRead = await Task {
             (try? PayloadEncoding.json.decode(RunarValue.self, from: Data(text.utf8))) != nil  // only a crash counts
         }.value

@@ -18,7 +18,7 @@ struct Household: Sendable {
     var network = InMemoryNetwork(seed: 3)
     let localNetwork = InMemoryLocalNetwork()
 
-    /// A device; one that `isNear` hears the others that are on the local network.
+    /// A device; one that `isNear` discovers the others on the local network.
     func makeNode(
         keys: any KeyStorage = InMemoryKeyStorage(),
         statePath: String? = nil,
@@ -96,7 +96,7 @@ extension Household {
 }
 
 extension RunarNode {
-    /// Connects to another node and returns once that node too knows that the two are admitted to each other.
+    /// Connects to another node and returns once that node has reported the admission, too.
     func connect(to other: RunarNode, in network: NetworkId) async throws {
         let events = other.eventStream
         try await self.connectToPeer(peerId: other.peerId, networkId: network, address: other.address)
@@ -133,7 +133,7 @@ extension NodeClock {
 }
 
 extension AsyncStream {
-    /// The next element that is meant.
+    /// The next element that matches.
     func first(_ isMeant: (Element) -> Bool) async throws -> Element {
         for await element in self where isMeant(element) { return element }
         throw CancellationError()

@@ -55,7 +55,7 @@ internal import Testing
             let info = try #require(try joiner.networks().first)
             #expect(info.name == "Home")
             #expect(info.token?.expirationSeconds == 4_000_000_000)
-            // With the rendezvous key the joiner finds the members even if the inviter goes away now.
+            // With the rendezvous key the joiner finds the members even if the inviter disconnects now.
             #expect(info.metadata?.rendezvous != nil)
             #expect(info.metadata?.rendezvous == (try owner.networks().first?.metadata?.rendezvous))
             #expect(try owner.knownPeers().first { $0.peerId == joiner.peerId }?.label == "phone")

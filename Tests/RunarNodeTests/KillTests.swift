@@ -27,7 +27,7 @@ internal import Testing
         func reached(_ number: Int) -> Bool { FileManager.default.fileExists(atPath: "\(folder)/\(number)") }
     }
 
-    /// Starts a member whose `who/are` answers its number; the member that is asked first takes an hour.
+    /// Starts a member whose `who/are` answers its number; the member with the first request takes an hour.
     private func start(
         _ number: Int,
         for owner: RunarNode,
@@ -51,7 +51,7 @@ internal import Testing
         }
     }
 
-    /// Runs an owner who knows two members that offer the same.
+    /// Runs an owner with two members that offer one service.
     private func withMembers(_ body: (RunarNode, [Member], Requests) async throws -> Void) async throws {
         let config = RunarNodeConfig.createTestConfig()
         config.loggerLevel = .critical

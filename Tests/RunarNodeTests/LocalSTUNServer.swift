@@ -4,7 +4,7 @@ internal import RunarNode
 internal import Transport
 internal import Traversal
 
-/// A socket of this machine that answers STUN requests, and keeps what it was sent.
+/// A socket of this machine that answers STUN requests, and records the datagrams received.
 final class LocalSTUNServer: Sendable {
     let heard = Locked<[ForeignDatagram]>([])
     /// Whether every datagram is sent back, as by a peer that punches too.

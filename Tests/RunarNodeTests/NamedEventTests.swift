@@ -7,7 +7,7 @@ internal import Testing
 @Suite("Events by name", .timeLimit(.minutes(15))) struct NamedEventTests {
     private struct Reading: Codable, Sendable, Equatable { var celsius: Double }
 
-    /// Subscribes and returns what comes, event by event.
+    /// Subscribes and returns the events one by one.
     private func listen(
         _ node: RunarNode,
         _ topic: String,
@@ -62,7 +62,7 @@ internal import Testing
         }
     }
 
-    /// The numbers that come next, all of them of one publisher.
+    /// The next numbers, all of them of one publisher.
     private func numbers(_ events: AsyncStream<RunarEvent>, count: Int, from publisher: PeerId) async throws -> [Int] {
         var numbers: [Int] = []
         for await event in events {

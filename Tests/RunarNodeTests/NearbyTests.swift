@@ -160,7 +160,7 @@ internal import Transport
         if hasInvited { _ = try restored.issueToken(for: tablet, in: network.networkId, expiration: nil) }
         try await run([restored, member]) {
             try await restored.wait { $0.connectedPeers() == [member.peerId] }
-            // Answers come after the secrets that were sent before them.
+            // Answers follow the secrets that were sent before them.
             for node in [restored, member] {
                 _ = try await node.dhtPut(networkId: network.networkId, key: Data("settled".utf8), value: Data())
             }

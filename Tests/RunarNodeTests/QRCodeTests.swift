@@ -11,8 +11,8 @@ internal import Testing
     /// Which every camera reads from a screen.
     private static let largestVersion = 15
 
-    /// Names of 64 bytes, the most that there are, and of 63: characters of one kind, some of which double when they are
-    /// escaped, and mixtures that come to any length of the text, with and without a character that makes it UTF-8.
+    /// Names of 64 bytes, the longest possible, and of 63: characters of one kind, some of which double when they are
+    /// escaped, and mixtures that result in any length of the text, with and without a character that makes it UTF-8.
     private static let names =
         ["\"", "a", "é", "😀", "\\", "0"].map { String(repeating: $0, count: 64 / $0.utf8.count) }
         + ["é", "aa"].flatMap { first in

@@ -17,7 +17,7 @@ internal import Testing
         var readShare: Double
         /// Whether every search for members found the nearest.
         var searchShare: Double
-        /// Members that do not know the revocation in the end, and that still admit the revoked one.
+        /// Members that have not received the revocation in the end, and that still admit the revoked one.
         var ignorant: Int
         var admitting: Int
     }

@@ -224,7 +224,7 @@ internal import Testing
                 let token = try owner.issueToken(for: members[0].peerId, in: network, expiration: nil)
                 try await members[0].joinNetwork(networkId: network, accessToken: token)
                 try await members[0].connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
-                // Only with this does the member know what the network is called.
+                // Only this gives the member the name of the network.
                 try members[0].addNetwork(cabin)
                 try await asker.wait { asker in
                     asker.serviceInfos(in: .known(network)).contains { $0.providers == [provider.peerId] }
@@ -371,7 +371,7 @@ internal import Testing
 }
 
 extension RunarNode {
-    /// Returns once something holds that depends on what members offer.
+    /// Returns once a condition on the offers of members holds.
     func wait(until holds: (RunarNode) -> Bool) async throws {
         let events = self.eventStream
         guard !holds(self) else { return }

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import RunarNode
 
-/// A root key that came from elsewhere: which networks it owns is not known.
+/// A root key made on another device: the list of its networks is not known.
 @Suite("Restoration") struct RestorationTests {
     private let household = Household()
 

@@ -289,7 +289,7 @@ internal import Testing
             let service = RunarService(name: "Brief", path: "brief", version: "1", description: "")
             service.registerEvent("news") { (_: RunarEvent) in heard.withLock { $0 += 1 } }
             let adding = Task { try await node.addService(service) }
-            while (try? await node.removeService("brief")) == nil { await Task.yield() }  // not there yet
+            while (try? await node.removeService("brief")) == nil { await Task.yield() }  // not added yet
             try await adding.value
         }
         let (news, queue) = AsyncStream.makeStream(of: RunarEvent.self)
@@ -319,7 +319,8 @@ internal import Testing
         #expect(gone.node == nil && gone.service == nil)
     }
 
-    /// A part of an object that reports the object's end: weak references to the object are nil before its parts go.
+    /// A part of an object that reports the object's end: weak references to the object are nil before its parts are
+    /// released.
     private final class EndNotice: Sendable {
         private let end: AsyncStream<Void>.Continuation
 

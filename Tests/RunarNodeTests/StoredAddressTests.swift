@@ -32,7 +32,7 @@ internal import Testing
             }
             await member.stop()
 
-            // The address that was noted last would come first.
+            // The address that was noted last would be first.
             try member.store.noteAddress(good, of: peer, source: .text, at: now - 1)
             #expect(try member.knownAddresses(of: peer) == [good, failing])
             try await member.start()
