@@ -121,7 +121,7 @@ internal import Testing
         let handshake = try begin(&gate, from: device)
         gate.ended(handshake, hasCompleted: true)
         #expect(gate.evaluate(device, isValidated: true, at: 0) == .drop)
-        // An admission returns the token, and the device may come again.
+        // An admission returns the token, and the device may connect again.
         gate.admitted(handshake)
         _ = try begin(&gate, from: device)
     }

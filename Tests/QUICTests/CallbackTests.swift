@@ -12,7 +12,7 @@ internal import TransportConformance
 private final class WatchingExecutor: TaskExecutor {
     private let found = Locked((all: 0, inside: 0))
 
-    /// The number of jobs, and of those that came out of one of the engine's callbacks.
+    /// The number of jobs, and of those that ran inside of one of the engine's callbacks.
     var jobs: (all: Int, inside: Int) { found.withLock { $0 } }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -32,7 +32,7 @@ private final class WatchingExecutor: TaskExecutor {
         let executor = WatchingExecutor()
         try await withTaskExecutorPreference(executor) {
             try await TransportKit.quic().withConnection { dialled, accepted in
-                // Everybody waits for something that arrives in a packet: a stream, bytes, room, a reset, the end.
+                // Each waits for something that arrives in a packet: a stream, bytes, room, a reset, the end.
                 async let served: Void = serveEchoes(on: accepted)
                 for round in 0..<20 {
                     try await checkEcho(of: pattern(round * 10_000, seed: 5), on: dialled)

@@ -9,7 +9,7 @@ internal import TransportConformance
 /// Handshakes without time, and clocks that jump (1, 3).
 @Suite("Clocks", .timeLimit(.minutes(15))) struct ClockTests {
     @Test func `a handshake waits for no clock (1)`() async throws {
-        // The time of both stands still, so that whatever is put off for a moment is put off indefinitely.
+        // Both clocks are stopped, so that every postponed action is postponed indefinitely.
         let clock = TestClock()
         clock.stop()
         let server = try loopbackEndpoint { $0.seams.now = { clock.now } }
@@ -64,7 +64,7 @@ internal import TransportConformance
         async let accepting = server.accept()
         let lost = try await dialler.connect(to: tap.address, expecting: server.localPeerId)
         let accepted = try #require(try await accepting)
-        // Whatever comes after the sleep would show that the peer is still there.
+        // Any packet after the sleep would show that the peer is still connected.
         tap.hold()
         _ = try await tap.answers(to: [], fromDialler: false)
         // Asleep for hours, as far as the endpoint can see.

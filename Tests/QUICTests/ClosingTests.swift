@@ -60,7 +60,7 @@ internal import TransportConformance
     @Test func `who closed answers late packets with the same words, then forgets the connection (11)`() async throws {
         try await withConnection { closed in
             closed.tap.hold()
-            // By then it has answered whatever was passed on before, and sent what was due.
+            // By then it has answered every datagram passed on before, and sent what was due.
             for _ in 0..<2 { _ = try await closed.tap.answers(to: [], fromDialler: false) }
             let before = closed.tap.passed.count
             closed.accepted.close(code: 7, reason: "enough")
@@ -74,7 +74,7 @@ internal import TransportConformance
             let later = try await closed.tap.answers(to: [late, late, late, late], fromDialler: false)
             #expect(later == [connectionClose])
             closed.clocks[0].shift(milliseconds: Self.beyond)
-            // The pass that notices the time still knows the connection; the next one does not.
+            // The pass that notices the time still has the connection; the next one does not.
             _ = try await closed.tap.answers(to: [], fromDialler: false)
             let afterwards = try await closed.tap.answers(to: [late], fromDialler: false)
             // Only for an unknown connection does an endpoint send a stateless reset.

@@ -36,7 +36,7 @@ internal import Testing
             return nil
         }
 
-        /// Lets a millisecond pass, in which each of `attackers` dials if it is its turn.
+        /// Advances the time by a millisecond, in which each of `attackers` dials if it is its turn.
         mutating func pass(_ attackers: [IPAddress], perSecond: UInt64) {
             now += millisecond
             while let first = held.first, first.end <= now {

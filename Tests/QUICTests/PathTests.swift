@@ -7,7 +7,7 @@ internal import TransportConformance
 
 @testable internal import QUIC
 
-/// Connections whose packets change their way: through a relay, to another address, from a further port.
+/// Connections that change their path: through a relay, to another address, from a further port.
 @Suite("Paths", .timeLimit(.minutes(15))) struct PathTests {
     /// The size of a dialler's first datagram on a channel, an Initial in its header.
     ///
@@ -170,7 +170,7 @@ internal import TransportConformance
         let ports = await triangle.listener.openPorts(count: 5)
         let further = try ports.map { try SocketAddress(parsing: "127.0.0.1:\($0)") }
         try await echo(1_000, over: dialled, accepted)
-        // The listener is not heard, so it issues no further connection IDs.
+        // The listener's packets do not arrive, so it issues no further connection IDs.
         triangle.relay.stopRelaying(triangle.channels.0)
         let dialler = try address(of: triangle.dialler)
         triangle.blocked.withLock { $0 = Set(further + [dialler]) }

@@ -6,10 +6,10 @@ internal import Transport
 
 @testable internal import QUIC
 
-/// A router between one dialler and one server that writes down what passes and can stop passing it on.
+/// A router between one dialler and one server that records datagrams and can stop passing them on.
 @safe
 final class Tap: @unchecked Sendable {
-    /// A datagram that came by.
+    /// A datagram that passed.
     struct Passed: Sendable {
         var bytes: [UInt8]
         var mark: UInt8
@@ -73,7 +73,7 @@ final class Tap: @unchecked Sendable {
     /// The address to dial in place of the server's.
     var address: SocketAddress { front.address }
 
-    /// Everything that came by.
+    /// All datagrams that passed.
     var passed: [Passed] { state.withLock { $0.passed } }
 
     /// From now on nothing is passed on.
@@ -86,10 +86,10 @@ final class Tap: @unchecked Sendable {
         try await arrivals.wait { state.withLock { $0.passed.dropFirst(count).first(where: condition) } }
     }
 
-    /// Returns what one side sends in answer to `datagrams` that seem to come from the other.
+    /// Returns the packets that one side sends in answer to `datagrams` that seem to be sent by the other.
     ///
-    /// Call it only while nothing is passed on. Silence cannot be awaited, but a request that is always answered
-    /// comes last.
+    /// Call it only while nothing is passed on. Silence cannot be awaited, but a request that is always answered is the last
+    /// one.
     func answers(to datagrams: [[UInt8]], fromDialler isAskingDialler: Bool) async throws -> [[UInt8]] {
         let (before, dialler) = state.withLock { ($0.passed.count, $0.dialler) }
         for datagram in datagrams + [RawSocket.question] {

@@ -25,7 +25,7 @@ internal import TransportConformance
         try #require(connection as? QUICConnection).core.output.arrivals.count
     }
 
-    /// Sends a byte there and back three times: by then what was sent before it has arrived.
+    /// Sends a byte to the other side and back three times: by then earlier bytes have arrived.
     private func exchange(_ near: any Transport.Stream, _ far: any Transport.Stream) async throws {
         for byte in UInt8(0)..<3 {
             try await near.write([byte], finish: false)
@@ -51,7 +51,7 @@ internal import TransportConformance
             while try total() < Self.limits.connectionWindow - 2 { await Task.yield() }
             let (ping, pong) = try await openStream(from: local, to: peer)
             for byte in UInt8(0)..<3 {
-                // With its acknowledgement comes whatever the peer could send.
+                // Everything that the peer could send arrives before its acknowledgement.
                 try await ping.write([byte], finish: false)
                 try await ping.delivered()
             }

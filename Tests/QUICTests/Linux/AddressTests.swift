@@ -41,9 +41,9 @@ internal import TransportConformance
         unknownSocket.send(RawSocket.question, to: asked)
         let answer = try #require(try await unknownSocket.next(1).first)
         #expect(answer.source == asked)
-        // The receiver learns to which of its addresses a datagram came,
+        // The receiver gets the destination address of a datagram,
         #expect(answer.destination?.bytes == asked.bytes)
-        // and the sender's choice decides: an address that is not ours is refused.
+        // and the sender's choice decides: an address of another host is refused.
         let foreign = try SocketAddress(parsing: "[2001:db8::1]:\(unknownSocket.address.port)")
         #expect(!unknownSocket.send([1], to: asked, from: foreign))
         let ours = try SocketAddress(parsing: "[::1]:\(unknownSocket.address.port)")
