@@ -75,7 +75,7 @@ internal import Transport
         let events = nodes[0].events.listen()
         try await lab.run([nodes[0]]) {
             let reach = Task { try await nodes[0].driver.reach(nodes[1].peerId) }
-            // The other node does not run yet, so no hello comes.
+            // The other node does not run yet, so no hello arrives.
             try await lab.clock.run(speed: 2) {
                 _ = try await events.first { if case .refused(nodes[1].peerId, nil, _) = $0 { true } else { false } }
             }
@@ -200,7 +200,7 @@ internal import Transport
         }
     }
 
-    /// A member that speaks the frames itself, is admitted, leaves the network and is gone in the same breath.
+    /// A member that speaks the frames itself, is admitted, leaves the network and disconnects at once.
     private func visit(_ node: LabNode, in lab: Lab, pausing turns: Int) async throws -> PeerId {
         let visitor = PeerId(publicKey: generatePeerKey().publicKey)
         let endpoint = try lab.network.makeEndpoint(peerId: visitor)

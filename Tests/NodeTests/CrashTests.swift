@@ -53,7 +53,7 @@ internal import Transport
             let answerer = try await answer
             let first = asked.withLock { $0[0] }
             #expect(answerer == [UInt8(3 - first)])
-            // The connection is still there, and the next requests go to the provider that answers.
+            // The connection still exists, and the next requests are sent to the provider that answers.
             #expect(nodes[0].driver.admittedPeers(in: lab.networkId).contains(nodes[first].peerId))
             for _ in 0..<4 { #expect(try await nodes[0].request("math/add", in: lab) == answerer) }
             #expect(asked.withLock { $0.count } == 6)
@@ -67,7 +67,7 @@ internal import Transport
             }
             try await crashed.wait()
             lab.clock.advance(by: .seconds(1))
-            // Another request that begins now goes to the provider that answers.
+            // Another request that begins now is sent to the provider that answers.
             let first = asked.withLock { $0[0] }
             while !nodes[0].isSuspected(nodes[first], in: lab) { await Task.yield() }
             #expect(try await nodes[0].request("math/add", in: lab) == [UInt8(3 - first)])
@@ -118,7 +118,7 @@ internal import Transport
 }
 
 extension LabNode {
-    /// Whether this node believes that another one to which it is connected may be gone.
+    /// Whether this node suspects that another one to which it is connected has left.
     fileprivate func isSuspected(_ other: LabNode, in lab: Lab) -> Bool {
         self.driver.state.withLock { state in
             state.core.route(to: other.peerId, in: lab.networkId).map { state.core.isSuspect($0.connection) } ?? false

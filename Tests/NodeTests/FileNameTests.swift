@@ -9,7 +9,7 @@ internal import Testing
 @testable internal import Node
 
 @Suite("Names of received files", .timeLimit(.minutes(15))) struct FileNameTests {
-    /// Every scalar that may go, not show, or join the one before it.
+    /// Every scalar that normalisation may drop, that is invisible, or that joins the one before it.
     private static let unsteady: [Unicode.Scalar] = (0...0x10FFFF as ClosedRange<UInt32>).compactMap(
         Unicode.Scalar.init
     ).filter { scalar in

@@ -12,7 +12,7 @@ internal import Transport
     private static let limit = 640 << 10
     private static let piece = [UInt8](repeating: 7, count: 250 << 10)
 
-    /// Runs two members, of whom the second has little room for each connection.
+    /// Runs two members, the second of which has little room for each connection.
     private func run(over wire: Lab.Wire, _ body: (Lab, [LabNode]) async throws -> Void) async throws {
         let lab = Lab(over: wire)
         let nodes = [try lab.makeNode(), try lab.makeNode { $0.limits.inboxBytes = Self.limit }]
@@ -58,7 +58,7 @@ internal import Transport
                         return (index, try await stream.read(atMost: 9).bytes)
                     }
                 }
-                // Whichever of them comes last.
+                // The last one to arrive.
                 let (refused, receipt) = try #require(try await group.next())
                 #expect(receipt == [NodeDriver.Receipt.busy.rawValue])
 
@@ -98,7 +98,8 @@ internal import Transport
                     try await request.respond([UInt8(truncatingIfNeeded: body.count)], .bytes)
                 }
             }
-            // Two fit and three do not, whatever of each comes with the last read, which is 64 KiB at most and not counted.
+            // Two fit and three do not, whatever arrives of each with the last read, which is 64 KiB at most and not
+            // counted.
             let body = [UInt8](repeating: 8, count: 300 << 10)
             try await withThrowingTaskGroup(of: [UInt8].self) { group in
                 for _ in 0..<2 {

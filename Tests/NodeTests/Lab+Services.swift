@@ -27,7 +27,7 @@ extension LabNode {
             do {
                 try await request.respond([number], .bytes)
             } catch {
-                // The requester is gone.
+                // The requester has disconnected.
             }
         }
     }
@@ -54,7 +54,7 @@ extension LabNode {
         }
     }
 
-    /// Returns once what connected members offer is as required.
+    /// Returns once the offers of connected members satisfy a condition.
     func waitForOffers(_ isSatisfied: (NodeDriver) -> Bool) async throws {
         let events = self.events.listen()
         while !isSatisfied(self.driver) {
@@ -98,7 +98,7 @@ func untilCancelled() async {
 }
 
 extension Lab {
-    /// Runs members of whom the first is connected to all others.
+    /// Runs members, the first of which is connected to all others.
     static func runStar(
         _ count: Int,
         over wire: Wire = .memory,

@@ -100,7 +100,7 @@ struct Lab: Sendable {
         }
     }
 
-    /// Silences a node without closing its connections: from now on the other nodes hear nothing from it.
+    /// Silences a node without closing its connections: from now on the other nodes receive nothing from it.
     func crash(_ node: LabNode, among nodes: [LabNode]) {
         self.mute.withLock { _ = $0.insert(node.peerId) }
         guard self.wire == .memory else { return }
@@ -142,8 +142,8 @@ struct Lab: Sendable {
         )
     }
 
-    /// Runs `count` members, each of which knows the later ones, and stops them afterwards; returns only when every
-    /// task of theirs has ended.
+    /// Runs `count` members, each of which has the addresses of the later ones, and stops them afterwards; returns only when
+    /// every task of theirs has ended.
     static func run(
         _ count: Int,
         over wire: Wire = .memory,
@@ -227,7 +227,7 @@ extension Endpoint {
 }
 
 extension AsyncStream {
-    /// The next element that is meant.
+    /// The next element that matches.
     func first(_ isMeant: (Element) -> Bool) async throws -> Element {
         for await element in self where isMeant(element) { return element }
         throw CancellationError()

@@ -56,7 +56,7 @@ internal import Transport
             for connection in connections {
                 connection.close(code: CloseCode.helloTimeout.rawValue, reason: CloseCode.helloTimeout.explanation)
             }
-            // The core may not have heard of it.
+            // The core may not have been notified of it.
             let error = await failure { try await driver.withStream(kind: .message, to: peer, in: nil) { _, _ in } }
             #expect(error is NodeError, "\(String(describing: error))")
         }

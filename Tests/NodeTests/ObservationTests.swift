@@ -24,7 +24,7 @@ internal import Transport
             for later in nodes[(index + 1)...] { lab.introduce(later, to: node) }
         }
         try await lab.run(nodes) {
-            nodes[2].handler.withLock { $0 = { try? await $0.respond([9], .json) } }  // the test sees what is missing
+            nodes[2].handler.withLock { $0 = { try? await $0.respond([9], .json) } }  // the test checks the answers
             nodes[1].handler.withLock { handler in
                 handler = { request in
                     do {
@@ -144,7 +144,7 @@ internal import Transport
                 handler = { request in
                     hasBegun.yield()
                     for await _ in gates { break }
-                    try? await request.respond([1], .bytes)  // the test sees what is missing
+                    try? await request.respond([1], .bytes)  // the test checks the answers
                 }
             }
             async let answer = nodes[0].driver.request(Self.header, body: [], in: lab.networkId, to: nodes[1].peerId)

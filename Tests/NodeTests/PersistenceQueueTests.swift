@@ -25,7 +25,7 @@ internal import Testing
             set { self.state.withLock { $0.isFull = newValue } }
         }
 
-        /// Stores what was added, as a task of the node does; `then` adds more after each batch.
+        /// Stores the added changes, as a task of the node does; `then` adds more after each batch.
         func drain(then: @escaping @Sendable (Disk) -> Void = { _ in }) async {
             let surroundings = PersistenceQueue.Surroundings(
                 store: { changes in
@@ -134,7 +134,7 @@ internal import Testing
 
     @Test(arguments: NodeDriver.Persistence.Kind.allCases)
     func `a kind whose failure is repeated stays in order`(kind: NodeDriver.Persistence.Kind) {
-        // Only changes with an awaited outcome fail for good; those that may be dropped are repeated.
+        // Only changes with an awaited outcome fail permanently; those that may be dropped are repeated.
         if kind.isLossHarmless { #expect(kind.failurePolicy == .retry) }
         if kind.isBatched { #expect(kind.failurePolicy != .none) }
     }

@@ -7,7 +7,7 @@ internal import Transport
 @testable internal import Node
 
 @Suite("Providers that are not connected", .timeLimit(.minutes(15))) struct ProviderSearchTests {
-    /// A requester and providers that know one member to begin with.
+    /// A requester and providers that initially know one member.
     private func run(providers count: Int, _ body: (Lab, _ hub: LabNode, LabNode, [LabNode]) async throws -> Void)
         async throws
     {
@@ -36,7 +36,7 @@ internal import Transport
         } while requester.driver.offers(in: lab.networkId)[provider.peerId] != nil
     }
 
-    /// Returns once the hub holds what a node has written of a service.
+    /// Returns once the hub holds the record of a service by a node.
     private func waitForRecord(of service: String, by writer: LabNode, at hub: LabNode, in lab: Lab) async {
         while lab.record(of: service, by: writer, at: hub)?.isTombstone != false { await Task.yield() }
     }

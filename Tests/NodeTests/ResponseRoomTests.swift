@@ -13,7 +13,7 @@ internal import Transport
     /// Responses of that size that a connection in memory takes unread.
     private static let taken = 4
 
-    /// Runs two members, of whom the second has room for `count` responses that wait.
+    /// Runs two members, the second of which has room for `count` responses that wait.
     private func run(roomFor count: Int, _ body: (Lab, [LabNode], ResponseRoom) async throws -> Void) async throws {
         let lab = Lab()
         let nodes = [try lab.makeNode(), try lab.makeNode { $0.limits.responseBytes = count * Self.byteCount }]

@@ -33,7 +33,7 @@ internal import Transport
             let connection = try #require(driver.state.withLock { $0.connections[route.connection]?.connection })
             connection.close(code: CloseCode.shutdown.rawValue, reason: "")
             _ = await connection.closed()
-            // The core may not have heard of it, or has connected to the peer again.
+            // The core may not have been notified of it, or has connected to the peer again.
             let deadline = driver.configuration.clock.now().monotonic + .seconds(60)
             for _ in 0..<2 {
                 let opening = try driver.openConnected("math/add", deadline, in: lab.networkId, excluding: [])
@@ -117,7 +117,7 @@ internal import Transport
         }
     }
 
-    /// A provider that goes as soon as it has the request, and another one.
+    /// A provider that disconnects as soon as it has the request, and another one.
     private func runWithDying(
         _ isIdempotent: Bool,
         isActionIdempotent: Bool = false,
