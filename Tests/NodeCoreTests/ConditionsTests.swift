@@ -13,7 +13,7 @@ internal import Testing
         return .conditionsChanged(conditions)
     }
 
-    /// Two members of which the first has failed to reach the second for an hour, whose pauses are minutes by now.
+    /// Two members, the first of which has failed to reach the second for an hour, with pauses of minutes by now.
     private func longApart() throws -> CoreNetwork {
         var net = try CoreNetwork(members: 2)
         net.isOffline = true

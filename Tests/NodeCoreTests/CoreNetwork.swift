@@ -15,7 +15,7 @@ struct CoreNetwork {
         let peerId: PeerId
         var core: NodeCore
         var effects: [Effect] = []
-        /// Both ends of each connection: (other node, its id there).
+        /// Both ends of each connection: (other node, its id at that node).
         var links: [ConnectionId: (node: Int, id: ConnectionId)] = [:]
         var wake: Duration?
         /// Whether its process runs; a node that does not run is unreachable.
@@ -43,7 +43,7 @@ struct CoreNetwork {
     var isHolding = false
     /// Dials wait for ``finishDial(at:)`` while this is set.
     var isHoldingDials = false
-    /// No datagram of discovery is heard while this is set.
+    /// No datagram of discovery is delivered while this is set.
     var isSilent = false
     /// Whether connections have the key by which their ends recognise each other on other paths, as sessions require.
     var hasPaths = false
@@ -186,7 +186,7 @@ struct CoreNetwork {
         self.feed(from, .peer(.remembered(self.nodes[to].peerId, networks: networks, addresses: addresses)))
     }
 
-    /// Lets `from` learn of `to` and dial it, then delivers everything.
+    /// Gives `from` the address of `to`, dials it, then delivers everything.
     mutating func connect(_ from: Int, _ to: Int, networks indexes: [UInt32] = [0]) {
         self.introduce(to, to: from, networks: indexes)
         self.feed(from, .peer(.wanted(self.nodes[to].peerId)))
@@ -268,7 +268,7 @@ struct CoreNetwork {
 
     mutating func finishDial(at position: Int, succeeds: Bool = true) {
         let (node, peer, addresses) = self.pendingDials.remove(at: position)
-        // The newest node at an address is the one that runs there now.
+        // The newest node at an address is the one that runs at it now.
         let target = self.nodes.indices.last { addresses.contains(Self.address(of: $0)) }
         if succeeds, !self.isOffline, let target, self.nodes[target].peerId == peer, self.nodes[target].isRunning {
             self.link(node, target)
@@ -339,7 +339,7 @@ struct CoreNetwork {
             let id = RecordId(location: Record.location(of: record.key, in: network), writer: record.writer)
             self.feed(node, .table(.persisted(network, id, version: record.version, true)))
         }
-        // Not before: a wake that was requested earlier must not replace one that comes of this.
+        // Not before: a wake that was requested earlier must not replace a new one.
         while !self.isHoldingDials, !self.pendingDials.isEmpty { self.finishDial(at: 0) }
     }
 

@@ -34,7 +34,7 @@ internal import Testing
         #expect(addresses() == [good, elsewhere])
         #expect(net.nodes[0].effects.contains(.peer(.persistFailure(peer, old, isStale: true))))
         #expect(!net.nodes[0].effects.contains(.peer(.persistFailure(peer, elsewhere, isStale: true))))
-        // It comes back when it is announced again, and has three failures again.
+        // It returns when it is announced again, and has three failures again.
         net.feed(0, .peer(.remembered(peer, networks: [], addresses: [old])))
         for _ in 0..<2 { net.feed(0, .peer(.addressFailed(peer, old))) }
         #expect(addresses().contains(old))

@@ -4,11 +4,11 @@ internal import Testing
 
 @testable internal import NodeCore
 
-/// Hash tables inside of nodes: their messages go to members only, dial when they must, and cost liars the connection.
+/// Hash tables inside of nodes: their messages are sent to members only, dial when they must, and cost liars the connection.
 @Suite("Hash tables of nodes") struct HashTableTests {
     private let key = Array("key".utf8)
 
-    /// Members of whom each knows the first one alone.
+    /// Members each of which has only the address of the first one.
     private func net(_ count: Int) throws -> CoreNetwork {
         var net = CoreNetwork()
         for _ in 0..<count { try net.addMember() }
@@ -17,7 +17,7 @@ internal import Testing
         return net
     }
 
-    /// Performs a request, lets time pass, and returns its result.
+    /// Performs a request, advances the time, and returns its result.
     private func performRequest(
         _ request: Kademlia.Request,
         of node: Int,

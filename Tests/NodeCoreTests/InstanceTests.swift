@@ -80,7 +80,7 @@ internal import Testing
         #expect(net.count(by: 0) { if case .peer(.left) = $0 { true } else { false } } == 0)
     }
 
-    /// Lets two members dial each other at the same time.
+    /// Makes two members dial each other at the same time.
     private static func dialEachOther(in net: inout CoreNetwork, order: [Int] = [0, 1]) throws {
         try net.addMember()
         try net.addMember()

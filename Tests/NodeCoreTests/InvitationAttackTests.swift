@@ -29,7 +29,7 @@ internal import Testing
         net.guess(by: thief, at: inviter)
         #expect(net.nodes[inviter].core.invitations.open[net.network()]?.isEmpty == true)
         #expect(net.endedInvitations(of: inviter) == [.burnt])
-        // Who guesses learns nothing, neither before nor after.
+        // A guesser learns nothing, neither before nor after.
         net.guess(by: thief, at: inviter)
         #expect(net.closeCodes(by: inviter) == Array(repeating: .joinRefused, count: 6))
         net.feed(joiner, .join(.wanted(invitation)))

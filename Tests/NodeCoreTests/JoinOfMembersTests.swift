@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import NodeCore
 
-/// Invitations that a device takes which knows the inviter already.
+/// Invitations taken by a device that is a member with the inviter already.
 @Suite("Joining by one who is a member") struct JoinOfMembersTests {
     private static let stale = SocketAddress(.v4(0x7F00_0001), port: 9)
 

@@ -18,7 +18,7 @@ internal import Testing
         return net
     }
 
-    /// Lets time pass while each beacon makes the copies look for the third device; returns the times at which node 0
+    /// Advances the time while each beacon makes the copies look for the third device; returns the times at which node 0
     /// admitted either of them.
     private static func run(_ net: inout CoreNetwork, for duration: Duration) -> [Duration] {
         let end = net.now.monotonic + duration

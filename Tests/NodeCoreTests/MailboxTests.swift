@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import NodeCore
 
-/// Mailboxes inside of nodes: their messages go to members only, and a recipient finds holders through the hash table.
+/// Mailboxes inside of nodes: their messages are sent to members only, and a recipient finds holders through the hash table.
 @Suite("Mailboxes of nodes") struct MailboxTests {
     /// Cores whose host stores mail in memory.
     private struct Post {
@@ -15,7 +15,7 @@ internal import Testing
         var received: [Int: [MailID]] = [:]
         private var seen: [Int: Int] = [:]
 
-        /// Members of whom each knows the first one alone.
+        /// Members each of which has only the address of the first one.
         init(_ count: Int) throws {
             for _ in 0..<count { try net.addMember() }
             for node in 1..<count { net.connect(node, 0) }
@@ -46,7 +46,7 @@ internal import Testing
             }
         }
 
-        /// Performs the effects that came since the last time.
+        /// Performs the effects since the last call.
         private mutating func serve() {
             for node in net.nodes.indices {
                 let effects = net.nodes[node].effects
@@ -93,7 +93,7 @@ internal import Testing
         }
         #expect(Set(peers) == Set(holders.map { post.net.nodes[$0].peerId }))
 
-        // It comes, and knows a member that may not hold the mail.
+        // It connects, and knows a member that may not hold the mail.
         try post.net.enter(absent)
         post.net.feed(absent, .receivesMail(true))
         let acquaintance = try #require((0..<5).first { !holders.contains($0) })

@@ -5,7 +5,7 @@ internal import Testing
 
 /// A device that was off while it was revoked.
 @Suite("Missed revocations") struct MissedRevocationTests {
-    /// An owner and two members; the second one was revoked while it was off, and the first one knows that.
+    /// An owner and two members; the second one was revoked while it was off, and the first one has the revocation.
     private func household() throws -> CoreNetwork {
         var net = try CoreNetwork(members: 3)
         net.connect(0, 1)

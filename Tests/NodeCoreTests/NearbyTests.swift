@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import NodeCore
 
-/// Cores that hear each other's datagrams and know no address.
+/// Cores that receive each other's datagrams and have no addresses.
 @Suite("Members nearby") struct NearbyTests {
     /// Makes members on one local network, of which the first `withSecret` receive the secret.
     private func net(_ count: Int, withSecret: Int, limits: Limits = Limits()) throws -> CoreNetwork {

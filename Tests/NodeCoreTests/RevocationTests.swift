@@ -75,7 +75,7 @@ internal import Traversal
         #expect(net.frames(by: 0).count { if case .reach = $0 { true } else { false } } == (isRevoked ? 1 : 2))
         let failures = net.count(by: 0) { if case .peer(.unreachable(other, _)) = $0 { true } else { false } }
         #expect(failures == (isRevoked ? 1 : 0))
-        // The only coordinator does not know the other: the reason is in words, not the name of a case.
+        // The only coordinator has no connection to the other: the reason is in words, not the name of a case.
         net.deliver()
         let reasons = net.nodes[0].effects.compactMap { effect in
             if case .peer(.unreachable(other, let reason)) = effect { reason } else { nil }

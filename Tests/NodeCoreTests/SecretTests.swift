@@ -69,7 +69,7 @@ internal import Testing
         for node in 1..<3 { #expect(net.secrets(of: node)?.newest.epoch == 2_000) }
         #expect(net.secrets(of: 3)?.newest.epoch != 2_000)
         for node in 0..<3 {
-            // On every connection the revocation goes before the secret.
+            // On every connection the revocation precedes the secret.
             var told: Set<ConnectionId> = []
             for case .connection(.send(let id, let frame)) in net.nodes[node].effects.dropFirst(before[node]) {
                 if case .revocations = frame { told.insert(id) }

@@ -38,7 +38,7 @@ internal import Testing
 }
 
 /// Nodes that dial each other while connections break, frames of different connections overtake each other and nodes
-/// start anew.
+/// restart.
 struct Storm {
     var net: CoreNetwork
     private var random: TestSupport.SplitMix64
@@ -112,7 +112,7 @@ struct Storm {
         self.net.feed(order[0], .peer(.wanted(self.net.nodes[order[1]].peerId)))
     }
 
-    /// Ends one process without a word, and starts it anew with the same key at another address.
+    /// Kills one process, and restarts it with the same key at another address.
     private mutating func restartOne() throws {
         let index = Int.random(in: 0..<self.living.count, using: &self.random)
         let old = self.living[index]
