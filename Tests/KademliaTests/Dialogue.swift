@@ -3,7 +3,7 @@ internal import Identity
 internal import Kademlia
 internal import TestSupport
 
-/// One table and a test that plays everybody else.
+/// One table and a test in the role of all other members.
 struct Dialogue {
     let household: Household
     var table: Kademlia

@@ -3,7 +3,7 @@ internal import Identity
 internal import Kademlia
 internal import TestSupport
 
-/// A network with a few members whose records a test writes by hand.
+/// A network with a few members whose records a test makes by itself.
 struct Household {
     let network: FakeNetwork
     let signers: [FakeSigner]

@@ -20,7 +20,7 @@ internal import Testing
         return dialogue
     }
 
-    /// Lets days pass, in which the other member answers all RPCs; returns what was renewed and what offered.
+    /// Advances the time by days, in which the other member answers all RPCs; returns the renewed and the offered records.
     private func pass(days: UInt64, _ dialogue: inout Dialogue) -> (renewed: [Record], offered: [UInt64]) {
         var (renewed, offered): ([Record], [UInt64]) = ([], [])
         for _ in 0..<(days * 24) {

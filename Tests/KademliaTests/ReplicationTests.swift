@@ -42,7 +42,7 @@ internal import Testing
         #expect(dialogue.queries(to: 3).last?.rpc == .store(record))
         let sent = try #require(dialogue.queries(to: 3).last)
         dialogue.answer(sent.number, .stored(.accepted), as: 3)
-        // A member that has the record is not offered it again when another member comes or goes.
+        // A member that has the record is not offered it again when another member connects or disconnects.
         dialogue.forget()
         dialogue.feed(.memberDown(dialogue.peers[2]))
         dialogue.feed(.unreachable(dialogue.peers[2]))
@@ -76,7 +76,7 @@ internal import Testing
         #expect(dialogue.query(.store(record), as: 2) == .stored(.accepted))
         #expect(dialogue.query(.reserve(location: location, .absent), as: 1) == .reserved(false))
         #expect(dialogue.query(.reserve(location: location, .version(5)), as: 1) == .reserved(true))
-        // Who reserves and does not write holds others up for some seconds only.
+        // A member that reserves and does not write blocks others for some seconds only.
         dialogue.advance(by: 11)
         #expect(dialogue.query(.reserve(location: location, .version(5)), as: 2) == .reserved(true))
     }

@@ -3,15 +3,15 @@ internal import Foundation
 internal import Identity
 internal import Kademlia
 
-// Nodes that come and go as those of IPFS do: half of the periods of connection last at most two hours, four fifths at
-// most eight (a Weibull distribution through these two points).
+// Nodes that connect and disconnect as those of IPFS do: half of the periods of connection last at most two hours, four
+// fifths at most eight (a Weibull distribution through these two points).
 extension Swarm {
     private func period() -> Duration {
         let share = Double.random(in: 0.0001..<1, using: &self.random)
         return .seconds(3.656 * 3600 * pow(-log(share), 1 / 0.6077))
     }
 
-    /// Lets every running node leave after its period; as many as left come, half of them with their old ids and disks.
+    /// Lets every running node leave after its period; as many as left start, half of them with their old ids and disks.
     func beginChurn(crashShare: Double = 0.5) {
         for node in self.running { self.planDeparture(of: node, crashShare) }
     }

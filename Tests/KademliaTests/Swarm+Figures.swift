@@ -5,7 +5,7 @@ internal import TestSupport
 
 // The state of a swarm seen from outside, and its speed.
 extension Swarm {
-    /// A network that has grown and come to rest.
+    /// A network that has grown and settled.
     static func settled(_ count: Int, seed: UInt64, loss: Double = 0) throws -> Swarm {
         let swarm = Swarm(seed: seed)
         swarm.loss = loss

@@ -200,7 +200,7 @@ extension Swarm {
         self.side.map { $0(left) != $0(right) } ?? false
     }
 
-    /// Parts the nodes in two, whose connections break after ten seconds, or with nil joins them again.
+    /// Partitions the nodes into two sets, whose connections break after ten seconds; nil heals the partition.
     func setPartition(_ side: ((Int) -> Bool)?) {
         self.side = side
         for node in self.running {

@@ -16,7 +16,7 @@ final class Swarm {
         let token: AccessToken
         var table: Kademlia
         var isUp = false
-        /// Counts starts; what belongs to an earlier start is lost.
+        /// Counts starts; events for an earlier start are lost.
         var life = 0
         var links: [PeerId: Link] = [:]
         var dialling: [PeerId: Dial] = [:]
@@ -141,7 +141,7 @@ final class Swarm {
         Contact(peerId: self.nodes[node].peerId, addresses: [Self.address(of: node)])
     }
 
-    /// Starts a node afresh with what its disk has, knowing some others by name.
+    /// Starts a node afresh with the data on its disk and the ids of some others.
     func start(_ node: Int, knowing others: [Int]) {
         let signer = self.nodes[node].signer
         self.nodes[node].table = Kademlia(

@@ -6,7 +6,7 @@ internal import Testing
 
 /// Many tables together.
 ///
-/// The figures that are printed come from fixed seeds and are the same in every run.
+/// The printed figures are drawn from fixed seeds and are the same in every run.
 @Suite("Swarms") struct SwarmTests {
     @Test(arguments: [2, 3, 20, 60]) func `every node of a small network knows its nearest`(count: Int) throws {
         let swarm = try Swarm.settled(count, seed: 1)
@@ -140,7 +140,7 @@ internal import Testing
         #expect(knowing.reduce(0, +) / 24 >= 0.9)
     }
 
-    /// Parts the nodes for two minutes, after which one beacon is heard, or for an hour, after which none is.
+    /// Partitions the nodes for two minutes, after which one beacon arrives, or for an hour, after which none does.
     @Test(arguments: [(nodes: 40, seconds: 120, isHeard: true), (nodes: 70, seconds: 3600, isHeard: false)])
     func `two partitioned halves reconnect and agree on the newest record`(
         nodes: Int,
