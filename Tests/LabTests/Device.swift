@@ -67,7 +67,7 @@ final class Device {
         print("\(name) met \(devices.count - 1) others within \(ContinuousClock.now - asked)")
     }
 
-    /// Waits until the node has noticed that all of them are gone since it last looked.
+    /// Waits until the node has reported the loss of each of them since its last reports.
     func loses(_ devices: [Device]) async throws { try await hears("peerLeft", of: devices) }
 
     private func hears(_ event: String, of devices: [Device]) async throws {
@@ -85,7 +85,7 @@ final class Device {
 
     func stores(_ value: String, under key: String) async throws { try await answer(["put", key, value]) }
 
-    /// Asks the others, not what this device remembers.
+    /// Queries the others, not this device's cache.
     func finds(_ value: String, under key: String) async throws {
         #expect(try await outcome(["get", key, "--no-cache"]).output == value)
     }

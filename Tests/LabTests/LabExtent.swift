@@ -4,7 +4,7 @@ internal import Foundation
 enum LabExtent {
     private static let asked = ProcessInfo.processInfo.environment["RUNAR_LAB"] ?? ""
 
-    /// Everything, as `make lab` does; else what a gate has time for.
+    /// Whether everything is run, as by `make lab`; else only the tests for which the gate has time.
     static let isFull = !asked.isEmpty
     /// The repetitions of a test that depends on chance: the number in `RUNAR_LAB`, or 20 if it is `full`.
     static let repetitions = isFull ? Int(asked) ?? 20 : 1

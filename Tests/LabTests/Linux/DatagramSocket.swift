@@ -2,9 +2,9 @@
 internal import Foundation
 internal import TestSupport
 
-/// A plain UDP socket on a host of the lab (Tests/Interop/datagrams.py), which knows nothing of this project.
+/// A plain UDP socket on a host of the lab (Tests/Interop/datagrams.py), independent of this project.
 final class DatagramSocket {
-    /// Something that came.
+    /// A received datagram.
     struct Heard: Equatable {
         let address: String
         let port: Int
@@ -76,7 +76,7 @@ final class DatagramSocket {
         return try JSONDecoder().decode(Measurement.self, from: Data(text.utf8))
     }
 
-    /// The next line that begins so; others wait for whom they concern.
+    /// The next line with a prefix; others are kept for their readers.
     private func line(_ beginning: String) async throws -> String {
         if let index = unread.firstIndex(where: { $0.hasPrefix(beginning) }) { return unread.remove(at: index) }
         let process = process

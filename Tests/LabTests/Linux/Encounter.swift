@@ -4,8 +4,8 @@ internal import TestSupport
 @testable internal import NodeService
 @testable internal import runar
 
-/// Two members at sites of their own that know nothing of each other, and two public members that are connected with
-/// everybody: from one alone a device could not learn that its router takes another port for each destination.
+/// Two members at sites of their own that have no address of each other, and two public members that are connected with all:
+/// from one alone a device could not learn that its router takes another port for each destination.
 struct Encounter {
     private static let port = 4_433
 
@@ -30,7 +30,7 @@ struct Encounter {
             return site
         }
         lab = try await NatLab.with([.init(.none)] + sites + [.init(.none)], mappingSeconds: mappingSeconds, mtu: mtu)
-        // Several of these at a time leave each little of the machine.
+        // Several of these running concurrently leave each little of the machine.
         let settings = ["RUNAR_DISCOVERY": "off", "RUNAR_REQUEST_TIMEOUT": "60s", "RUNAR_DHT_TIMEOUT": "60s"]
         let place = settings.merging(["RUNAR_LISTEN": "0.0.0.0:\(Self.port)"]) { $1 }
         helpers = [
@@ -47,9 +47,9 @@ struct Encounter {
         }
     }
 
-    /// Lets the first device connect with the second one, and waits until they are connected directly.
+    /// Connects the first device with the second one, and waits until they are connected directly.
     ///
-    /// Returns how long either took from the beginning; nil where it did not come about within `patience`.
+    /// Returns how long either took from the beginning; nil if it did not happen within `patience`.
     func connect(within patience: Duration) async throws -> (connected: Duration?, direct: Duration?) {
         let watch = try await first.watch()
         let started = ContinuousClock.now

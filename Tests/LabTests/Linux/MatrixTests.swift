@@ -14,7 +14,7 @@ internal import Testing
     @Test func `members behind any two routers reach each other, and directly where that is possible`() async throws {
         let kinds = NatLab.Kind.translating
         let all = kinds.flatMap { first in kinds.map { Pair(first: first, second: $0) } }
-        // The gate has time for an easy pair, one with a surprise, and the one that needs a relay for good.
+        // The gate has time for an easy pair, one with a surprise, and the one that always needs a relay.
         let short: [Pair] = [
             Pair(first: .portRestricted, second: .portRestricted), Pair(first: .symmetric, second: .addressRestricted),
             Pair(first: .symmetric, second: .symmetric),

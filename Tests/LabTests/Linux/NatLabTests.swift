@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// The laboratory itself, shown by programs that know nothing of it: else what works there would show nothing.
+/// Tests of the laboratory itself by independent programs: without them, a success in it would prove nothing.
 @Suite(
     "Routers and lines of the laboratory",
     .enabled(if: NatLab.obstacle == nil, Comment(rawValue: NatLab.obstacle ?? "")),
@@ -219,7 +219,7 @@ private final class Coturn {
         }
     }
 
-    /// Returns what `turnutils_natdiscovery` prints of mapping and filtering, once it has an answer or times out.
+    /// Returns the output of `turnutils_natdiscovery` about mapping and filtering, once it has an answer or times out.
     func discovery(from site: Int) async throws -> String {
         let command =
             lab.wrapper(on: .site(site)) + [

@@ -21,7 +21,7 @@ internal import Testing
         return encounter
     }
 
-    /// Prints what became of messages in both directions, and expects that none was lost.
+    /// Prints the fate of messages in both directions, and expects that none was lost.
     private func check(_ what: String, _ traffic: Traffic) {
         let figures = "\(traffic.sent) messages, \(traffic.lost) lost, stall \(LabExtent.text(traffic.stall)) s"
         print("\(what): \(figures), \(traffic.paths)")
@@ -90,7 +90,7 @@ internal import Testing
         let upgrade = try await Traffic.flowing(from: second, to: first) {
             let began = ContinuousClock.now
             try await lab.clear()
-            // A call comes after 10, 30 and 60 seconds.
+            // An offer arrives after 10, 30 and 60 seconds.
             let direct = try await watch.path(to: second.peerId, isRelayed: false, since: began, within: .seconds(75))
             #expect(direct != nil, "never direct again")
             print("direct again \(direct.map { LabExtent.text($0 - began) } ?? "-") s after the obstacle was gone")

@@ -36,7 +36,7 @@ internal import Testing
         try await first.start()
         try await second.start()
 
-        // Each shows where the server sees it, and reads what the other shows.
+        // Each shows its address as the server sees it, and reads the other's.
         let shown = try await first.answer(["network", "address", "--stun"])
         let answer = try await second.answer(["network", "address", "--stun"])
         #expect(try shown.text("address").hasPrefix(NatLab.publicAddress(of: 1) + ":"))

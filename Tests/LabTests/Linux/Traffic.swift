@@ -21,7 +21,7 @@ struct Traffic: Sendable {
     let failures: [String]
     /// The number of messages that never arrived.
     let lost: Int
-    /// The longest time before an arrival in which nothing came, without the time between two that are sent.
+    /// The longest time before an arrival in which nothing arrived, without the pause between two messages.
     let stall: Duration
     /// The paths of both devices' packets before and afterwards.
     let paths: String
@@ -54,7 +54,7 @@ struct Traffic: Sendable {
         }
         isOver.withLock { $0 = true }
         let (sent, complaints) = await failures
-        // A receipt and the listener's update come on two ways, of which either may be the quicker.
+        // A receipt and the listener's update arrive on two ways, of which either may be the quicker.
         let heard = Set(watch.messages(beginning: mark).map(\.text))
         for text in (0..<sent).map({ "\(mark)\($0)" }) where complaints.isEmpty && !heard.contains(text) {
             let isThere = try await watch.first(within: .seconds(30)) { update in
@@ -95,7 +95,7 @@ struct Traffic: Sendable {
                 number += 1
                 if isOver.withLock({ $0 }) { left -= 1 }
                 due = max(due + pause, .now)
-                try? await ContinuousClock().sleep(until: due)  // cancelled: the rest goes at once
+                try? await ContinuousClock().sleep(until: due)  // cancelled: the rest is sent at once
             }
             for await case let answer? in group { complaints.append(answer) }
             return (number, complaints)
