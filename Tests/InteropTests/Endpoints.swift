@@ -3,7 +3,7 @@ internal import Identity
 internal import QUIC
 internal import Transport
 
-/// Runs `body` with an endpoint of ours on 127.0.0.1 and closes it afterwards, whatever happens.
+/// Runs `body` with an endpoint on 127.0.0.1 and closes it afterwards in every case.
 func withEndpoint<Outcome: Sendable>(
     _ timers: QUICTimers = QUICTimers(),
     _ body: (any Endpoint) async throws -> Outcome
@@ -31,7 +31,7 @@ extension PeerId {
     /// The bytes in hex, as the independent peer prints them.
     var hex: String { Hex.encode(bytes) }
 
-    /// Reads what the independent peer prints.
+    /// Reads an id that the independent peer prints.
     init(hex: String) throws {
         try self.init(rawRepresentation: Hex.decode(hex))
     }

@@ -4,7 +4,7 @@ internal import Testing
 internal import Transport
 internal import TransportConformance
 
-/// Transfers between two endpoints of ours with a misbehaving proxy between them.
+/// Transfers between two endpoints with a misbehaving proxy between them.
 @Suite("Impaired transfers", .serialized, .timeLimit(.minutes(15))) struct ImpairedTransferTests {
     static let impairments: [Impairment] = [
         Impairment(description: "2 % loss", loss: 0.02),

@@ -18,7 +18,7 @@ struct Impairment: Sendable, CustomStringConvertible {
     var rebindingByteCount = Int.max
     /// The number of bytes that are transferred.
     var transferByteCount = 100_000_000
-    /// The number of bytes that come back afterwards.
+    /// The number of bytes that are sent back afterwards.
     var answerByteCount = 8_000_000
 }
 

@@ -38,7 +38,7 @@ struct LinkRunner: Sendable {
         nextRebinding = impairment.rebindingByteCount
     }
 
-    /// Waits a moment for datagrams and passes on what there is.
+    /// Waits a moment for datagrams and passes the available ones on.
     mutating func pass() {
         var descriptors = [near.descriptor, far.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), Self.quietMilliseconds)
@@ -99,8 +99,8 @@ struct LinkRunner: Sendable {
         for datagram in due { forward(datagram.bytes, datagram.direction) }
     }
 
-    /// Takes another port towards the server, as a NAT does that has forgotten the old one; what still comes to the old
-    /// port is lost.
+    /// Takes another port towards the server, as a NAT does after the mapping expired; datagrams that still arrive at the
+    /// old port are lost.
     private mutating func rebindIfDue() {
         guard counts.byteCount >= nextRebinding else { return }
         nextRebinding = counts.byteCount + impairment.rebindingByteCount

@@ -1,7 +1,7 @@
 internal import Transport
 internal import TransportConformance
 
-/// Does on our side what the requests of an independent peer ask for, with the same words as Tests/Interop/peer.py.
+/// Answers the requests of an independent peer, with the words of Tests/Interop/peer.py.
 enum AnsweringServer {
     /// Answers the streams of a connection until it ends.
     static func serve(_ connection: any Connection) async throws {

@@ -4,7 +4,7 @@ internal import Identity
 internal import TestSupport
 internal import Testing
 
-/// cbor2 reads what we write, and we read what it writes.
+/// cbor2 and this code read each other's output.
 @Suite("Independent CBOR", .timeLimit(.minutes(15))) struct DataItemInteropTests {
     /// Something of every kind, as deep as chance will have it.
     private struct Value: Codable, Equatable {

@@ -30,7 +30,7 @@ internal import Transport
         connection.close(code: 7, reason: "enough")
         _ = try await client.next("closed")
         clock.leap(seconds: 4)
-        // The pass that notices the time still knows the connection; the next one does not.
+        // The pass that notices the time still has the connection; the next one does not.
         for _ in 0..<2 { try client.tell("later") }
         _ = try await client.next("answer")
         #expect(try await client.next("answer").equal == false)

@@ -6,9 +6,9 @@ internal import TransportConformance
 
 /// aioquic dials us.
 @Suite("Independent client", .timeLimit(.minutes(15))) struct IndependentClientTests {
-    /// Runs a scenario of the Python peer against an endpoint of ours that answers it.
+    /// Runs a scenario of the Python peer against an endpoint that answers it.
     ///
-    /// - Returns: what `body` returns, which is called with the process and our end of the connection.
+    /// - Returns: The result of `body`, which is called with the process and the local end of the connection.
     private func withClient<Outcome: Sendable>(
         _ arguments: String...,
         body: @escaping @Sendable (PythonPeer, any Connection) async throws -> Outcome
@@ -64,7 +64,7 @@ internal import TransportConformance
 
     /// Runs a scenario in which the peer stops a stream, the first one, and returns it with its connection.
     ///
-    /// The keep-alive interval is an hour, so that no PING of ours wakes a waiting task by accident.
+    /// The keep-alive interval is an hour, so that no local PING wakes a waiting task by accident.
     private func withStopped(
         _ scenario: String,
         body: (PythonPeer, any Connection, any Transport.Stream) async throws -> Void
@@ -209,7 +209,7 @@ internal import TransportConformance
         }
     }
 
-    // MARK: Who is refused
+    // MARK: Refused clients
 
     @Test(arguments: ["none", "p256", "rsa", "two"])
     func `a client without exactly one Ed25519 certificate is refused`(certificate: String) async throws {

@@ -124,7 +124,7 @@ internal import TransportConformance
         }
     }
 
-    // MARK: Whom we refuse
+    // MARK: Refused servers
 
     @Test func `a server with another key than the expected one is refused`() async throws {
         try await withEndpoint { endpoint in

@@ -108,7 +108,7 @@ final class PythonPeer: Sendable {
         }
     }
 
-    /// Waits until the process has ended, and returns what it had observed after the last ``next(_:)``.
+    /// Waits until the process has ended, and returns its observations after the last ``next(_:)``.
     func rest() async throws -> [Observation] {
         while !state.withLock({ $0.isEnded }) {
             for await _ in changes { break }
