@@ -36,7 +36,7 @@ internal import Testing
         net.run(for: .seconds(2))
         #expect(net.texts(of: 1) == ["hello"])
         #expect(net.holders(of: mail).isEmpty)
-        // Its receipt waits for the sender, whose application reports it.
+        // Its receipt waits for the sender, which reports it to its application.
         net.start(0)
         net.run(for: .seconds(2))
         #expect(net.members[0].progress[mail] == .delivered)

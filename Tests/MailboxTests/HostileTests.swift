@@ -132,7 +132,7 @@ internal import Testing
         #expect(!requests.isEmpty)
         #expect(net.members[0].progress[mail] == nil)
         net.run(for: .seconds(300))
-        // The mail waits: a holder that is sent it by its sender would know both.
+        // The mail waits: a holder that received it from its sender would know both.
         #expect(net.holders(of: mail).isEmpty)
         #expect(!net.sent.contains { if case .deposit = $0.message { true } else { false } })
         net.connect(2, 3)
@@ -150,7 +150,7 @@ internal import Testing
         let forged = Message.mail(expirationSeconds: MailNetwork.epoch + 86_400, body: Array("false".utf8))
         net.inject(forged.bytes, from: 2, to: 1)
         net.run(for: .seconds(5))
-        // It is another mail, which no key of the recipient opens; the true one still comes.
+        // It is another mail, which no key of the recipient opens; the true one still arrives.
         #expect(net.texts(of: 1).contains("true"))
         #expect(net.holders(of: mail).isEmpty)
     }

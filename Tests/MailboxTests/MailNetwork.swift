@@ -189,7 +189,7 @@ final class MailNetwork {
         for effect in effects { perform(effect, of: number) }
     }
 
-    /// Lets a message arrive at a member as if a peer had sent it.
+    /// Delivers a message to a member as if a peer had sent it.
     func inject(_ bytes: [UInt8], from peer: Int, to number: Int) {
         feed(number, .messageReceived(from: members[peer].peerId, bytes[...]))
     }
@@ -295,7 +295,7 @@ final class MailNetwork {
         case .delete(let ids): for id in ids { members[number].disk.held[id] = nil }
         case .receive(let mail, _):
             let reception = members[number].reception
-            // The application stores the id with the mail, and shows what it did not have.
+            // The application stores the id with the mail, and shows mail that is new.
             if reception == .delivered, members[number].disk.received.append(mail.id).inserted {
                 members[number].shown.append(mail.body)
             }

@@ -9,7 +9,7 @@ internal import Testing
 @Suite("Quotas of mail") struct QuotaTests {
     private let receipt = [UInt8](repeating: 1, count: Deposit.receiptByteCount)
 
-    /// Six members, of whom the first two are offline, with small bounds at the holder 2.
+    /// Six members, the first two offline, with small bounds at the holder 2.
     private func makeNetwork(_ change: (inout Mailbox.Limits) -> Void) -> MailNetwork {
         var limits = Mailbox.Limits()
         limits.depositsAtOnce = 1_000

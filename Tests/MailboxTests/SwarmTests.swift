@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import Mailbox
 
-/// Fifty members of whom half are offline at any time, on connections that break.
+/// Fifty members, half of which are offline at any time, on connections that break.
 @Suite("Mail in a large network") struct SwarmTests {
     private struct Letter {
         let id: MailID
@@ -14,7 +14,7 @@ internal import Testing
         let recipient: Int
     }
 
-    /// Members go and come for an hour, and send each other mail; then each recipient comes for a while.
+    /// Members leave and return for an hour, and send each other mail; then each recipient is online for a while.
     private func exchange(seed: UInt64, breakShare: Double) -> (net: MailNetwork, letters: [Letter]) {
         let net = MailNetwork(50, seed: seed)
         var random = SeededGenerator(seed: seed, name: "churn")
@@ -22,7 +22,7 @@ internal import Testing
         for number in 0..<25 { net.start(number) }
         var letters: [Letter] = []
         for minute in 0..<60 {
-            // Each minute two go and two come.
+            // Each minute two leave and two return.
             for _ in 0..<2 {
                 if let leaving = net.online.randomElement(using: &random) { net.stop(leaving) }
                 let offline = net.members.indices.filter { net.members[$0].mailbox == nil }
@@ -63,7 +63,7 @@ internal import Testing
         let letters = (0..<30).map { net.send("letter \($0)", from: 0, to: 1) }
         net.run(for: .seconds(60))
         #expect(letters.allSatisfy { net.holders(of: $0).count == 3 })
-        // The sender and two of the holders leave for good, with their disks.
+        // The sender and two of the holders leave permanently, with their disks.
         let holders = net.holders(of: letters[0])
         net.stop(0, holders[0], holders[1])
         net.start(1)
