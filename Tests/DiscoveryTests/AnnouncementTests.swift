@@ -52,7 +52,7 @@ internal import Testing
         }
     }
 
-    /// Offsets and what must not stand there.
+    /// Offsets with forbidden values.
     @Test(
         arguments: [
             (1, [0x02]), (1, [0x80]), (2, [1] + [UInt8](repeating: 0, count: 31)),
@@ -99,7 +99,7 @@ internal import Testing
             member.announcement(in: network, addresses: ["[2001:db8::1]:1", "192.0.2.1:1"]).bytes,
         ]
         neverCrash(on: valid, rounds: 5_000) { _ = try Announcement($0, of: network.id).bytes }
-        // The reader looks at the length first: damage that keeps it goes deeper.
+        // The reader checks the length first, so only damage that keeps it reaches the other checks.
         neverCrash(on: valid, rounds: 5_000) { damaged in
             let bytes = Array(damaged.prefix(Announcement.byteCount))
             _ = try Announcement(
@@ -160,7 +160,7 @@ internal import Testing
         for position in 0..<BeaconKey.byteCount {
             var counts = [Int](repeating: 0, count: 256)
             for beacon in beacons { counts[Int(beacon[position])] += 1 }
-            // By chance, a value comes up 9 times or more at any of the 412 places once in 10^6 runs.
+            // By chance, a value occurs 9 times or more at any of the 412 places once in 10^6 runs.
             #expect((counts.max() ?? 0) < 9, "byte \(position)")
         }
         for (one, other) in zip(beacons, beacons.dropFirst()) {

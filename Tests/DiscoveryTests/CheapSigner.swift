@@ -3,7 +3,7 @@ internal import Identity
 
 @testable internal import Discovery
 
-/// Signs with a hash that everybody could make: for simulations without a forger, where real signatures cost minutes.
+/// Signs with a forgeable hash: for simulations without a forger, where real signatures cost minutes.
 struct CheapSigner: Signer {
     let publicKey: Ed25519PublicKey
 

@@ -19,7 +19,7 @@ internal import Testing
         _ = host.take()
     }
 
-    /// The friend's next beacon is heard.
+    /// Expects that the friend's next beacon is accepted.
     private mutating func expectFriend(_ comment: Comment) throws {
         friendCounter += 1
         let announcement = try friend.announcement(

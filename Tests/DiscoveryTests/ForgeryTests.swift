@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import Discovery
 
-/// Forged announcements from an attacker that knows the member secret: the worst that can be on the link.
+/// Forged announcements from an attacker that knows the member secret: the worst case on the link.
 @Suite("Forged announcements") struct ForgeryTests {
     private let network: Network
     private let other: Network
@@ -64,7 +64,7 @@ internal import Testing
     @Test mutating func `an announcement copied into another network is refused there`() throws {
         let genuine = try victim.announcement(in: network).bytes
         try expectIgnored(.badToken, seal(genuine, of: other))
-        // With the victim's token of the other network, which its members know.
+        // With the victim's token of the other network, which is known to its members.
         var bytes = genuine
         bytes.replaceSubrange(66..<138, with: try victim.announcement(in: other).bytes[66..<138])
         try expectIgnored(.badSignature, seal(bytes, of: other))
@@ -122,7 +122,7 @@ internal import Testing
         }
         #expect(!host.isPresent(victim.peerId, in: network))
         _ = host.take()
-        // At once, after the victim was lost, and for as long as the clock lets it through.
+        // At once, after the victim was lost, and for as long as the clock permits it.
         for _ in 0..<40 {
             for datagram in recorded { try host.hear(datagram, from: source) }
             #expect(!host.isPresent(victim.peerId, in: network))

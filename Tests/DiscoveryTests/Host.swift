@@ -73,7 +73,7 @@ struct Host {
         for case .wake(let time) in effects[begin...] { wake = time }
     }
 
-    /// Lets time pass, waking up whenever it was asked for.
+    /// Advances the time, with every requested wake.
     mutating func pass(_ duration: Duration) {
         let begin = now
         let end = begin.monotonic + duration
@@ -97,7 +97,7 @@ struct Host {
         take().compactMap { if case .host(.multicast(let bytes)) = $0 { bytes } else { nil } }
     }
 
-    /// Returns what was heard, lost or ignored since the last call.
+    /// Returns the discovered, lost or ignored announcements since the last call.
     mutating func takeNews() -> [Discovery.Effect] {
         take().filter { if case .host(.multicast) = $0 { false } else { true } }
     }

@@ -58,7 +58,7 @@ extension Lan {
         }
     }
 
-    /// For each ordered pair, how long after the later of the two starts the first heard of the second, ascending.
+    /// For each ordered pair, how long after the later of the two starts the first discovered the second, ascending.
     func latencies() -> [Duration] {
         var found: [Duration] = []
         for (index, node) in nodes.enumerated() {

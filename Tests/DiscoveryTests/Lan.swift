@@ -31,7 +31,7 @@ struct Lan {
         /// The offset of its wall clock, in seconds.
         var clockOffset: Int64 = 0
         var wake: Duration?
-        /// The times at which each peer was first heard and last lost.
+        /// The times at which each peer was first discovered and last lost.
         var firstHeard: [PeerId: Duration] = [:]
         var lost: [PeerId: Duration] = [:]
         var addresses: [PeerId: [SocketAddress]] = [:]
@@ -109,7 +109,7 @@ struct Lan {
         }
     }
 
-    /// Lets everything happen up to `end`.
+    /// Processes all events up to `end`.
     mutating func run(until end: Duration) {
         while let next = events.min, next.time <= end {
             let event = events.removeMin()
@@ -149,7 +149,7 @@ struct Lan {
         nodes[sender].sentAt.append(now)
         let source = nodes[sender].address
         for index in nodes.indices where nodes[index].part == nodes[sender].part {
-            // A node's own datagrams come back to it.
+            // A node's own datagrams are looped back to it.
             if index != sender, random.decide(quality.loss) { continue }
             let copies = random.decide(quality.duplication) ? 2 : 1
             for _ in 0..<copies {

@@ -34,7 +34,7 @@ internal import Testing
         for position in 0..<BeaconKey.byteCount {
             var counts = [Int](repeating: 0, count: 256)
             for datagram in datagrams.prefix(64) { counts[Int(datagram[position])] += 1 }
-            // By chance, a value comes up 9 times or more at any of the 412 places once in 10^6 runs.
+            // By chance, a value occurs 9 times or more at any of the 412 places once in 10^6 runs.
             #expect((counts.max() ?? 0) < 9, "byte \(position)")
         }
         #expect(Set(datagrams.map { $0.prefix(BeaconKey.nonceByteCount) }).count == datagrams.count)
