@@ -59,7 +59,7 @@ extension CircleDevice {
         return try await mail(.thought, content: thought.bytes, to: other, in: network)
     }
 
-    /// Takes a mail as if a holder had sent it; nil if it is to come again.
+    /// Takes a mail as if a holder had sent it; nil if the holder must send it again.
     func take(_ mail: Mail, in network: NetworkId) async throws -> Reception? {
         try await circle.driver.take(mail, in: network)
     }
@@ -81,7 +81,7 @@ extension CardDevice {
 }
 
 extension Circle.Stream {
-    /// The inner circle of another person, which no device knows.
+    /// The inner circle of another person, unknown to every device.
     static var unknown: Circle.Stream {
         let creator = PublicID(hash: [1])
         let id = DefaultStream.innerCircle.id(of: creator)

@@ -198,7 +198,7 @@ internal import Transport
             let (events, left) = (ada.circle.events, ben.node.eventStream)
             try await ada.circle.revokeTrust(in: friend)
 
-            // 6: the connection ends, device 2 is no longer connected, sending fails, and the keys are gone.
+            // 6: the connection ends, device 2 is no longer connected, sending fails, and the keys are deleted.
             for await event in left { if case .peerLeft(ada.peerId, _, _) = event { break } }
             #expect(ada.node.connectedPeers().isEmpty)
             #expect(ada.person(of: ben)?.trust == .revoked)

@@ -51,7 +51,7 @@ internal import Testing
     @Test func `three people join by consent, trust each other, and all read what one says`() async throws {
         try await withGroup { ada, ben, cleo, _ in
             let group = try await makeGroup(ada, ben, cleo)
-            // Ben and Cleo did not know each other: who joins consents to the members.
+            // Ben and Cleo did not know each other: a joiner consents to the members.
             await ben.wait { $0.person(of: cleo)?.trust == .trusted }
             await cleo.wait { $0.person(of: ben)?.trust == .trusted }
             await ben.waitForKeys(with: cleo)

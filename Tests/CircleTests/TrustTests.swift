@@ -64,7 +64,7 @@ internal import Testing
         for input in before { _ = trust.handle(input) }
         #expect(trust.handle(.revoke) == Self.cleanup + [.report(.peerTrustRevoked)])
         #expect(trust.state == .revoked)
-        // A crash in between: the start repeats what may not have been done.
+        // A crash in between: the start repeats effects that may not have been performed.
         #expect(trust.handle(.start) == Self.cleanup)
         #expect(trust.handle(.revoke) == Self.cleanup)
     }

@@ -21,7 +21,7 @@ struct ObserverScene {
     let dan: ObservedDevice
     let network: NetworkId
     let secondNetwork: NetworkId
-    /// The place of what lies outside of the homes.
+    /// The place of the files outside of the homes.
     private let directory: String
 
     var devices: [ObservedDevice] { [ada, ben, cam, dan] }
@@ -81,7 +81,8 @@ struct ObserverScene {
 
     // MARK: The exchange
 
-    /// Lets Ada and Ben exchange a message, a request, a file, cards and a thought, and Ada publish an event and a value.
+    /// Exchanges a message, a request, a file, cards and a thought between Ada and Ben, and publishes an event and a value
+    /// of Ada.
     func exchange() async throws {
         try await talk()
         try await publish()
