@@ -115,7 +115,7 @@ internal import Testing
                 let earlier = world.link(World.first)?.remote
                 let site = world.addNAT(.portRestricted)
                 world.move(mover, behind: site)
-                // What QUIC notices at both ends.
+                // The silence that QUIC notices at both ends.
                 world.suspect(World.first, World.second, after: .milliseconds(500))
                 world.suspect(World.second, World.first, after: .milliseconds(600))
                 let start = world.now
@@ -146,7 +146,7 @@ internal import Testing
                 let start = world.now
                 world.run(until: start + .seconds(10)) { $0.isRelayed() }
                 let isRelayed = world.isRelayed()
-                // The dialler's datagrams open its own NAT anew; the other side's NAT needs the relay's help.
+                // The dialler's datagrams open its own NAT again; the other side's NAT needs the relay's help.
                 #expect(isRelayed || node == World.first)
                 #expect(world.timeToDirect(within: .seconds(90)) != nil, "\(world.story())")
                 #expect(world.link()?.id == link)

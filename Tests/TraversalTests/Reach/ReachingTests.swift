@@ -71,7 +71,7 @@ internal import Testing
     @Test func `crossing offers through different coordinators end in one connection`() throws {
         for seed in 1...10 {
             let world = try World(pair: (.portRestricted, .portRestricted), seed: UInt64(seed))
-            // Each side sends offers first over peers that do not know the other, and the common peer later.
+            // Each side sends offers first over peers that have no connection to the other, and the common peer later.
             for node in [World.first, World.second] {
                 for _ in 0..<3 { world.connect(node, try world.addNode()) }
                 world.disconnect(node, World.helpers[1])
@@ -223,7 +223,7 @@ internal import Testing
             let world = try World(pair: (kind, nil))
             let expected: MappingBehaviour = kind == .symmetric ? .endpointDependent : .endpointIndependent
             #expect(world.nodes[World.first].reach.mapping == expected)
-            // It is remembered while the network is the same; a server of the public kind counts as one who sees.
+            // It is kept while the network is the same; a server of the public kind counts as an observer.
             for helper in World.helpers { world.disconnect(World.first, helper) }
             #expect(world.nodes[World.first].reach.mapping == expected)
             world.feed(World.first, .ownAddressesChanged([SocketAddress(.v4(0x0A00_0001), port: 1)]))

@@ -26,7 +26,7 @@ internal import Testing
             solo.hear(.offer(session.id, target: target, session.key, self.offer), from: caller)
         }
         #expect(try self.failures(solo, to: caller) == [.notConnected, .notConnected, .notConnected, .notConnected])
-        // In a network in which the caller is not admitted it is not even heard.
+        // In a network in which the caller is not admitted its offer is ignored.
         let session = try solo.key()
         let before = solo.effects.count
         solo.hear(.offer(session.id, target: nonMember, session.key, self.offer), from: caller, in: solo.otherNetwork)

@@ -25,7 +25,7 @@ struct SiteNAT {
     let address: IPAddress
     /// The lifetime of a mapping without a datagram from the inside.
     var expiry = Duration.seconds(120)
-    /// Whether it lets no UDP through at all.
+    /// Whether it blocks all UDP.
     var isBlocking = false
     private var mappings: [UInt16: Mapping] = [:]
     private var ports: [String: UInt16] = [:]
@@ -61,7 +61,7 @@ struct SiteNAT {
         return SocketAddress(self.address, port: outside)
     }
 
-    /// Returns the inside address that a datagram from the outside goes to, if any.
+    /// Returns the inside destination of a datagram from the outside, if any.
     func inbound(to port: UInt16, from source: SocketAddress, at now: Duration) -> SocketAddress? {
         guard !self.isBlocking, let mapping = self.mappings[port], now - mapping.used <= self.expiry else { return nil }
         let passes =

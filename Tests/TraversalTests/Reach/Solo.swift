@@ -5,7 +5,7 @@ internal import OrderedCollections
 
 @testable internal import Traversal
 
-/// One node alone with a test that plays everybody else.
+/// One node alone with a test in the role of all other peers.
 struct Solo {
     var reach: Reach
     let local: PeerId

@@ -34,7 +34,7 @@ internal import Testing
                 }
                 world.run(for: .milliseconds(Int64.random(in: 1...400, using: &random)))
             }
-            // Peace: everybody is heard again, and seeks everybody.
+            // Peace: all are connected again, and seek each other.
             for node in devices {
                 for helper in World.helpers where world.nodes[node].links[helper] == nil { world.connect(node, helper) }
                 world.send(from: node)

@@ -3,13 +3,13 @@ internal import OrderedCollections
 
 @testable internal import Traversal
 
-// Two nodes behind NATs, and two public ones that both know: the scene of most tests.
+// Two nodes behind NATs, and two public ones with connections to both: the scene of most tests.
 extension World {
     static let first = 0
     static let second = 1
     static let helpers = [2, 3]
 
-    /// `kinds` are those of the NATs; nil stands for a public address.
+    /// `kinds` are those of the NATs; nil for a public address.
     convenience init(
         pair kinds: (SiteNAT.Kind?, SiteNAT.Kind?),
         seed: UInt64 = 1,
@@ -31,7 +31,7 @@ extension World {
         self.loss = loss
     }
 
-    /// Lets one node seek another.
+    /// Makes one node seek another.
     func seek(_ node: Int = World.first, _ other: Int = World.second) {
         self.feed(node, .sought(self.nodes[other].peerId, self.network))
     }
@@ -65,7 +65,7 @@ extension World {
         return self.isDirect(node, other) ? self.now - start : nil
     }
 
-    /// There and back over the peer that brought the two together.
+    /// The round trip over the peer that coordinated the two.
     var relayedRoundTrip: Duration {
         var helper = Self.helpers[0]
         for (_, _, event) in self.nodes[Self.first].history {
@@ -91,7 +91,7 @@ extension World {
         self.send(from: node)
     }
 
-    /// Lets a node send something on each connection that it dialled, so that the other side sees where it is now.
+    /// Sends something on each connection that a node dialled, so that the other side sees its new address.
     func send(from node: Int) {
         for (other, link) in self.nodes[node].links.sorted(by: { $0.key < $1.key })
         where link.isDialler && ChannelId(address: link.remote) == nil {
@@ -99,7 +99,7 @@ extension World {
         }
     }
 
-    /// Lets a node notice that a peer is silent.
+    /// Notifies a node that a peer is silent.
     func suspect(_ node: Int, _ other: Int, after delay: Duration = .zero) {
         let peer = self.nodes[other].peerId
         self.schedule(after: delay, .run { $0.feed(node, .pathSuspected(peer)) })

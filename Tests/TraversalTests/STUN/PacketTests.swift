@@ -83,7 +83,7 @@ struct STUNVectors: Decodable {
             for index in 0..<isLast {
                 var changed = bytes
                 changed[index] ^= 1
-                // What cannot be read, or has a wrong fingerprint, never comes so far.
+                // Unreadable packets, or those with a wrong fingerprint, never reach this check.
                 guard let packet = try? STUNPacket(changed) else { continue }  // refused is as good
                 #expect(try !packet.isAuthentic(under: sample.symmetricKey, by: sample.hash), "byte \(index)")
             }

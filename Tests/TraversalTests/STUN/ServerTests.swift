@@ -135,7 +135,7 @@ internal import Traversal
             #expect(reply.bytes.count <= 3 * bytes.count, "\(attributes)")
         }
         #expect(answered > 1_000)
-        // The shortest request that exists still learns where it came from.
+        // Even the shortest request gets its source address.
         let least = server.reply(to: try self.request(), from: wide, at: places.0, now: .seconds(9_999))
         #expect(try STUNPacket(#require(least).bytes).message.mappedAddress == wide)
     }
