@@ -216,7 +216,7 @@ struct HostileTests {
     }
 }
 
-/// A text as it stands in a query.
+/// The percent-encoding of a text in a query.
 private enum PercentEncoded {
     static func text(_ text: String) -> String { text.replacing(" ", with: "%20") }
 }

@@ -80,7 +80,8 @@ struct InstrumentTests {
         let address = try #require(member.listenAddresses.first).description
         let ownAddress = try #require(owner.listenAddresses.first).description
 
-        // The connection fails since another key answers there, the token since the owner does not know its network.
+        // The connection fails because another key answers at the address, the token because the owner does not know its
+        // network.
         await #expect(throws: (any Error).self) {
             try await owner.connectToPeer(peerId: nonMember.peerId, networkId: network, address: address)
         }

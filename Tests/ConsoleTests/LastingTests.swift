@@ -40,7 +40,7 @@ struct LastingTests {
             },
             ConsoleRoute(.get, "/api/v1/answer", endsWithClient: true) { [end] _ in
                 end.yield("begun")
-                try? await suspendUntilCancelled()  // that is what it waits for
+                try? await suspendUntilCancelled()  // it ends with the cancellation
                 end.yield("answer")
                 return .json(Array("{}".utf8))
             },
@@ -244,7 +244,7 @@ struct LastingTests {
                 Self.head("POST", "/api/v1/body", port, "\(json)Content-Length: 10\r\n") + Array("{".utf8),
                 Self.head("POST", "/api/v1/body", port, "\(json)Transfer-Encoding: chunked\r\n") + Array("5\r\n{".utf8),
             ]
-            // As many as the server takes at a time.
+            // As many as the server accepts concurrently.
             for number in 0..<64 { try await visitor.hold(beginnings[number % beginnings.count]) }
             for _ in 0..<64 { #expect(try await visitor.end()?.contains(" 200 ") == false) }
             let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
@@ -255,7 +255,7 @@ struct LastingTests {
     }
 }
 
-/// Keeps what is logged.
+/// Stores log lines.
 private struct LogCollector: LogHandler {
     let lines: Locked<[String]>
     var metadata: Logger.Metadata = [:]

@@ -133,7 +133,7 @@ struct NetworkTests {
         try await withNetworkConsole(routes: Self.routes, { $0.patience = .seconds(3) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             let beginnings: [[UInt8]] = [[], [0x16], [0x16, 0x03, 0x01, 0x02, 0x00, 0x01]]
-            // As many as the server takes at a time.
+            // As many as the server accepts concurrently.
             for number in 0..<64 { try await visitor.hold(beginnings[number % beginnings.count], "plain") }
             for _ in 0..<64 { #expect(try await visitor.end().isEmpty) }
             #expect(try await visitor.status("/api/v1/place") == 200)

@@ -3,7 +3,7 @@ internal import Console
 internal import Platform
 internal import Testing
 
-/// Clocks whose hands a test turns.
+/// Clocks that a test sets.
 private struct Hands: Sendable {
     let monotonic = Locked(Duration.zero)
     let wall = Locked<UInt64>(1_700_000_000)
