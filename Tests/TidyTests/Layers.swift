@@ -16,7 +16,7 @@ enum Layers {
         ["CNGTCP2"],
         ["CQUICShim"],
         ["QUIC"],
-        // Platform and storage: what touches the system and the disk.
+        // Platform and storage: access to the system and the disk.
         ["Platform"],
         ["Database"],
         ["NodeStore"],
@@ -34,7 +34,7 @@ enum Layers {
         ["runar", "RunarC"],
     ]
 
-    /// Modules that only the named targets may import, because they hide what is behind them.
+    /// Modules that only the named targets may import, because they hide them.
     static let reserved: [String: Set<String>] = [
         "CNGTCP2": ["CQUICShim"],
         "CQUICShim": ["QUIC"],
@@ -58,7 +58,7 @@ enum Layers {
         "NodeCore": ["Node", "Simulation", "RunarNode", "runar"],
     ]
 
-    /// Modules that come with the toolchain or the system and stand in no manifest.
+    /// Modules of the toolchain or the system, which no manifest names.
     static let system: Set<String> = [
         "Foundation", "FoundationEssentials", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "LocalAuthentication",
         "Network",

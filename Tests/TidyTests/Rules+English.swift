@@ -1,5 +1,5 @@
 extension Rules {
-    /// The endings of the files whose language is looked at.
+    /// The endings of the checked files.
     static let proseSuffixes = [".swift", ".c", ".h", ".js", ".py", ".sh", ".md", "/openapi.json", "Makefile"]
 
     /// The endings of the files of which every line is prose.

@@ -1,5 +1,5 @@
 extension Rules {
-    /// A word that must not stand in code, and why.
+    /// A word that must not occur in code, with the reason.
     struct BannedWord {
         let pattern: String
         let reason: String
@@ -70,7 +70,7 @@ extension Rules {
         )
     ]
 
-    /// Not in protocol targets: time, randomness and I/O are arguments there.
+    /// Not in protocol targets, which get time, randomness and I/O as arguments.
     static let bannedInProtocols = [
         BannedWord(#"\bTask\b"#, "a protocol value has no tasks"),
         BannedWord(#"\b(async|await|actor)\b"#, "a protocol value never waits"),
@@ -90,7 +90,7 @@ extension Rules {
         "os", "Synchronization",
     ]
 
-    /// Returns the places where one of `words` stands in the code of `sources`.
+    /// Returns the places in the code of `sources` where one of `words` occurs.
     static func wordFindings(_ sources: [SourceText], banned words: [BannedWord]) throws -> [Finding] {
         let patterns = try words.map { (pattern: try LinePattern($0.pattern), reason: $0.reason) }
         // Almost no line has any of them, so all are looked for at once.
@@ -106,7 +106,7 @@ extension Rules {
         }
     }
 
-    /// `try?` throws a reason away; the reason why that is right stands on the same line.
+    /// `try?` drops a reason; a comment on the same line must justify that.
     static func silentFailureFindings(_ source: SourceText) -> [Finding] {
         source.code.indices
             .filter { source.code[$0].contains("try?") && source.code[$0].contains(/\btry\?/) }
@@ -114,10 +114,10 @@ extension Rules {
             .map { Finding(path: source.path, line: $0 + 1, rule: "`try?` without its reason on the same line") }
     }
 
-    /// A value without copies must not be what cleans up.
+    /// A noncopyable value must not perform clean-up.
     ///
     /// Optimized code does not run its `deinit` where an error leaves an asynchronous function, so that a file stays behind.
-    /// Instances of classes are released there.
+    /// It releases instances of classes.
     static func cleanupFindings(_ source: SourceText) -> [Finding] {
         guard source.code.contains(where: { $0.contains(/^\s*deinit\b/) }) else { return [] }
         return source.code.indices.filter { source.code[$0].contains(/\b(struct|enum)\b.*~Copyable/) }

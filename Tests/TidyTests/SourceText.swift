@@ -1,7 +1,7 @@
 /// A Swift source in which only code is left: comments and the contents of literals are blanked, lines keep their place.
 ///
-/// It knows nested comments, raw and multi-line strings, interpolations (their code is kept) and raw identifiers. It
-/// does not know regular expression literals, which the package does not use.
+/// It handles nested comments, raw and multi-line strings, interpolations (their code is kept) and raw identifiers, but not
+/// regular expression literals, which the package does not use.
 struct SourceText {
     /// The path of the file, relative to the root of the package.
     let path: String
@@ -18,7 +18,7 @@ struct SourceText {
         code = blanked.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Whether a comment of some length stands behind the code of the line.
+    /// Whether a comment of some length follows the code of the line.
     func hasComment(line index: Int) -> Bool {
         let space = UInt8(ascii: " ")
         let isCode = code[index].utf8.lastIndex { $0 != space }
@@ -40,7 +40,7 @@ struct SourceText {
     }
 }
 
-/// One pass over the bytes that replaces what is not code with spaces.
+/// One pass over the bytes that replaces everything but code with spaces.
 private struct Blanker {
     private enum Mode {
         /// Code; inside an interpolation `depth` counts the open parentheses, otherwise it is nil.

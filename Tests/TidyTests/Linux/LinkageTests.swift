@@ -39,7 +39,7 @@ internal import Testing
     }
 
     @Test func `the whole of Foundation leaves the traces that are looked for`() throws {
-        // This very target imports it; where modules are optimised as a whole, its objects share what they use.
+        // This very target imports it; with whole-module optimisation, its objects share its parts.
         let manifest = Manifest(text: try SourceTree.text(of: "Package.swift"))
         let target = try #require(manifest.targets.first { $0.name == "TidyTests" })
         let bytes = try Self.objects(of: target).reduce(into: Data()) { $0 += try Data(contentsOf: $1) }
