@@ -10,7 +10,7 @@ package enum ConsoleVisitor {
         package let headers: [String: String]
         /// As it was before gzip.
         package let body: String
-        /// The bytes of the body as they came.
+        /// The length of the raw body.
         package let length: Int
     }
 
@@ -99,7 +99,7 @@ package enum ConsoleVisitor {
         }
     }
 
-    /// Connections that stay open, whatever comes of them.
+    /// Connections that stay open in every case.
     package final class Connections: Sendable {
         private struct News: Decodable {
             var line: String?
@@ -126,7 +126,7 @@ package enum ConsoleVisitor {
         /// Sends further bytes on the connection that is held last.
         package func add(_ bytes: [UInt8]) async throws { try await tell(bytes, "more") }
 
-        /// Sends bytes, waits for the first line of the answer's body and goes away.
+        /// Sends bytes, waits for the first line of the answer's body and disconnects.
         package func readLine(after bytes: [UInt8]) async throws -> String? {
             try await tell(bytes, "leave")
             return try await next { $0.line }
@@ -135,7 +135,7 @@ package enum ConsoleVisitor {
         /// Waits until the body of a held connection has begun.
         package func waitForLine() async throws { _ = try await next { $0.line } }
 
-        /// Waits until a held connection is closed from the other side, and returns the first line that came.
+        /// Waits until a held connection is closed by the other side, and returns the first line received.
         package func end() async throws -> String? { try await next { $0.end } }
 
         private func tell(_ bytes: [UInt8], _ how: String) async throws {

@@ -17,7 +17,7 @@ internal import CFailingDisk
         case full(afterBytes: Int)
         /// The operation has no effect and fails; later ones work.
         case failure(at: Int)
-        /// The operation still has its effect, then the power is gone.
+        /// The operation still has its effect, then the power is lost.
         case powerLoss(after: Int, Survivors)
     }
 
@@ -34,7 +34,7 @@ internal import CFailingDisk
 
     deinit { unsafe failing_disk_destroy(disk) }
 
-    /// Lets a fault happen from now on.
+    /// Injects a fault from now on.
     package func arm(_ fault: Fault) {
         heal()
         switch fault {
@@ -50,7 +50,7 @@ internal import CFailingDisk
     /// Whether the fault happened.
     package var hasFailed: Bool { unsafe failing_disk_has_failed(disk) }
 
-    /// Lets the power come back; all files must be closed.
+    /// Restores the power; all files must be closed.
     package func restore(_ survivors: Survivors) throws {
         let kept =
             switch survivors {

@@ -54,7 +54,7 @@ package struct FakeNetwork {
         )
     }
 
-    /// Checks what ``owner`` signed.
+    /// Verifies a signature of ``owner``.
     package func isValid(_ token: AccessToken) -> Bool {
         FakeSigner.isValid(self.owner.publicKey, token.signedBytes, token.signatureValue.bytes)
     }

@@ -1,7 +1,7 @@
 internal import Concurrency
 package import Foundation
 
-/// The lines that a process writes, read by one thread at a time.
+/// The lines that a process writes, read by one thread after the other.
 package final class LineReader: Sendable {
     private let pipe: FileHandle
     private let buffered = Locked<[UInt8]>([])
@@ -35,7 +35,7 @@ package final class LineReader: Sendable {
 
     /// The next bytes; none at the end.
     ///
-    /// Foundation's `availableData` ends the process when a signal comes meanwhile.
+    /// Foundation's `availableData` ends the process when a signal arrives meanwhile.
     private func waitForBytes() -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: 8192) { room, count in
             var result: Int

@@ -87,7 +87,7 @@ package final class NetworkVisitor: Sendable {
         _ = try await tell(["do": "hold", "how": how, "bytes": Self.digits(bytes)], Held.self)
     }
 
-    /// Waits until a held connection is closed from the other side, and returns what came but for the first byte.
+    /// Waits until a held connection is closed by the other side, and returns the received bytes without the first one.
     package func end() async throws -> String { try await tell(["do": "end"], Raw.self).answer }
 
     private func tell<Answer: Decodable & Sendable>(

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Feeds a decoder with damaged input and checks only that it comes back, with a value or an error.
+/// Feeds a decoder with damaged input and checks only that it returns, with a value or an error.
 ///
 /// It tries every prefix of each valid input (of long ones, a sample), then `rounds` damaged inputs: flipped bits,
 /// overwritten, inserted, removed and repeated pieces, extreme lengths, and bytes without any sense. A crash ends

@@ -7,7 +7,7 @@ package struct Outcome: Sendable {
     package let output: String
     package let errors: String
 
-    /// It is not what the test asked for.
+    /// An outcome that the test does not expect.
     package struct Unexpected: Error, CustomStringConvertible {
         package let description: String
 
@@ -39,7 +39,7 @@ package struct Outcome: Sendable {
     }
 }
 
-/// A directory of its own for a node, which goes away with this value.
+/// A directory of its own for a node, removed with this value.
 package final class TemporaryDataDirectory: Sendable {
     package let path: String
 
@@ -87,7 +87,7 @@ package final class TemporaryDataDirectory: Sendable {
 package func environment(_ changes: [String: String]) -> [String: String] {
     var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("RUNAR_") }
     variables["RUNAR_LISTEN"] = "127.0.0.1:0"
-    // Tests that run at the same time would hear each other.
+    // Concurrent tests would discover each other.
     variables["RUNAR_DISCOVERY"] = "off"
     variables["RUNAR_CONSOLE"] = "off"
     return variables.merging(changes) { $1 }
@@ -126,7 +126,7 @@ package func runar(_ arguments: [String], input: String = "", environment: [Stri
     for end in [standardInput.fileHandleForReading, output.fileHandleForWriting, errors.fileHandleForWriting] {
         try end.close()
     }
-    // A command that ends without reading closes the pipe; then its answer is what counts.
+    // A command that ends without reading closes the pipe; then only its answer matters.
     try? standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))  // see above
     try? standardInput.fileHandleForWriting.close()  // the same
     let printed = try output.fileHandleForReading.readToEnd() ?? Data()
@@ -144,9 +144,9 @@ package final class RunningCommand: Sendable {
     private let lines: LineReader
     private let keyboard: FileHandle?
 
-    /// Runs it with `input` before the end of its standard input; with `keepsInput` that end comes with ``type(_:)``.
+    /// Runs it with `input` before the end of its standard input; with `keepsInput` ``type(_:)`` ends it.
     ///
-    /// Its standard error goes to the existing file `errors`, or is discarded.
+    /// Its standard error is written to the existing file `errors`, or discarded.
     package init(
         _ arguments: [String],
         home: TemporaryDataDirectory,
@@ -182,7 +182,7 @@ package final class RunningCommand: Sendable {
 
     package var id: Int32 { command.id }
 
-    /// Gives a command that was started with `keepsInput` what it waits for, and the end of its input.
+    /// Writes to the standard input of a command that was started with `keepsInput`, and ends it.
     package func type(_ text: String) throws {
         try keyboard?.write(contentsOf: Data(text.utf8))
         try keyboard?.close()

@@ -14,7 +14,7 @@ package final class SimulatedDisk: FileSystem {
         case none
         /// The call has no effect and fails; later ones work.
         case failure(at: Int)
-        /// The call still has its effect, then the power is gone.
+        /// The call still has its effect, then the power is lost.
         case powerLoss(after: Int)
     }
 
@@ -73,7 +73,7 @@ package final class SimulatedDisk: FileSystem {
     /// The files as a program reads them now.
     package var image: Image { state.withLock { state in state.names.mapValues { state.files[$0]?.bytes ?? [] } } }
 
-    /// Everything that may be found when the power comes back.
+    /// Every possible content after the power is restored.
     package var imagesAfterPowerLoss: [Image] {
         state.withLock { state in
             var images: [Image] = []
@@ -102,7 +102,7 @@ package final class SimulatedDisk: FileSystem {
         }
     }
 
-    /// Counts a call and lets the fault happen.
+    /// Counts a call and injects the fault.
     private func call<R>(
         _ operation: String,
         _ path: String,

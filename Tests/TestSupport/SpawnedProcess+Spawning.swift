@@ -14,7 +14,7 @@ extension SpawnedProcess {
         for (number, descriptor) in descriptors.enumerated() {
             unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
         }
-        // Closing what is not open is no error.
+        // Closing a closed descriptor is no error.
         for descriptor in descriptorsToClose(from: Int32(descriptors.count)) {
             unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
         }

@@ -1,14 +1,14 @@
 #if os(Linux)
 internal import Foundation
 
-/// A switch and hosts around it, each a network namespace of this machine, that are gone with the last reference.
+/// A switch and hosts around it, each a network namespace of this machine, removed with the last reference.
 ///
 /// Hosts are numbered from 1; host N has 10.77.0.N on `eth0`, an IPv6 link-local address, no route to anywhere else and
 /// no name server. Needs root and `ip`: ask ``obstacle`` first.
 package final class LanLab: Sendable {
     private let spaces = NetworkSpaces()
 
-    /// Why there can be no lab here, or nil.
+    /// The reason why no lab can be made here, or nil.
     package static var obstacle: String? { NetworkSpaces.obstacle }
 
     /// Builds a network of `hosts` hosts; without wires each has only its loopback interface.
@@ -33,7 +33,7 @@ package final class LanLab: Sendable {
 
     private var switchNamespace: String { spaces.space("switch") }
 
-    /// Pulls a host's cable at the switch: the host sees that its link is gone.
+    /// Pulls a host's cable at the switch: the host loses its link.
     package func unplug(_ host: Int) throws {
         try ip("-n \(switchNamespace) link set p\(host) down")
     }

@@ -111,7 +111,7 @@ extension NatLab {
         try NetworkSpaces.run(script)
     }
 
-    /// Everybody in the public network reaches the prefixes of sites through their routers.
+    /// All hosts of the public network reach the prefixes of sites through their routers.
     func addRoutesOfIPv6() throws {
         let routed = sites.indices.filter { sites[$0].kind != .none }.map { $0 + 1 }
         let second = sites.indices.filter { sites[$0].second != nil }.map { $0 + 101 }
@@ -127,7 +127,7 @@ extension NatLab {
         try NetworkSpaces.run(lines.joined(separator: "\n"))
     }
 
-    /// Lays a cable that impairs what passes between two namespaces.
+    /// Lays a cable that impairs frames between two namespaces.
     private func lay(
         _ line: Line,
         _ number: Int,

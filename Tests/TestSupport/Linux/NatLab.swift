@@ -89,7 +89,7 @@ package final class NatLab: Sendable {
     /// The server's two public addresses.
     package static let serverAddresses = ["203.0.113.10", "203.0.113.11"]
 
-    /// Why there can be no lab here, or nil.
+    /// The reason why no lab can be made here, or nil.
     package static let obstacle: String? = {
         if let reason = NetworkSpaces.obstacle { return reason }
         do {
@@ -111,8 +111,8 @@ package final class NatLab: Sendable {
 
     /// Builds the network; routers drop mappings that are unused for `mappingSeconds`, if that is given.
     ///
-    /// With IPv6 the server has 2001:db8::10, host N 2001:db8:N::2 behind a router that lets only answers in, or
-    /// 2001:db8::N where there is no router.
+    /// With IPv6 the server has 2001:db8::10, host N 2001:db8:N::2 behind a router that admits only answers, or 2001:db8::N
+    /// without a router.
     package init(_ sites: [Site], mappingSeconds: Int? = nil, mtu: Int = 1_500, hasIPv6: Bool = false) throws {
         precondition((1...9).contains(sites.count), "\(sites.count) sites")
         self.sites = sites
@@ -145,7 +145,7 @@ package final class NatLab: Sendable {
         for cable in cables.withLock({ $0 }) { _ = cable.kill() }
     }
 
-    /// The beginning of a command line that runs the rest of it there; its first word is a path.
+    /// The beginning of a command line that runs the rest of it on a host; its first word is a path.
     package func wrapper(on host: Host) -> [String] { spaces.wrapper(role(host)) }
 
     /// The address of a site in the public network.
@@ -162,7 +162,7 @@ package final class NatLab: Sendable {
         try await forgetMappings(of: site)
     }
 
-    /// Lets a site's router forget all mappings, as when it restarts.
+    /// Flushes all mappings of a site's router, as a restart does.
     package func forgetMappings(of site: Int) async throws {
         try await Self.run(forgetting(at: site))
     }
@@ -201,7 +201,7 @@ package final class NatLab: Sendable {
         )
     }
 
-    /// Lets nothing pass between a site and everything else, unseen by its host, or lets it pass again.
+    /// Blocks all packets between a site and everything else, unseen by its host, or passes them again.
     package func setConnected(_ isConnected: Bool, site: Int) async throws {
         try await Self.run("ip -n \(net) link set \(port(of: site)) \(isConnected ? "master br0" : "nomaster")")
     }
@@ -224,7 +224,7 @@ package final class NatLab: Sendable {
         )
     }
 
-    /// Lets UDP pass again everywhere.
+    /// Passes UDP again everywhere.
     package func clear() async throws {
         try await Self.run("ip netns exec \(net) nft delete table bridge obstacle")
     }

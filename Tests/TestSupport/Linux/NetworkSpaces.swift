@@ -2,7 +2,7 @@
 internal import Concurrency
 internal import Foundation
 
-/// Network namespaces of this machine under a name that no other lab has; they are gone with the last reference.
+/// Network namespaces of this machine with a name that no other lab has, removed with the last reference.
 ///
 /// Needs root and `ip`: ask ``obstacle`` first.
 package final class NetworkSpaces: Sendable {
@@ -11,7 +11,7 @@ package final class NetworkSpaces: Sendable {
         package let description: String
     }
 
-    /// Not everybody's PATH has the folders of the system's administration.
+    /// Some users' PATH lacks the folders of the system's administration.
     private static let searchPath =
         "PATH=\(ProcessInfo.processInfo.environment["PATH"] ?? ""):/usr/sbin:/usr/bin:/sbin:/bin"
     /// The process id in each name reveals the namespaces that dead processes left.
@@ -19,7 +19,7 @@ package final class NetworkSpaces: Sendable {
     private let name = "\(prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))"
     private let made = Locked<[String]>([])
 
-    /// Why there can be none here, or nil.
+    /// The reason why none can be made here, or nil.
     package static let obstacle: String? = {
         guard geteuid() == 0 else { return "network namespaces need root" }
         do {

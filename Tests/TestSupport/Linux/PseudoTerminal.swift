@@ -1,7 +1,7 @@
 #if os(Linux)
 internal import Glibc
 
-/// A terminal whose keyboard and screen are in our hands.
+/// A terminal whose keyboard and screen the test controls.
 package final class PseudoTerminal: Sendable {
     /// The system has no terminal for us.
     package struct Unavailable: Error {}
@@ -16,7 +16,7 @@ package final class PseudoTerminal: Sendable {
     private let other: Int32
 
     package init() throws {
-        // What posix_openpt, unlockpt and ptsname do, which Glibc's module hides.
+        // The requests of posix_openpt, unlockpt and ptsname, which Glibc's module hides.
         let unlock: UInt = 0x4004_5431
         let number: UInt = 0x8004_5430
         var isLocked: Int32 = 0
@@ -34,7 +34,7 @@ package final class PseudoTerminal: Sendable {
         _ = close(other)
     }
 
-    /// Whether what is typed now shows.
+    /// Whether typed characters are echoed now.
     package var isEchoing: Bool {
         var settings = termios()
         _ = unsafe tcgetattr(other, &settings)
