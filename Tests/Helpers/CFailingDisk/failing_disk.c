@@ -251,7 +251,7 @@ static int shim_control(sqlite3_file *file, int operation, void *argument) {
 
 static int shim_sector_size(sqlite3_file *file) { return real(file)->pMethods->xSectorSize(real(file)); }
 
-// Nothing beyond what the model promises.
+// No guarantee beyond those of the model.
 static int shim_characteristics(sqlite3_file *file) {
     (void)file;
     return 0;
@@ -443,7 +443,7 @@ static bool rewrite(struct tracked *file, enum failing_disk_survivors survivors)
     if (!keep_changes(file, count)) return false;
     if (!file->is_safe) {
         file->safe_length = 0;
-        unlink(file->path); // it may be gone already
+        unlink(file->path); // it may not exist
         return true;
     }
     FILE *stream = fopen(file->path, "wb");

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TestSupport
 
-/// A cable between two TAP interfaces of this network namespace that delays, loses and slows down what passes.
+/// A cable between two TAP interfaces of this network namespace that delays, drops and slows down frames.
 ///
 /// `Cable <first> <second> [name=number…]` makes both interfaces, prints `ready`, and passes frames for as long as the
 /// process that started it lives; the interfaces may be moved into other namespaces. Numbers apply to each direction: `rate`
@@ -104,7 +104,7 @@ private struct Wire {
     }
 }
 
-/// One end: an interface whose frames come to us.
+/// One end: an interface whose frames this process reads.
 private struct Tap {
     private struct Refused: Error, CustomStringConvertible {
         let description: String

@@ -7,9 +7,9 @@ internal import SlotStore
 
 /// Writes endlessly and prints a line after each completed write, until a test kills it.
 ///
-/// `CrashWriter vault <path> <key file> <first>` and `CrashWriter store <path> <first>` write the numbers from `first`
-/// on to ten slots in turn. `CrashWriter migrate <path> <first>` migrates the databases `<path>-<first>` and so on, as many
-/// as there are. `CrashWriter prompt <terminal>` asks for a secret there and prints its length.
+/// `CrashWriter vault <path> <key file> <first>` and `CrashWriter store <path> <first>` write the numbers from `first` on to
+/// ten slots in turn. `CrashWriter migrate <path> <first>` migrates the databases `<path>-<first>` and so on, as many as
+/// there are. `CrashWriter prompt <terminal>` asks for a secret on it and prints its length.
 @main struct CrashWriter {
     static func main() throws {
         let arguments = CommandLine.arguments

@@ -5,9 +5,9 @@ internal import Platform
 /// Announces a name in the multicast groups several times a second and prints the announcements that it receives, until it
 /// is killed.
 ///
-/// `LanProbe <name> <port>` waits for connections, as far as the others know, on every address at `<port>`; with a
-/// third argument `silent` it only listens. It prints `joined <interfaces>` and `addresses <addresses>` whenever these
-/// change, and `heard <name> <number> <source> <time>` for each datagram of others, in seconds since 1970.
+/// `LanProbe <name> <port>` claims to listen on every address at `<port>`; with a third argument `silent` it only receives.
+/// It prints `joined <interfaces>` and `addresses <addresses>` whenever these change, and `heard <name> <number> <source>
+/// <time>` for each datagram of others, in seconds since 1970.
 @main struct LanProbe {
     private static let pause = Duration.milliseconds(100)
 

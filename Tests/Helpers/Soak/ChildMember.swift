@@ -35,12 +35,12 @@ final class ChildMember: Sendable {
         thread.start()
     }
 
-    /// Asks it to go, or does not ask.
+    /// Ends it, gracefully or by a signal.
     func end(isCrash: Bool) {
         if isCrash {
             process.send(SIGKILL)
         } else {
-            try? input.fileHandleForWriting.close()  // it may be gone already
+            try? input.fileHandleForWriting.close()  // it may have ended
         }
     }
 }

@@ -26,7 +26,7 @@ final class Conductor: Sendable {
 
     private struct State: Sendable {
         var parts: [Int: Part] = [:]
-        /// The figures of members that are gone, added up.
+        /// The sum of the figures of members that left.
         var past = Figures()
         var joined = 0
         var left = 0

@@ -14,7 +14,7 @@ struct Member: Sendable {
     private static let recordPause = Duration.seconds(1)
     /// The lifetime of records.
     ///
-    /// Records of members that are gone expire soon, so that memory stays flat.
+    /// Records of members that left expire soon, so that memory stays flat.
     private static let recordLifetime = Duration.seconds(60)
     private static let eventWindow = Duration.seconds(30)
 

@@ -55,7 +55,7 @@ struct Figures: Codable, Sendable {
     var published = 0
     var puts = 0
     var gets = 0
-    /// Answers, events and records that were not what they should be.
+    /// Wrong answers, events and records.
     var wrong = 0
     var lastWrong = ""
     var lastFailure = ""

@@ -4,9 +4,9 @@
 
 // A disk for SQLite in one directory that can be full, fail, or lose power at any write.
 //
-// The model: the bytes of a file are safe once it was synchronized. Before, the writes since then survive in order up to
-// any point. The files are real ones, which are rewritten when the power comes back. It does not model disks that lie
-// about synchronizing, nor writes that are reordered.
+// The model: the bytes of a file are safe once it was synchronized. Before, the writes since then survive in order up to any
+// point. The files are real ones, which are rewritten when the power is restored. It does not model disks that acknowledge a
+// synchronization without performing it, nor writes that are reordered.
 
 typedef struct failing_disk failing_disk;
 
@@ -19,13 +19,13 @@ void failing_disk_destroy(failing_disk *disk);
 // Removes all faults and counts operations from 0 again.
 void failing_disk_heal(failing_disk *disk);
 
-// Lets the files grow by this number of bytes; then writes fail with SQLITE_FULL.
+// Limits the growth of the files to this number of bytes; then writes fail with SQLITE_FULL.
 void failing_disk_fill(failing_disk *disk, long long bytes);
 
-// Lets the operation of this number fail with SQLITE_IOERR, without an effect.
+// Makes the operation of this number fail with SQLITE_IOERR, without an effect.
 void failing_disk_fail(failing_disk *disk, long operation);
 
-// Lets the power fail after the operation of this number: it and all later ones return SQLITE_IOERR.
+// Makes the power fail after the operation of this number: it and all later ones return SQLITE_IOERR.
 void failing_disk_lose_power(failing_disk *disk, long operation);
 
 // The number of writes, truncations, synchronizations and removals.
