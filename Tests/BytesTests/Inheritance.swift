@@ -1,4 +1,4 @@
-/// A class whose fields come before those of ``Derived``.
+/// A class whose fields precede those of ``Derived``.
 class Base: Codable {
     var first: UInt8 = 1
 }

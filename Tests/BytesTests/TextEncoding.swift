@@ -61,7 +61,7 @@ struct TextVectors: Decodable {
 }
 
 extension BytesError {
-    /// The name of the case, which is what vectors state.
+    /// The name of the case in vectors.
     var name: String {
         switch self {
         case .truncated: "truncated"

@@ -108,7 +108,7 @@ internal import Testing
 }
 
 extension NodeCertificateError {
-    /// The name of the case, which is what vectors state.
+    /// The name of the case in vectors.
     var name: String {
         switch self {
         case .tooLong: "tooLong"

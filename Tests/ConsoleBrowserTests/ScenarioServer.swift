@@ -36,7 +36,7 @@ actor ScenarioServer {
         }
     }
 
-    /// Returns the task that waits for the next result, whose test may be any of those that wait.
+    /// Returns the task that reads the next result, which may be that of any waiting test.
     private func nextResult() -> Task<Void, any Error> {
         if let reading { return reading }
         let task = Task {

@@ -52,7 +52,7 @@ struct Vectors {
     }
 }
 
-/// Returns what `body` makes of a value that was accepted, which has to succeed.
+/// Returns the result of `body` for an accepted value, which has to succeed.
 func made<Value>(_ body: () throws -> Value) -> Value {
     do {
         return try body()

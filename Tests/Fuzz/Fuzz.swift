@@ -26,7 +26,7 @@ struct Fuzz {
         }
     }
 
-    /// Writes files that the keys open into a folder, so that mutations reach what is behind their first part.
+    /// Writes files that the keys open into a folder, so that mutations reach the data behind their first part.
     private func writeSealed(to folder: String) throws {
         for (number, key) in keys.enumerated() {
             for parts in 1...3 {

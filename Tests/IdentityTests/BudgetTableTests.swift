@@ -24,7 +24,7 @@ internal import Testing
         let peers = Self.peers(limit + 3)
         var table = BudgetTable(full: 3)
         for peer in peers { table[peer] = 0 }
-        // The last one stays; the first one leaves twice, and comes back.
+        // The last one stays; the first one leaves twice, and returns.
         for peer in peers.dropLast() { table.disconnect(peer) }
         #expect(peers.filter { table[$0] == 3 } == Array(peers.prefix(2)))
         table.connect(peers[2])

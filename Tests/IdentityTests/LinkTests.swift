@@ -133,7 +133,7 @@ import Testing
         let token = try token().with(rendezvous: usual.rendezvous)
         let address = "[2001:db8:1111:2222:3333:4444:5555:6666]:65535"
         let data = PeerConnectionData(peerId: peer, networkId: id, address: address, token: token)
-        // Byte mode holds 411 characters there with the word that they are UTF-8, alphanumeric mode 600.
+        // Byte mode holds 411 characters in it with the marker of UTF-8, alphanumeric mode 600.
         for text in [try usual.qrString, token.qrString, data.qrString, peer.base64Encoded] {
             #expect(text.utf8.count <= 411)
         }

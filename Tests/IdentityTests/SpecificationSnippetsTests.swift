@@ -6,7 +6,7 @@ import Testing
 ///
 /// A comment gives the reason wherever the specification's own lines could not be kept.
 @Suite("Workflows of the specification") struct SpecificationSnippetsTests {
-    /// Stands in for the app's store of keys.
+    /// Replaces the app's store of keys.
     private struct KeyStore {
         var masterKey: Ed25519KeyPair?
         var peerKey: Ed25519KeyPair?
@@ -17,7 +17,7 @@ import Testing
         func generatePeerKey() -> Ed25519KeyPair { Identity.generatePeerKey() }
     }
 
-    /// Stands in for the app's QR code generator: the text is what a code carries.
+    /// Replaces the app's QR code generator: the text is the content of a code.
     private struct QRGenerator {
         func generateNetworkQR(from metadata: NetworkMetadata) throws -> String { try metadata.qrString }
         func generateTokenQR(from token: AccessToken) -> String { token.qrString }
@@ -25,7 +25,7 @@ import Testing
         func generateConnectionQR(from data: PeerConnectionData) -> String { data.qrString }
     }
 
-    /// Stands in for the app's camera.
+    /// Replaces the app's camera.
     private struct QRScanner {
         let texts: [String]
 

@@ -158,7 +158,7 @@ internal import Testing
         var random = SplitMix64(seed: 11)
         for image in pictures {
             for _ in 0..<200 {
-                // The sums are made right again, so that the damage comes through to the pixels.
+                // The checksums are corrected, so that the damage reaches the pixels.
                 _ = try? ImageFile.greyImage(from: damaged(image.file, using: &random))  // refusing is as good
             }
         }

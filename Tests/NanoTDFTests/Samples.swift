@@ -107,7 +107,7 @@ enum Samples {
     }
 }
 
-/// A key of the system's cryptography, which signs what this library would not.
+/// A key of the system's cryptography, for signatures that this library would not make.
 struct SigningKey {
     private let key = P256.Signing.PrivateKey()
 

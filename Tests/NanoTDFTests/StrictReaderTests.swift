@@ -104,12 +104,12 @@ import Testing
             for bit in UInt8(0)..<8 {
                 var changed = bytes
                 changed[index] ^= 1 << bit
-                if (try? NanoTDFOpener.open(NanoTDF(changed), with: recipient)) != nil {  // errors are what is expected
+                if (try? NanoTDFOpener.open(NanoTDF(changed), with: recipient)) != nil {  // an error is expected
                     unprotected.insert(index)
                 }
             }
         }
-        // The protocol, the body and the identifier; then the curve of a signature that is not there.
+        // The protocol, the body and the identifier; then the curve of an absent signature.
         #expect(unprotected.isSubset(of: Set([3] + Array(5..<22) + [23])))
         #expect(unprotected.contains(5))
     }

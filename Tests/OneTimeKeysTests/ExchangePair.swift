@@ -60,10 +60,10 @@ struct ExchangePair {
 
     var states: [KeyExchangeState] { devices.map(\.exchange.state) }
 
-    /// Whether each device can open what the other one seals to it.
+    /// Whether each device can open the messages that the other one seals to it.
     var agrees: Bool { (0..<2).allSatisfy(canOpen) }
 
-    /// Whether the other device can open what a device seals to it.
+    /// Whether the other device can open the messages that a device seals to it.
     func canOpen(from sender: Int) -> Bool {
         let recipient = devices[1 - sender]
         guard var publicKeys = devices[sender].peerKeys, var keys = recipient.pools[publicKeys.generation],

@@ -72,7 +72,7 @@ internal import Testing
 }
 
 extension KeyStore {
-    /// Opens a message with the key that would come from a leaf, if it is the right one.
+    /// Opens a message with the key derived from a leaf, if it is the right one.
     fileprivate static func attempt(
         on message: SealedMessage,
         leaf: SecretBytes,

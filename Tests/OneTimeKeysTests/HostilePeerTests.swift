@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import OneTimeKeys
 
-/// A peer that is who it claims to be on its connection, and does what it likes.
+/// A peer with a genuine identity on its connection that violates the protocol.
 @Suite("Hostile peers in exchanges of keys") struct HostilePeerTests {
     /// The first device asked; the hostile second one has the request, and answers by hand.
     private static func asked() throws -> (pair: ExchangePair, request: KeyExchangeMessage) {
@@ -302,7 +302,7 @@ internal import Testing
         var sharing = try Self.sharing()
         let body = try Self.share(of: [1], in: sharing.binding, by: sharing.pair.devices[1].key)
         var share = KeyExchangeMessage(exchange: sharing.exchange, body: body).bytes
-        // The length stands behind version, kind, id, suite and generation.
+        // The length follows version, kind, id, suite and generation.
         share.replaceSubrange(23..<27, with: [0x7F, 0xFF, 0xFF, 0xFF])
         for bytes in [share, [UInt8](repeating: 1, count: 1 << 20)] {
             #expect(throws: OneTimeKeyError.self) { try KeyExchangeMessage(bytes) }

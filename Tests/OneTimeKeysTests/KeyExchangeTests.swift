@@ -196,7 +196,7 @@ internal import Testing
             pair.now += .seconds(60)
             pair.connect()
             pair.settle()
-            // A key share may overtake the commit that was lost, and comes again.
+            // A key share may overtake the commit that was lost, and is sent again.
             while pair.states != [.completed, .completed], pair.wakeNext() { pair.settle() }
             #expect(pair.states == [.completed, .completed], "after \(count) messages")
             #expect(pair.agrees)

@@ -93,7 +93,7 @@ internal import Testing
         var outcomes: Set<[UInt8]> = []
         for point in 0... {
             let disk = SimulatedDisk(["/file": old], fault: .powerLoss(after: point), longestWrite: longestWrite)
-            let isAcknowledged = (try? replace(on: disk)) != nil  // the power is gone: see below
+            let isAcknowledged = (try? replace(on: disk)) != nil  // power loss: see below
             for image in disk.imagesAfterPowerLoss {
                 let found = try #require(image["/file"])
                 #expect(found == new || (found == old && !isAcknowledged), "after call \(point)")

@@ -75,7 +75,7 @@ internal import Testing
         let raw = try openRaw()
         // More than the socket's own buffer and ours hold together, so that the latter is full for certain.
         for number in 0..<2_000 { raw.send([UInt8(truncatingIfNeeded: number)]) }
-        // Half of them, since the socket's own buffer may have let some go before ours was full.
+        // Half of them, since the socket's own buffer may have dropped some before ours was full.
         for number in 0..<MulticastLoop.waitingDatagrams / 2 {
             #expect(await heard.next()?.bytes == [UInt8(truncatingIfNeeded: number)])
         }

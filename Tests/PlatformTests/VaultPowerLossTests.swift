@@ -43,7 +43,7 @@ internal import Testing
                 try vault.store(secret("ein"), id: "1")
                 isAcknowledged = true
             } catch {
-                // The power is gone; what counts is what is found afterwards.
+                // The power is lost; only the contents found afterwards matter.
             }
             for image in disk.imagesAfterPowerLoss {
                 let again = SimulatedDisk(image)

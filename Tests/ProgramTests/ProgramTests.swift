@@ -41,7 +41,7 @@ internal import Testing
         let line = try #require(try await aside { subscriber.nextLine() })
         let server = try JSONDecoder().decode(Server.self, from: Data(line.utf8))
         let program = "\(Self.products)/runar-bench"
-        // 6 MiB: more may wait for the subscriber, so that not even a machine that lets it wait loses one.
+        // 6 MiB: more may wait for the subscriber, so that even a machine that delays it loses none.
         try await run(program, "node", "client", server.id, server.address, "publish", "100000", "64")
         try subscriber.endInput()
         #expect(try await aside { subscriber.waitUntilExit() } == 0)

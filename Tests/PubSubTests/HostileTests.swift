@@ -123,7 +123,7 @@ internal import Testing
         }
         for _ in 0..<5 { party.inject(.iHave(states(200)), from: 1, to: 2) }
         party.run(for: .seconds(1))
-        // The second message begins within the token bucket and goes beyond it; the others are dropped.
+        // The second message begins within the token bucket and exceeds it; the others are dropped.
         #expect(party.messageCounts[7] == 400)
         // A new connection starts with the remaining tokens.
         party.disconnect(1, 2)

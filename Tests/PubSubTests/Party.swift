@@ -117,7 +117,7 @@ final class Party {
         for effect in effects { self.carryOut(effect, of: member) }
     }
 
-    /// Lets `bytes` arrive at a member as if a peer had sent them.
+    /// Delivers a message to a member as if a peer had sent it.
     func inject(_ message: Message, from peer: Int, to member: Int) {
         self.feed(member, .messageReceived(from: self.members[peer].peerId, message.bytes[...]))
     }
@@ -170,7 +170,7 @@ final class Party {
         self.members[member].delivered.flatMap { $0.batch.events.map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// A batch of a member that only this test knows.
+    /// A batch of a member that only this test has.
     func batch(
         by member: Int,
         first: UInt64 = 1,

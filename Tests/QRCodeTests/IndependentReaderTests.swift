@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import QRCode
 
-/// zbar and zxing-cpp read what we draw.
+/// zbar and zxing-cpp read our symbols.
 @Suite("Independent readers", .enabled(if: IndependentReaders.missing.isEmpty, "zbar or zxing-cpp is missing"))
 struct IndependentReaderTests {
     /// Draws a symbol for each payload, shows them all to both readers and checks every answer.

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import QRCode
 
-/// Our own reader reads what we draw.
+/// Our own reader reads our symbols.
 @Suite("Round trip") struct RoundTripTests {
     /// Rows of brightness, drawn with squares of three pixels.
     private func image(_ rows: [[UInt8]]) throws -> GreyImage {

@@ -229,7 +229,7 @@ internal import Testing
             try peer.tell("tell \(ada.text) good day")
             let told = try await peer.next("told")
             let answer = try PublicID(text: #require(told.first))
-            await wait(circle) { (try? $0.thought(answer)) != nil }  // nil: it has not come yet
+            await wait(circle) { (try? $0.thought(answer)) != nil }  // nil: not yet received
             #expect(try circle.thought(answer).model.text == "good day")
             try peer.tell("opened \(said.text)")
             #expect(try await peer.next("noted") == [])

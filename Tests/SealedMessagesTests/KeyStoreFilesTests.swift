@@ -29,7 +29,7 @@ internal import Testing
         try #require(try files(SimulatedDisk(image)).load().relationships[Self.peer])
     }
 
-    /// Loses the power after each call of `body` in turn, and hands over what is found then.
+    /// Loses the power after each call of `body` in turn, and passes the remaining contents on.
     private func losePower(
         _ image: SimulatedDisk.Image,
         _ body: (KeyStoreFiles<SimulatedDisk>) throws -> Void,
@@ -43,7 +43,7 @@ internal import Testing
                 try body(files(disk))
                 isAcknowledged = true
             } catch {
-                // The power is gone; what counts is what is found afterwards.
+                // The power is lost; only the contents found afterwards matter.
             }
             for image in disk.imagesAfterPowerLoss { try found(stored(image), isAcknowledged) }
             if isAcknowledged { break }

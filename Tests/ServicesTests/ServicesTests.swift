@@ -25,7 +25,7 @@ internal import Testing
         ServiceOffer(path: path, isRunning: isRunning, actions: actions.map { ActionOffer(name: $0) })
     }
 
-    /// Connects a peer and lets it offer something.
+    /// Connects a peer and makes its offers.
     private mutating func admit(_ peer: Int, _ offers: [ServiceOffer]) {
         _ = self.feed(.memberUp(self.peers[peer]))
         let announcement = Announcement(version: 1, offers: offers)

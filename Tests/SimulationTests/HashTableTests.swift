@@ -50,7 +50,7 @@ internal import Testing
 }
 
 extension Scenario {
-    /// Ends earlier: what would happen later happens shortly before the end.
+    /// Ends earlier: later steps are moved to shortly before the end.
     mutating func shorten(to duration: Duration) {
         self.duration = min(self.duration, duration)
         let last = self.duration - .seconds(10)

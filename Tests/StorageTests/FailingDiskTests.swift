@@ -145,7 +145,7 @@ internal import Testing
                         return false
                     }
                 },
-                close: { store in try? store.database.close() },  // the power may be gone
+                close: { store in try? store.database.close() },  // the power may be lost
                 check: { directory, isAcknowledged, fault in
                     let store = try NodeStore(path: directory.file("state.sqlite"))
                     #expect(try store.slot("before") == [1], "\(part), \(fault)")
@@ -183,7 +183,7 @@ internal import Testing
             let disk = try FailingDisk(of: directory)
             disk.arm(.powerLoss(after: point, .none))
             let path = directory.file("state.sqlite")
-            let isMade = (try? NodeStore(path: path).database.close()) != nil  // the power is gone
+            let isMade = (try? NodeStore(path: path).database.close()) != nil  // power loss
             let hasFailed = disk.hasFailed
             try disk.restore(FailingDisk.Survivors.allCases[point % 3])
             let store = try NodeStore(path: path)

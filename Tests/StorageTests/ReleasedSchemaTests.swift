@@ -46,7 +46,7 @@ internal import Testing
                 role: .member,
                 metadata: "",
                 token: [1, 2, 3],
-                // Schema 1 did not know: a token counts from the day of the joining.
+                // Schema 1 has no such column: a token counts from the day of the joining.
                 tokenObtainedAt: 1_700_000_100,
                 joinedAt: 1_700_000_100,
                 leftAt: 1_700_000_500
@@ -222,7 +222,7 @@ internal import Testing
         var (first, kills, old) = (0, 0, 0)
         while first < count {
             let migration = try ChildProcess("CrashWriter", arguments: ["migrate", path, "\(first)"])
-            // The first line comes before anything is written.
+            // The first line precedes any write.
             for _ in 0...Int.random(in: 0...1, using: &random) { _ = migration.nextLine() }
             var spin = Int.random(in: 0..<20_000, using: &random)
             let isAfterCopy = Bool.random(using: &random)

@@ -28,7 +28,7 @@ package func readAll(_ stream: any Stream, atMost maximum: Int = 65_536) async t
     }
 }
 
-/// Reads exactly `count` bytes, which must come before the end.
+/// Reads exactly `count` bytes, which must arrive before the end.
 package func read(_ count: Int, from stream: any Stream) async throws -> [UInt8] {
     var all: [UInt8] = []
     while all.count < count {
@@ -49,7 +49,7 @@ package func writeAll(_ bytes: [UInt8], to stream: any Stream, pieces: Int = 65_
     } while start < bytes.count
 }
 
-/// Opens a stream and returns both ends; one byte has gone over it from the opener.
+/// Opens a stream and returns both ends, after one byte from the opener.
 package func openStream(
     from opener: any Connection,
     to acceptor: any Connection
@@ -76,7 +76,7 @@ package func serveEchoes(on connection: any Connection) async throws {
     }
 }
 
-/// Sends `bytes` on a new stream and checks that they come back.
+/// Sends `bytes` on a new stream and checks the echo.
 package func checkEcho(of bytes: [UInt8], on connection: any Connection) async throws {
     let stream = try connection.openStream()
     async let back = readAll(stream)

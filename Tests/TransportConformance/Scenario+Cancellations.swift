@@ -148,7 +148,7 @@ extension Scenario {
                 let (opened, taken) = try await openStream(from: dialled, to: accepted)
                 let filling = Task { () -> Int in
                     var count = 0
-                    // More than any window: this comes to wait, and only cancellation ends it.
+                    // More than any window: this has to wait, and only cancellation ends it.
                     while count <= 2 * kit.maximumUnreadBytes {
                         do {
                             try await opened.write([UInt8](repeating: 7, count: 4096), finish: false)
@@ -172,7 +172,7 @@ extension Scenario {
     ]
 }
 
-/// Lets other tasks run, without waiting for time to pass.
+/// Yields to other tasks, without waiting for time to pass.
 func yieldOften(_ count: Int = 50) async {
     for _ in 0..<count { await Task.yield() }
 }

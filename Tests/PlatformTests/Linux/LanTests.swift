@@ -137,7 +137,7 @@ private final class Probe {
         _ = process.kill()
     }
 
-    /// Something that was heard.
+    /// A received announcement.
     private struct Heard {
         let name: Substring
         let source: Substring
@@ -161,7 +161,7 @@ private final class Probe {
         return nil
     }
 
-    /// Reads until `speaker` was heard from an address that begins with `sourcePrefix`, later than `moment`.
+    /// Reads until `speaker` was received from an address that begins with `sourcePrefix`, later than `moment`.
     func waits(for speaker: Probe, sourcePrefix: String = "", since moment: Date = .distantPast) throws {
         while true {
             guard let heard = try next(), heard.name == speaker.name, heard.source.hasPrefix(sourcePrefix),
@@ -180,7 +180,7 @@ private final class Probe {
 
     func waitsForAddresses(_ wanted: [String]) throws { try waitsForAddresses { $0 == wanted } }
 
-    /// Reads until `speaker` was heard often; `silent`, who speaks as often, may not be heard meanwhile.
+    /// Reads until `speaker` was received often; `silent`, which sends as often, must not be received meanwhile.
     func hears(_ speaker: Probe, butNot silent: Probe) throws {
         var count = 0
         while count < 20 {
