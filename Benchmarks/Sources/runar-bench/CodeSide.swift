@@ -14,7 +14,8 @@ enum CodeSide {
         let milliseconds: Double
     }
 
-    /// Writes `count` images of each distortion into a folder, reads each, and lists all of it in `corpus.json` there.
+    /// Writes `count` images of each distortion into a folder, reads each, and lists all of it in the folder's
+    /// `corpus.json`.
     static func measure(count: Int, folder: String) throws {
         var entries: [Entry] = []
         let place = URL(filePath: folder)

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import RunarNode
 
-/// A family of node processes with one hash table between them: reads of records, and what nodes cost that do nothing.
+/// A family of node processes with one hash table between them: reads of records, and the cost of idle nodes.
 enum FamilySide {
     private static let valueBytes = 1024
     /// Long enough for a family of twenty processes on two cores.
     private static let patience = Duration.seconds(60)
 
-    /// Runs a member that knows only the server's address, stores RECORDS records and then does nothing.
+    /// Runs a member that has only the server's address, stores RECORDS records and then does nothing.
     static func serve(_ words: ArraySlice<String>) async throws {
         let words = Array(words)
         guard words.count == 4, let others = Int(words[2]), let records = Int(words[3]) else {

@@ -1,4 +1,4 @@
-/// Times many handshakes, a few at a time, and prints their rate.
+/// Times many handshakes, a few of them concurrently, and prints their rate.
 struct HandshakeTimer {
     let count: Int
     let inFlight: Int

@@ -63,7 +63,7 @@ enum NodeSide {
         }
     }
 
-    /// Many admitted members, each a node of its own: what counts is the server's growth.
+    /// Many admitted members, each a node of its own: the result is the server's growth.
     private static func idle(_ order: Order, _ ticket: Ticket) async throws {
         let before = try Output.residentKibibytes()
         let nodes = try await members(order.count, of: ticket)

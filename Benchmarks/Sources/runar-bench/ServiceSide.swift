@@ -79,7 +79,7 @@ enum ServiceSide {
     static func start(records: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "runar-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }  // bench.py removes what is left
+        defer { try? FileManager.default.removeItem(at: folder) }  // bench.py removes the rest
         let place = { (name: String) in folder.appending(path: name).path(percentEncoded: false) }
         try VaultFile.makeKeyFile(at: place("key"))
         let secret = VaultSecret.keyFile(path: place("key"))

@@ -3,8 +3,8 @@ internal import Transport
 
 /// Answers the streams of every connection of an endpoint.
 ///
-/// A stream begins with a block of 64 bytes. `E`: the block comes back. `B`: everything behind it is counted and the
-/// count comes back in 8 bytes. Streams of one connection are served one after the other, as the other drivers do.
+/// A stream begins with a block of 64 bytes. `E`: the block is sent back. `B`: the bytes after it are counted and the count
+/// is sent back in 8 bytes. Streams of one connection are served one after the other, as the other drivers do.
 struct StreamServer {
     static let blockBytes = 64
     static let readBytes = 1 << 20
