@@ -42,7 +42,7 @@ struct Chat {
         }
     }
 
-    /// This device's node, in the network that the first device makes and the others come to by invitation.
+    /// This device's node, in the network that the first device makes and the others join by invitation.
     static func start(_ name: String, invitation: String?) async throws -> RunarNode {
         let config = RunarNodeConfig(nodeId: name, defaultNetworkId: "Chat")
         config.homePath = FileManager.default.currentDirectoryPath + "/chat-\(name)"

@@ -49,7 +49,7 @@ struct Clipboard {
             return [nil, found].contains(content) ? nil : found
         }
 
-        /// Takes what was copied elsewhere; false if it is here already.
+        /// Writes content of another machine to the clipboard; false if the clipboard has it already.
         func paste(_ new: Data) throws -> Bool {
             guard new != content else { return false }
             _ = try Clipboard.run(writer, input: new)
@@ -72,7 +72,7 @@ struct Clipboard {
         return try output.fileHandleForReading.readToEnd() ?? Data()
     }
 
-    /// This machine's node, in the network that the first machine makes and the others come to by invitation.
+    /// This machine's node, in the network that the first machine makes and the others join by invitation.
     static func start(_ name: String, invitation: String?) async throws -> RunarNode {
         let config = RunarNodeConfig(nodeId: name, defaultNetworkId: "Clipboard")
         config.homePath = FileManager.default.currentDirectoryPath + "/clipboard-\(name)"

@@ -37,7 +37,7 @@ struct Sensor {
         service.registerStream("readings") { (request: ReadingRequest?, writer: RunarStreamWriter<Reading>) in
             let pause = Duration.milliseconds(max(10, request?.everyMilliseconds ?? 1_000))
             while true {
-                // Waits while the dashboard is slow, and ends when it goes away.
+                // Waits while the dashboard is slow, and ends when it disconnects.
                 try await writer.send(Reading(celsius: temperature(), at: Date()))
                 try await Task.sleep(for: pause)
             }
