@@ -12,7 +12,7 @@ extension RunarNode {
     /// Ends the search by the key of a text when a member of that time is admitted: it gets the present secret.
     func noteAdmission(of peer: PeerId, in network: NetworkId) throws {
         guard let former = try self.store.formerRendezvous(of: network) else { return }
-        // A device that this one admitted since does not know the others.
+        // A device that this one admitted since may not have the secret of the others.
         if let issued = try self.store.issuedToken(of: peer, in: network), issued.issuedAt >= former.seconds { return }
         try self.store.setFormerRendezvous(nil, of: network)
         guard let key = try self.store.rendezvous(of: network) else { return }

@@ -211,7 +211,7 @@ final class KeyExchangeDriver: Sendable {
 
     // MARK: Exchanges
 
-    /// Sends what is to be sent, and feeds times and connections, until the task is cancelled.
+    /// Sends queued messages and passes times and connections on, until the task is cancelled.
     func run() async {
         await withDiscardingTaskGroup { group in
             for _ in 0..<Self.senderCount { group.addTask { await self.sendOutgoing() } }

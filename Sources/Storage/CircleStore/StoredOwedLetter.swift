@@ -14,7 +14,7 @@ package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
         case card
         /// The description of a stream.
         case stream
-        /// Whether a person takes part in a stream.
+        /// Whether a person participates in a stream.
         case participation
         /// The trust in a person, for this person's other devices.
         case person
@@ -42,7 +42,7 @@ package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
 }
 
 extension CircleStore {
-    /// Notes that each of some devices is to get letters.
+    /// Records letters as owed to each of some devices.
     ///
     /// - Throws: ``StorageError``.
     package func owe(_ letters: [StoredOwedLetter], to peers: [PeerId]) throws(StorageError) {
@@ -52,7 +52,7 @@ extension CircleStore {
         }
     }
 
-    /// The letters that a device is to get.
+    /// The letters that a device is owed.
     ///
     /// - Throws: ``StorageError``.
     package func owedLetters(to peer: PeerId) throws(StorageError) -> [StoredOwedLetter] {

@@ -51,7 +51,7 @@ package struct StoredThought: Sendable, Hashable, FetchableRecord {
         nano = try row.bytes("nano")
     }
 
-    /// Inserts the thought; returns false if it is there already.
+    /// Inserts the thought; returns false if it exists already.
     func insert(_ database: Database) throws -> Bool {
         try database.execute(
             sql: """
@@ -66,7 +66,7 @@ package struct StoredThought: Sendable, Hashable, FetchableRecord {
         return database.changesCount > 0
     }
 
-    /// Inserts the thought with its deliveries, unless it is there already.
+    /// Inserts the thought with its deliveries, unless it exists already.
     func insert(with deliveries: [StoredDelivery], _ database: Database) throws {
         guard try insert(database) else { return }
         for delivery in deliveries { try delivery.save(database) }
@@ -130,7 +130,7 @@ extension CircleStore {
         }
     }
 
-    /// Stores a thought that a mail brought, with the mail's id and the receipt that its sender is to get, all or nothing;
+    /// Stores a thought that a mail brought, with the mail's id and the receipt that its sender is owed, all or nothing;
     /// returns whether it is new.
     ///
     /// - Throws: ``StorageError``.
@@ -309,7 +309,7 @@ extension CircleStore {
         }
     }
 
-    /// A delivery never goes back: what was opened stays opened, and what was refused stays refused.
+    /// A delivery never returns to an earlier state: an opened one stays opened, a refused one stays refused.
     private static func advance(
         _ delivery: StoredDelivery,
         to state: String,

@@ -40,7 +40,7 @@ package struct Schema: Sendable {
 
 /// A kind of database file: the mark in its header, and the tables of the feature that opens it.
 package struct DatabaseFormat: Sendable {
-    /// The number in the file's header that tells databases of this kind from others.
+    /// The number in the file's header that marks databases of this kind.
     let applicationId: Int32
     package let schema: Schema
 

@@ -135,7 +135,7 @@ package final class StateDatabase: Sendable {
     private static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.label = "Runar.StateDatabase"
-        // Only short commands of other processes write beside a node.
+        // Besides the node, only short-lived commands write.
         configuration.busyMode = .timeout(StoreFile.patienceSeconds)
         configuration.maximumReaderCount = 4
         configuration.prepareDatabase { database in

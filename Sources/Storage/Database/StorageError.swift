@@ -2,7 +2,7 @@ public import Platform
 
 /// Why the state of a node could not be read or written.
 public enum StorageError: Error, Hashable, Sendable {
-    /// The database is damaged, or something in it cannot be what this program wrote; `detail` says what.
+    /// The database is damaged, or a value in it cannot be of this program; `detail` names it.
     case corrupted(path: String, detail: String)
     /// The file is something else than a state database.
     case foreign(path: String)

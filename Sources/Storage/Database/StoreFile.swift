@@ -1,7 +1,7 @@
 internal import GRDB
 internal import Platform
 
-/// The database as a file: what it must look like before SQLite may touch it.
+/// The checks of a database file before SQLite may open it.
 enum StoreFile {
     private static let magic = [UInt8]("SQLite format 3\u{0}".utf8)
     /// The header of an SQLite file (its file format, section 1.3).
@@ -14,7 +14,7 @@ enum StoreFile {
     /// The longest wait for a lock of another process.
     static let patienceSeconds = 5.0
 
-    /// Makes sure that the file is there, private, and ours or empty.
+    /// Ensures that the file exists, is private, and is ours or empty.
     ///
     /// Only the header is read, so another program's file stays unchanged, to the byte. A database that was made before is
     /// not made again: a loss of power or a mistake left it empty or removed it, and a new one would hide the loss.
@@ -185,7 +185,7 @@ enum StoreFile {
 enum StoreFailure {
     static func translate(_ error: any Error, path: String) -> StorageError {
         if let error = error as? StorageError { return error }
-        // What is neither of the two comes from reading a row that does not make sense.
+        // Any other error comes from a row whose values are malformed.
         guard let error = error as? DatabaseError else { return .corrupted(path: path, detail: "\(error)") }
         let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
         switch error.resultCode {

@@ -55,7 +55,7 @@ package struct NetworkRecord: Sendable, Hashable {
 }
 
 extension NodeStore {
-    /// Stores `network` in place of what was known of it.
+    /// Stores `network` in place of its former record.
     ///
     /// - Throws: ``StorageError``.
     package func save(_ network: NetworkRecord) throws(StorageError) {

@@ -55,7 +55,7 @@ extension CircleDriver {
         )
     }
 
-    /// Signs a card of this device's person that is later than the present one, whatever the clock says.
+    /// Signs a card of this device's person with a later time than the present one, even if the clock is behind.
     ///
     /// Without `homes` it has those of the present one.
     func makeCard(
@@ -91,7 +91,7 @@ extension CircleDriver {
         events.send(.cardChanged(card))
     }
 
-    /// Notes that the devices of trusted people and of this person are to get a card; returns them.
+    /// Records a card as owed to the devices of trusted people and of this person, and returns these devices.
     func owe(_ card: ProfileCard) throws -> [PeerId] {
         let devices = devices(of: state.withLock { Array($0.people.keys) })
         let told = devices + card.devices.filter { $0 != localPeerId }
@@ -119,7 +119,7 @@ extension CircleDriver {
         let card: ProfileCard
         /// The devices that the card does not name any longer.
         let removed: [PeerId]
-        /// The event that tells of it.
+        /// The event for listeners; nil for the own card.
         var event: CircleEvent?
         /// The devices that are owed the card.
         var told: [PeerId] = []

@@ -8,7 +8,7 @@ internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
 
-// The devices of this person: one that has the circle sets up another one, and they tell each other of changes.
+// The devices of this person: a device with the circle sets up further ones, and all of them exchange changes.
 extension CircleDriver {
     /// The time in which a device that was named may set up this one.
     private static let expectationMilliseconds: UInt64 = 10 * 60 * 1_000
@@ -212,7 +212,7 @@ extension CircleDriver {
                 if keys.relationship(with: device) != nil { try await keys.removeKeys(of: device) }
             }
         }
-        _ = room.offer(())  // false: what waits is sent soon already
+        _ = room.offer(())  // false: a signal is pending already
     }
 
     // MARK: Letters
@@ -223,7 +223,7 @@ extension CircleDriver {
         return try TrustNotice(person.trust.state, in: card, changedSeconds: person.changedSeconds)
     }
 
-    /// Stores the trust in a person, of which another device of this person tells; nil if it is not new.
+    /// Stores the trust in a person that another device of this person reports; returns nil if it is not new.
     ///
     /// Called with the mutex held.
     func apply(_ notice: TrustNotice, from sender: PublicID) throws -> TrustChange? {

@@ -89,7 +89,7 @@ extension CircleDriver {
             do {
                 content = try SealedContent(history.open(stored).bytes)
             } catch {
-                // It is damaged on disk, cannot be sealed later either, and holds up no other one.
+                // It is damaged on disk and cannot be sealed later either; it must not block the others.
                 node.logs[.messages].error("a thought cannot be read, and is not sent: \(error)")
                 let refused = DeliveryState.refused.rawValue
                 _ = try store.setDelivery(of: delivery.thought, to: delivery.peerId, state: refused)
@@ -100,7 +100,7 @@ extension CircleDriver {
         }
     }
 
-    /// Seals the letters that a device is to get; without keys they wait.
+    /// Seals the letters that a device is owed; without keys they wait.
     func sendOwed(to device: PeerId) async {
         await attempt("sending letters") {
             do {
@@ -120,7 +120,7 @@ extension CircleDriver {
                         do {
                             guard try await mail(letter, to: device) else { return }
                         } catch let error as CircleError {
-                            // It cannot be made later either, and holds up no other one. The next change owes a new one.
+                            // It cannot be made later either, and must not block the others. The next change owes a new one.
                             node.logs[.messages].warning("a letter cannot be made, and is left out: \(error)")
                         }
                         try store.settle([letter], to: device)
@@ -132,7 +132,7 @@ extension CircleDriver {
         }
     }
 
-    /// Seals an owed letter with what there is to say now; returns false if no network is common.
+    /// Seals an owed letter with the present state of its subject; returns false without a common network.
     private func mail(_ letter: StoredOwedLetter, to device: PeerId) async throws -> Bool {
         switch letter.kind {
         case .receipt, .opened: return true  // they go in pages
@@ -268,7 +268,7 @@ extension CircleDriver {
                 )
                 try report(changed)
             }
-            if step.progress.isFinal { _ = room.offer(()) }  // false: what waits is sent soon already
+            if step.progress.isFinal { _ = room.offer(()) }  // false: a signal is pending already
         }
     }
 

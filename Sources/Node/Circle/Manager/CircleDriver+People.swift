@@ -83,7 +83,7 @@ extension CircleDriver {
         try await follow(try await mutex.withLock { try apply(input, to: id) })
     }
 
-    /// The trust in a person after an input that is stored, and the effects that are to be performed.
+    /// The stored trust in a person after an input, and the effects that follow.
     struct TrustChange: Sendable {
         let id: PublicID
         let person: KnownPerson
@@ -195,7 +195,7 @@ extension CircleDriver {
             }
         case .dropMail:
             for device in devices { try node.withdrawMail(to: device) }
-            _ = room.offer(())  // false: what waits is sent soon already
+            _ = room.offer(())  // false: a signal is pending already
         case .refuse: break  // the caller answers
         case .report(let change): events.send(.trustChanged(person(id, after), change))
         }

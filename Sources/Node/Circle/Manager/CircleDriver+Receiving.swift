@@ -10,7 +10,7 @@ internal import OneTimeKeys
 internal import RunarNode
 internal import SealedMessages
 
-// Letters that come in: they are stored before the key with which they were sealed is erased.
+// Received letters. Each is stored before the key with which it was sealed is erased.
 extension CircleDriver {
     func receive(from incoming: BoundedChannel<ReceivedMail>) async {
         while let received = try? await incoming.next() {  // nil: cancelled
@@ -78,7 +78,7 @@ extension CircleDriver {
         case card(CardChange)
         case stream(StreamChange)
         case trust(TrustChange)
-        /// It says nothing new.
+        /// It contains nothing new.
         case old
     }
 
@@ -161,7 +161,7 @@ extension CircleDriver {
         return try SealedContent.open(copy, with: keys, digest: digest)
     }
 
-    /// Notes that what a mail says is stored; after a crash before that, it is stored again without harm.
+    /// Records that the content of a mail is stored; after a crash before that, it is stored again without harm.
     private func note(_ mail: Mail, _ opened: Opened?) throws -> Opened {
         _ = try store.noteReceived(mail.id.bytes, expiration: mail.expirationSeconds)
         return opened ?? .old

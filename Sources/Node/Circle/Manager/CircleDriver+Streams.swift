@@ -39,7 +39,7 @@ extension CircleDriver {
         return (stream.id, recipients)
     }
 
-    /// The stream that a thought of a person belongs to; nil if it cannot be told yet.
+    /// The stream that a thought of a person belongs to; nil if it is not known yet.
     ///
     /// - Throws: ``CircleError`` if the thought may not be there.
     func place(of model: ThoughtServiceModel, from person: PublicID) throws -> UUID? {
@@ -56,7 +56,7 @@ extension CircleDriver {
             return try conversation(with: other, known)
         }
         guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else {
-            // Another own device tells of people and streams in letters of its own.
+            // Another own device reports people and streams in letters of its own.
             if isOwn || !otherDevices.isEmpty { return nil }
             throw CircleError.unknownStream(id)
         }
@@ -180,7 +180,7 @@ extension CircleDriver {
         return changed.stream
     }
 
-    /// Changes a stream of this person and notes who is to be told; nil if nothing changes.
+    /// Changes a stream of this person and records who is owed its description; returns nil if nothing changes.
     ///
     /// Called with the mutex held.
     func change(
@@ -277,7 +277,7 @@ extension CircleDriver {
         }
     }
 
-    /// Whether this person still takes part in a stream of all writers with a person in whom trust was neither made nor
+    /// Whether this person still participates in a stream of all writers with a person in whom trust was neither made nor
     /// revoked meanwhile.
     private func isConsented(_ person: PublicID) throws -> Bool {
         let (known, isBlocked, hasCard) = state.withLock { state in

@@ -60,7 +60,7 @@ final class CircleDriver: Sendable {
     let mutex = AsyncMutex()
     let state: Locked<State>
     let events = Broadcaster<CircleEvent>(capacity: listenerCapacity)
-    /// The people whom this person consented to trust by joining a stream, and who are to be asked.
+    /// The people whom this person consented to trust by joining a stream; each receives a request.
     let consents = BoundedChannel<PublicID>(limit: 4_096)
     /// The sign that a mail has left, so that outgoing mail has room for another one.
     let room = BoundedChannel<Void>(limit: 1)

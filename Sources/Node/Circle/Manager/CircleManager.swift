@@ -138,7 +138,7 @@ public final class CircleManager: Sendable {
     /// The public id of the stream of the conversation with a person.
     public func conversation(with person: PublicID) -> PublicID { driver.conversationID(with: person) }
 
-    /// Says something to a person, and returns once it is stored; the deliveries follow.
+    /// Stores a thought for a person and returns; the deliveries follow.
     ///
     /// - Throws: ``CircleError/notTrusted(_:)``; ``CircleError/tooLong(_:limit:found:)``; `StorageError`.
     @discardableResult
@@ -213,13 +213,13 @@ public final class CircleManager: Sendable {
     /// - Throws: ``CircleError/unknownThought(_:)``; `StorageError`.
     public func thought(_ id: PublicID) throws -> Thought { try driver.thought(id) }
 
-    /// Tells the creators of thoughts that this device's person saw them.
+    /// Sends receipts to the creators of thoughts that this device's person saw.
     ///
     /// - Throws: `StorageError`.
     public func noteOpened(_ thoughts: [Thought]) async throws { try await driver.noteOpened(thoughts) }
 }
 
-// Streams: groups, and what one person says to many.
+// Streams: groups, and posts of one person to many.
 extension CircleManager {
     /// The streams that this person made or was invited to; without conversations.
     ///
@@ -313,9 +313,9 @@ extension CircleManager {
     ///   more than ``ProfileCard/deviceLimit`` devices; `RunarError` if the device cannot be asked.
     public func addDevice(_ device: PeerId) async throws { try await driver.addDevice(device) }
 
-    /// Takes a lost device off the card, and tells everybody: nothing is sealed for it any longer.
+    /// Removes a lost device from the card and sends the new card to everybody: nothing is sealed for it any longer.
     ///
-    /// It keeps the person's key and what it has. Revoke its membership of the networks as well.
+    /// The device keeps the person's key and its data. Revoke its membership of the networks as well.
     ///
     /// - Throws: ``CircleError/notAllowed(_:)`` if it is no other device of this person; `StorageError`.
     public func removeDevice(_ device: PeerId) async throws { try await driver.removeDevice(device) }
