@@ -4,7 +4,7 @@
 enum Layers {
     static let rows: [[String]] = [
         // Base: bytes, keys, formats.
-        ["Libc", "Essentials"],
+        ["Libc", "Essentials", "Failures"],
         ["Bytes", "Concurrency", "CTurboJPEG", "CZlib"],
         ["Identity", "NanoTDF", "QRCode"],
         ["Certificates", "OneTimeKeys", "ImageFiles"],

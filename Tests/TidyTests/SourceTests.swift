@@ -98,7 +98,7 @@ internal import Testing
         let sources = try SourceTree.sources(below: "Sources/Base/NanoTDF")
         let imported = Set(sources.flatMap { Rules.imports(of: $0) }.map(\.module))
         #expect(imported.contains("Crypto"))
-        let allowed: Set = ["Essentials", "Bytes", "Crypto", "CryptoExtras"]
+        let allowed: Set = ["Essentials", "Failures", "Bytes", "Crypto", "CryptoExtras"]
         #expect(imported.isSubset(of: allowed), "\(imported.subtracting(allowed).sorted())")
     }
 

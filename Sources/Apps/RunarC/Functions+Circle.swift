@@ -18,13 +18,7 @@ private func withCircle<Success: Sendable>(
     _ body: @escaping @Sendable (CircleManager) async throws -> Success
 ) throws(RunarError) -> @Sendable (RunarNode) async throws -> Success {
     let handle = try unsafe found(node)
-    return { _ in
-        do {
-            return try await body(handle.circle())
-        } catch {
-            throw RunarError(circle: error)
-        }
-    }
+    return { _ in try await body(handle.circle()) }
 }
 
 /// Begins something with a person of the circle.
@@ -308,10 +302,6 @@ public func runar_node_subscribe_circle(
         let node = try unsafe found(node)
         guard let callback = unsafe callback else { throw Arguments.missing("callback") }
         let target = unsafe CircleEventTarget(function: callback, context: context)
-        do {
-            return unsafe Memory.text(try node.subscribe(toCircle: target))
-        } catch {
-            throw RunarError(circle: error)
-        }
+        return unsafe Memory.text(try node.subscribe(toCircle: target))
     }
 }

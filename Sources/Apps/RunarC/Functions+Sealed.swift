@@ -74,7 +74,7 @@ private func dataResult(_ body: () throws -> Data) -> UnsafeMutablePointer<runar
     do {
         return try unsafe Memory.result(body())
     } catch {
-        return unsafe Memory.result(RunarError(sealed: error))
+        return unsafe Memory.result(RunarError(error))
     }
 }
 
@@ -111,13 +111,7 @@ private func withKeys<Success: Sendable>(
     _ body: @escaping @Sendable (KeyStoreManager) async throws -> Success
 ) throws(RunarError) -> @Sendable (RunarNode) async throws -> Success {
     let handle = try unsafe found(node)
-    return { _ in
-        do {
-            return try await body(handle.keyStores())
-        } catch {
-            throw RunarError(sealed: error)
-        }
-    }
+    return { _ in try await body(handle.keyStores()) }
 }
 
 @c @implementation

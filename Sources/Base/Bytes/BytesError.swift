@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why bytes or text could not be read.
 public enum BytesError: Error, Equatable, Sendable {
     /// The input ended before a value did.
@@ -48,4 +50,8 @@ extension BytesError: CustomStringConvertible {
             "nested more than \(limit) levels deep"
         }
     }
+}
+
+extension BytesError: CodedError {
+    package var failureCode: FailureCode { FailureCode("bad-data", .unknown, .data) }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Spans of time as people write them: `30d`, `12h`, `1d12h`, `90s`.
 package enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
@@ -59,4 +61,8 @@ extension DurationTextError: CustomStringConvertible {
         case .tooLong(let text): "\"\(text)\" is longer than a hundred years"
         }
     }
+}
+
+extension DurationTextError: CodedError {
+    package var failureCode: FailureCode { FailureCode("bad-duration", .unknown, .usage) }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why a connection to a peer did not come about.
 public enum ConnectionError: Error, Hashable, Sendable {
     /// The connection data are for another network, or their token does not verify.
@@ -12,4 +14,8 @@ extension ConnectionError: CustomStringConvertible {
             "the connection data do not fit this network; have the other device show its code again"
         }
     }
+}
+
+extension ConnectionError: CodedError {
+    package var failureCode: FailureCode { FailureCode("bad-data", .invalidParameters, .data) }
 }

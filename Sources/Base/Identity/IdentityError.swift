@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why a key, an id or a signed text of one was refused.
 public enum IdentityError: Error, Hashable, Sendable {
     /// `of` must have `expected` bytes and has `found`.
@@ -60,4 +62,8 @@ extension IdentityError: CustomStringConvertible {
             "\(what) holds at most \(limit) entries"
         }
     }
+}
+
+extension IdentityError: CodedError {
+    package var failureCode: FailureCode { FailureCode("bad-data", .invalidParameters, .data) }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why something with a network did not succeed.
 public enum NetworkError: Error, Hashable, Sendable {
     /// The metadata is not signed by the network's own key.
@@ -14,6 +16,15 @@ extension NetworkError: CustomStringConvertible {
             "the network's description was not signed by the network; scan it again from its owner's device"
         case .invalidToken:
             "the access token does not admit this device; ask the network's owner for one for this device's peer id"
+        }
+    }
+}
+
+extension NetworkError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .invalidSignature: FailureCode("bad-data", .invalidParameters, .data)
+        case .invalidToken: FailureCode("bad-token", .badToken, .data)
         }
     }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why words are not a recovery phrase.
 public enum RecoveryPhraseError: Error, Hashable, Sendable {
     /// There must be 24 words.
@@ -22,4 +24,8 @@ extension RecoveryPhraseError: CustomStringConvertible {
             "every word is on the list, but one of them is another than the one written down, or two are swapped"
         }
     }
+}
+
+extension RecoveryPhraseError: CodedError {
+    package var failureCode: FailureCode { FailureCode("bad-phrase", .unknown, .data) }
 }

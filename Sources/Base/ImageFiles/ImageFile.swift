@@ -1,3 +1,4 @@
+package import Failures
 public import QRCode
 
 /// Decodes image files to grey levels.
@@ -64,4 +65,8 @@ public enum ImageFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .image(let error): error.description
         }
     }
+}
+
+extension ImageFileError: CodedError {
+    package var failureCode: FailureCode { FailureCode("bad-picture", .unknown, .data) }
 }

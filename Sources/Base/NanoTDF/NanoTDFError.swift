@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why a NanoTDF was refused, or cannot be made.
 public enum NanoTDFError: Error, Hashable, Sendable {
     /// The parts of a NanoTDF, and of what one is made from, that an error names.
@@ -109,5 +111,19 @@ extension NanoTDFError {
     package func moved(by offset: Int) -> NanoTDFError {
         guard case .malformed(let field, let place, let reason) = self else { return self }
         return .malformed(field: field, offset: offset + place, reason: reason)
+    }
+}
+
+extension NanoTDFError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .malformed, .unsupportedCurve, .unsupportedPolicy, .otherHeader:
+            FailureCode("bad-nanotdf", .decoding, .data)
+        case .invalidInput, .invalidKey, .wrongCurve: FailureCode("bad-nanotdf", .invalidParameters, .data)
+        case .tooLarge, .exhausted: FailureCode("bad-nanotdf", .tooLarge, .data)
+        case .invalidBinding, .invalidCreatorSignature, .authenticationFailed, .brokenStream:
+            FailureCode("bad-nanotdf", .notAuthentic, .data)
+        case .cryptographyFailed: FailureCode("bad-nanotdf", .unknown, .data)
+        }
     }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// The reasons for which one-time keys could not be used.
 public enum OneTimeKeyError: Error, Hashable, Sendable {
     /// Bytes that are not what they should be.
@@ -46,6 +48,22 @@ extension OneTimeKeyError: CustomStringConvertible {
             "a sealed message has room for \(limit) bytes, not \(found)"
         case .cryptographyFailed:
             "the system's cryptography refused to work; try again, and report it if it stays"
+        }
+    }
+}
+
+extension OneTimeKeyError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .malformed: FailureCode("one-time-keys", .decoding, .data)
+        case .unsupportedSuite: FailureCode("one-time-keys", .unsupported, .data)
+        case .invalidCapacity: FailureCode("one-time-keys", .invalidParameters, .data)
+        case .noKeysAvailable: FailureCode("one-time-keys", .noOneTimeKeys, .data)
+        case .keyNotFound: FailureCode("one-time-keys", .oneTimeKeyNotFound, .data)
+        case .keyUsed: FailureCode("one-time-keys", .oneTimeKeyUsed, .data)
+        case .wrongRecipient, .authenticationFailed: FailureCode("one-time-keys", .notAuthentic, .data)
+        case .tooLarge: FailureCode("one-time-keys", .tooLarge, .data)
+        case .cryptographyFailed: FailureCode("one-time-keys", .unknown, .data)
         }
     }
 }

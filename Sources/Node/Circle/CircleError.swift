@@ -1,3 +1,4 @@
+package import Failures
 public import Identity
 
 /// The reasons why something in a circle failed.
@@ -73,6 +74,50 @@ extension CircleError: CustomStringConvertible {
         case .repeatedHome(let peer): "\(peer.short) is named twice: name each home once"
         case .wrongSafetyNumber: "the safety numbers differ: do not send anything, and compare them again in person"
         case .managerExists: "the node has a circle already; use that one, or release it first"
+        }
+    }
+}
+
+extension CircleError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .malformed: FailureCode("bad-card", .invalidParameters, .data)
+        case .invalidSignature: FailureCode("bad-card", .notAuthentic, .data)
+        case .tooLong: FailureCode("too-large", .tooLarge, .data)
+        case .noProfile: FailureCode("no-profile", .noProfile, .noInput)
+        case .ownCard: FailureCode("own-card", .ownCard, .data)
+        case .unknownPerson: FailureCode("no-such-person", .unknownPerson, .data, http: 404)
+        case .unknownThought: FailureCode("no-such-thought", .invalidParameters, .data, http: 404)
+        case .notTrusted: FailureCode("not-trusted", .notTrusted, .notPermitted)
+        case .unknownStream: FailureCode("no-such-stream", .invalidParameters, .data, http: 404)
+        case .notJoined: FailureCode("not-joined", .refused, .notPermitted)
+        case .notAllowed: FailureCode("not-allowed", .refused, .notPermitted)
+        case .blocked: FailureCode("blocked", .notTrusted, .notPermitted)
+        case .deviceOfAnother: FailureCode("device-of-another", .refused, .data)
+        case .clockAhead: FailureCode("clock-ahead", .refused, .data)
+        case .deviceNotReady: FailureCode("device-not-ready", .refused, .unavailable)
+        case .hasCircle: FailureCode("has-circle", .inUse, .notPermitted)
+        case .unknownHome: FailureCode("no-such-peer", .invalidParameters, .data, http: 404)
+        case .repeatedHome: FailureCode("repeated-home", .invalidParameters, .data)
+        case .wrongSafetyNumber: FailureCode("wrong-safety-number", .wrongSafetyNumber, .data)
+        case .managerExists: FailureCode("circle-in-use", .inUse, .tryAgain)
+        }
+    }
+
+    package var commandMessage: String {
+        self == .noProfile ? "\(self) with `runar circle profile NAME`" : "\(self)"
+    }
+
+    package var subject: String {
+        switch self {
+        case .malformed(let subject, _), .tooLong(let subject, _, _): subject
+        case .unknownPerson(let id), .notTrusted(let id), .blocked(let id), .unknownThought(let id),
+            .unknownStream(let id), .notJoined(let id):
+            id.text
+        case .deviceNotReady(let device), .deviceOfAnother(let device, _), .clockAhead(let device),
+            .unknownHome(let device), .repeatedHome(let device):
+            device.base64Encoded
+        case .invalidSignature, .noProfile, .ownCard, .notAllowed, .wrongSafetyNumber, .managerExists, .hasCircle: ""
         }
     }
 }

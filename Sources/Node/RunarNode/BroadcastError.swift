@@ -1,3 +1,4 @@
+package import Failures
 public import Identity
 
 /// The outcome of a broadcast that some peers did not confirm.
@@ -17,5 +18,13 @@ extension BroadcastError: CustomStringConvertible {
         let count = self.delivered.count + self.failures.count
         let lines = self.failures.sorted { $0.key < $1.key }.map { "peer \($0.key.short): \($0.value)" }
         return (["\(self.delivered.count) of \(count) peers have the message"] + lines).joined(separator: "\n")
+    }
+}
+
+extension BroadcastError: CodedError {
+    package var failureCode: FailureCode {
+        delivered.isEmpty
+            ? FailureCode("not-delivered", .unknown, .unavailable)
+            : FailureCode("partly-delivered", .unknown, .unavailable)
     }
 }

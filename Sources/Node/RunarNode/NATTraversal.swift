@@ -1,4 +1,5 @@
 internal import Concurrency
+package import Failures
 internal import Identity
 internal import Node
 internal import Platform
@@ -109,6 +110,16 @@ public enum NATTraversalError: Error, Hashable, Sendable, CustomStringConvertibl
         case .badAddress(let text, let why): "\"\(text)\" is no address: \(why)"
         case .noServer: "no STUN server is set: name one in stunServers, as in stun.example.org or 192.0.2.1:3478"
         case .noAnswer(let server, let why): "\(server) did not say where this node is: \(why)"
+        }
+    }
+}
+
+extension NATTraversalError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .noServer: FailureCode("no-stun-server", .unknown, .usage)
+        case .noAnswer: FailureCode("no-answer", .unknown, .unavailable)
+        case .wrongPort, .badAddress: FailureCode("bad-address", .unknown, .usage)
         }
     }
 }

@@ -1,3 +1,4 @@
+package import Failures
 public import Identity
 public import OneTimeKeys
 
@@ -68,6 +69,21 @@ extension SealedMessageError: CustomStringConvertible {
         case .noServiceKey: "this is sealed to a key access service: give its private key, or ask the service"
         case .wrongSafetyNumber:
             "the safety numbers differ: exchange keys again, and do not send anything if they still differ"
+        }
+    }
+}
+
+extension SealedMessageError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .noKeys: FailureCode("no-one-time-keys", .noOneTimeKeys, .noInput)
+        case .notConnected: FailureCode("no-shared-network", .unreachable, .unavailable)
+        case .notReceived: FailureCode("no-listener", .noService, .unavailable)
+        case .exchangeFailed: FailureCode("exchange-failed", .keyExchangeFailed, .tryAgain)
+        case .managerExists: FailureCode("one-time-keys-in-use", .inUse, .tryAgain)
+        case .wrongSafetyNumber: FailureCode("wrong-safety-number", .wrongSafetyNumber, .data)
+        case .noServiceKey: FailureCode("no-service-key", .invalidParameters, .noInput)
+        case .peerHasNoKey: FailureCode("peer-has-no-key", .oneTimeKeyNotFound, .data)
         }
     }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// The directory in which a node keeps everything: vault, database, lock, control socket.
 ///
 /// It belongs to the user alone (0700, its files 0600), which is checked whenever it is opened.
@@ -178,6 +180,16 @@ extension DataDirectoryError: CustomStringConvertible {
             return "a node already runs with \(Terminal.quoted(path)) (\(who)); stop it first or choose another home"
         case .file(let error):
             return error.description
+        }
+    }
+}
+
+extension DataDirectoryError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .inUse: FailureCode("in-use", .inUse, .tryAgain)
+        case .file(let error): error.failureCode
+        case .noPlace, .notAbsolute, .notADirectory, .foreign, .exposed: FailureCode("home", .io, .configuration)
         }
     }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// The system calls through which this package touches files, as a seam: a test can fail each of them, or lose power
 /// after each of them.
 ///
@@ -121,6 +123,16 @@ extension FileError: CustomStringConvertible {
         case SystemErrors.readOnly: "; the disk is mounted read-only"
         case SystemErrors.isLink: "; symbolic links are not followed here, put the file itself in this place"
         default: ""
+        }
+    }
+}
+
+extension FileError: CodedError {
+    package var failureCode: FailureCode {
+        switch code {
+        case SystemErrors.notFound: FailureCode("no-file", .io, .noInput)
+        case SystemErrors.accessDenied: FailureCode("no-access", .io, .notPermitted)
+        default: FailureCode("file", .io, .inputOutput)
         }
     }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why a key could not be stored or read.
 ///
 /// No case carries anything secret.
@@ -82,6 +84,27 @@ extension KeychainError: CustomStringConvertible {
             with: chmod 600 \(FilePath.shellQuoted(path))
             """
         default: "the key storage failed"
+        }
+    }
+}
+
+extension KeychainError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .wrongPassphrase: FailureCode("wrong-passphrase", .wrongSecret, .notPermitted)
+        case .wrongKeyFile: FailureCode("wrong-key-file", .wrongSecret, .notPermitted)
+        case .wrongKindOfSecret: FailureCode("wrong-kind-of-secret", .wrongSecret, .notPermitted)
+        case .denied: FailureCode("denied", .keyDenied, .notPermitted)
+        case .notFound: FailureCode("no-vault", .keychain, .configuration)
+        case .exposed: FailureCode("exposed", .keychain, .configuration)
+        case .alreadyExists: FailureCode("exists", .keychain, .cannotCreate)
+        case .locked: FailureCode("in-use", .inUse, .tryAgain)
+        case .corrupted, .foreign, .newerVersion: FailureCode("bad-vault", .damaged, .data)
+        case .unsuitablePassphrase: FailureCode("unsuitable", .wrongSecret, .data)
+        case .invalidKey, .invalidKeyId: FailureCode("unsuitable", .keychain, .data)
+        case .tooManyKeys: FailureCode("full", .keychain, .cannotCreate)
+        case .unsupported: FailureCode("vault", .unsupported, .inputOutput)
+        case .unableToStore, .unableToRead, .closed: FailureCode("vault", .keychain, .inputOutput)
         }
     }
 }

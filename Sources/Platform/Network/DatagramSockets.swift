@@ -1,4 +1,5 @@
 internal import Concurrency
+package import Failures
 package import Identity
 
 /// UDP sockets for programs that speak something small; one thread reads them all.
@@ -121,6 +122,15 @@ package enum DatagramError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notSent(let place, let code): "cannot send to \(place): \(SystemErrors.text(of: code))"
         case .noDescriptors: "no more file descriptors; raise the limit (ulimit -n) or close something"
         case .noThread(let code): "the system refused a thread: \(SystemErrors.text(of: code))"
+        }
+    }
+}
+
+extension DatagramError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .notBound, .noDescriptors, .noThread: FailureCode("no-socket", .unknown, .unavailable)
+        case .notSent: FailureCode("unreachable", .unknown, .unavailable)
         }
     }
 }

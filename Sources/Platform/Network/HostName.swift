@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why a name stands for no address.
 package struct HostNameError: Error, Hashable, Sendable, CustomStringConvertible {
     package let name: String
@@ -16,4 +18,8 @@ package struct HostNameError: Error, Hashable, Sendable, CustomStringConvertible
 package enum HostName {
     /// The most addresses of a name that are of interest.
     static let addressLimit = 8
+}
+
+extension HostNameError: CodedError {
+    package var failureCode: FailureCode { FailureCode("unknown-host", .unknown, .unavailable) }
 }

@@ -1,3 +1,4 @@
+package import Failures
 internal import Identity
 
 /// Why a request came to nothing.
@@ -54,6 +55,26 @@ extension KademliaError: CustomStringConvertible {
         case .stopped: "the node is stopping"
         case .switchedOff: "this device is set to take no part in its networks' hash tables"
         case .signingFailed: "the device key could not sign the record"
+        }
+    }
+}
+
+extension KademliaError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .timedOut: FailureCode("timed-out", .unknown, .tryAgain)
+        case .isolated: FailureCode("no-member-reachable", .unknown, .unavailable)
+        case .valueTooLarge: FailureCode("too-large", .unknown, .data)
+        case .invalidKey: FailureCode("bad-key", .unknown, .data)
+        case .invalidLifetime: FailureCode("bad-lifetime", .unknown, .usage)
+        case .conflict: FailureCode("conflict", .unknown, .notPermitted, http: 409)
+        case .overQuota: FailureCode("over-quota", .unknown, .notPermitted)
+        case .clockDiffers: FailureCode("clock-differs", .unknown, .configuration)
+        case .notStored: FailureCode("state", .unknown, .inputOutput)
+        case .notAMember: FailureCode("not-a-member", .unknown, .notPermitted)
+        case .tooManyRequests, .stopped: FailureCode("busy", .unknown, .tryAgain)
+        case .switchedOff: FailureCode("switched-off", .unknown, .configuration)
+        case .signingFailed: FailureCode("signing-failed", .unknown, .software)
         }
     }
 }

@@ -1,3 +1,4 @@
+package import Failures
 public import Platform
 
 /// Why the state of a node could not be read or written.
@@ -64,6 +65,19 @@ extension StorageError: CustomStringConvertible {
         case .invalid(let what): "this cannot be stored: \(what)"
         case .failed(let path, let detail):
             "\(Terminal.quoted(path)) could not be used: \(Terminal.escaped(detail, limit: 200))"
+        }
+    }
+}
+
+extension StorageError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .corrupted, .foreign, .lost: FailureCode("bad-state", .storage, .data)
+        case .newerSchema: FailureCode("newer-state", .storage, .data)
+        case .busy: FailureCode("in-use", .storage, .tryAgain)
+        case .exposed: FailureCode("exposed", .storage, .configuration)
+        case .invalid: FailureCode("bad-data", .storage, .data)
+        case .full, .file, .failed: FailureCode("state", .storage, .inputOutput)
         }
     }
 }

@@ -1,3 +1,4 @@
+package import Failures
 public import Identity
 
 /// Why a transport operation did not succeed.
@@ -40,6 +41,17 @@ extension TransportError: CustomStringConvertible {
         case .stopped(let code): "the peer stopped reading the stream (code \(code))"
         case .misuse(let what): "wrong use of a stream: \(what)"
         case .endpointClosed: "the endpoint is closed"
+        }
+    }
+}
+
+extension TransportError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .initializationFailed: FailureCode("no-socket", .network, .unavailable)
+        case .timedOut: FailureCode("timed-out", .network, .tryAgain)
+        case .connectionFailed, .sendFailed, .wrongPeer, .closed, .reset, .stopped, .misuse, .endpointClosed:
+            FailureCode("unreachable", .network, .unavailable)
         }
     }
 }

@@ -110,27 +110,12 @@ extension ConsoleFailure {
             return
         }
         let failure = CommandFailure(error)
-        self.init(Self.status(of: failure), failure.code, failure.message, exitCode: failure.status.rawValue)
-    }
-
-    private static let missing: Set = [
-        "no-such-network", "no-such-peer", "no-network", "no-such-key", "no-key", "no-such-person",
-        "no-such-thought", "no-such-stream", "no-such-conversation",
-    ]
-    private static let late: Set = ["conflict", "too-late"]
-
-    private static func status(of failure: CommandFailure) -> Int {
-        if missing.contains(failure.code) { return 404 }
-        if late.contains(failure.code) { return 409 }
-        switch failure.status {
-        case .success, .software, .inputOutput, .configuration, .interrupted: return 500
-        case .usage: return 400
-        case .data: return 422
-        case .noInput: return 404
-        case .unavailable, .tryAgain: return 503
-        case .cannotCreate: return 409
-        case .notPermitted: return 403
-        }
+        self.init(
+            failure.failureCode.httpStatus,
+            failure.code,
+            failure.message,
+            exitCode: failure.status.rawValue
+        )
     }
 }
 

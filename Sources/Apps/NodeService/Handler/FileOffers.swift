@@ -93,7 +93,7 @@ final class FileOffers: Sendable {
     /// - Throws: ``CommandFailure`` when the sender no longer waits for it.
     func answer(_ number: Int, _ directory: String?) throws(CommandFailure) {
         guard let pendingOffer = state.withLock({ $0.pendingOffers.removeValue(forKey: number) }) else {
-            throw CommandFailure("too-late", .tryAgain, "the sender no longer waits for this answer")
+            throw CommandFailure("too-late", .tryAgain, "the sender no longer waits for this answer", http: 409)
         }
         pendingOffer.answer.fulfil(directory)
     }

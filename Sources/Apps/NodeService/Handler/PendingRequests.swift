@@ -30,7 +30,7 @@ final class PendingRequests<Answer: Sendable>: Sendable {
     /// - Throws: ``CommandFailure`` when the request is no longer pending.
     func answer(_ number: Int, _ answer: Answer) throws(CommandFailure) {
         guard let handler = state.withLock({ $0.pending.removeValue(forKey: number) }) else {
-            throw CommandFailure("too-late", .tryAgain, "\(asker) no longer waits for this answer")
+            throw CommandFailure("too-late", .tryAgain, "\(asker) no longer waits for this answer", http: 409)
         }
         handler(answer)
     }

@@ -15,7 +15,8 @@ extension RequestHandler {
             throw CommandFailure(
                 "no-key",
                 .data,
-                "this device has no root key, so there is nothing to back up: `runar network create` makes it"
+                "this device has no root key, so there is nothing to back up: `runar network create` makes it",
+                http: 404
             )
         }
         let owned = try networkReports().filter { $0.role == "owner" }.compactMap(\.text)

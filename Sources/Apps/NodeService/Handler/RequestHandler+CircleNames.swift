@@ -90,7 +90,8 @@ extension RequestHandler {
                 "no-such-\(kind.code)",
                 .data,
                 "\"\(text)\" is no name, id or beginning of an id (\(fewestCharacters) characters or more) of \(kind.words):"
-                    + " `runar circle list` shows them"
+                    + " `runar circle list` shows them",
+                http: 404
             )
         }
         guard matches.count == 1 else {

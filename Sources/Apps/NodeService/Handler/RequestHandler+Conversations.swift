@@ -57,7 +57,8 @@ extension RequestHandler {
         throw CommandFailure(
             "no-such-thought",
             .data,
-            "\"\(name)\" is no number or id of a thought in this conversation: `runar circle history` shows the numbers"
+            "\"\(name)\" is no number or id of a thought in this conversation: `runar circle history` shows the numbers",
+            http: 404
         )
     }
 

@@ -14,7 +14,8 @@ extension RequestHandler {
             throw CommandFailure(
                 "no-such-key",
                 .usage,
-                "there is no key \"\(name)\": name one of \(Self.keyNames.joined(separator: ", "))"
+                "there is no key \"\(name)\": name one of \(Self.keyNames.joined(separator: ", "))",
+                http: 404
             )
         }
         return try keys.retrieve(id: name)
@@ -25,7 +26,8 @@ extension RequestHandler {
             throw CommandFailure(
                 "no-key",
                 .data,
-                "this device has no \(name) key yet: `runar network create` or `runar backup restore` makes it"
+                "this device has no \(name) key yet: `runar network create` or `runar backup restore` makes it",
+                http: 404
             )
         }
         return try KeyReport(name, secret, isRevealed: isRevealed)

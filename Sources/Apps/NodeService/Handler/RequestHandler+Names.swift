@@ -60,7 +60,8 @@ extension RequestHandler {
         return CommandFailure(
             "no-such-peer",
             .data,
-            "no device \"\(text)\" is known \(place): \(advice)`runar peers --all` lists names and ids"
+            "no device \"\(text)\" is known \(place): \(advice)`runar peers --all` lists names and ids",
+            http: 404
         )
     }
 
@@ -93,7 +94,8 @@ extension RequestHandler {
                 throw CommandFailure(
                     "no-network",
                     .data,
-                    "there is no network here yet: make one with `runar network create NAME`, or join one with `runar join`"
+                    "there is no network here yet: make one with `runar network create NAME`, or join one with `runar join`",
+                    http: 404
                 )
             }
             guard networks.count == 1 else {
@@ -113,7 +115,8 @@ extension RequestHandler {
             throw CommandFailure(
                 "no-such-network",
                 .data,
-                "there is no network \"\(text)\" here: `runar network list` shows them"
+                "there is no network \"\(text)\" here: `runar network list` shows them",
+                http: 404
             )
         }
         guard matches.count == 1 else {

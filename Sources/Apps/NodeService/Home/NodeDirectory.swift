@@ -69,7 +69,7 @@ package final class NodeDirectory: Sendable {
 
     /// Why `path` cannot be looked at, which may belong to another user and hold no node at all.
     static func failure(_ error: FileError, at path: String) -> CommandFailure {
-        guard error.code == SystemErrors.accessDenied else { return CommandFailure(file: error) }
+        guard error.code == SystemErrors.accessDenied else { return CommandFailure(error) }
         let system = SystemFileSystem()
         // The owner of a directory is visible from outside and is the better advice.
         if let owner = try? system.status(of: path, followingLink: true)?.owner,  // otherwise the first error counts

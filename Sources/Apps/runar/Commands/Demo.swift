@@ -26,7 +26,7 @@ struct Demo: AsyncParsableCommand {
             try SystemFileSystem().makeDirectory(folder, mode: 0o700)
         } catch {
             let advice = "name another directory for temporary files with TMPDIR"
-            throw CommandFailure(file: error).adding(advice)
+            throw CommandFailure(error).adding(advice)
         }
         let screen = DemoScreen(isSilent: output.json)
         let stage = try DemoStage(folder: folder, screen: screen)

@@ -1,12 +1,10 @@
 internal import ArgumentParser
 internal import NodeService
-internal import Simulation
 
 extension CommandFailure {
     /// Finds the word and the exit status for whatever a command threw.
     init(ofCommand error: any Error) {
         switch error {
-        case let error as ScenarioError: self.init(scenario: error)
         case is CancellationError: self = .interrupted("interrupted before it was done")
         case let error as ValidationError: self.init("usage", .usage, error.message)
         default: self.init(error)
@@ -15,12 +13,4 @@ extension CommandFailure {
 
     /// The failure with the home of this command in what it advises to run.
     var withHome: CommandFailure { CommandFailure(code, status, HomeHint.repeated(in: message)) }
-
-    private init(scenario error: ScenarioError) {
-        switch error {
-        case .unknown: self.init("no-scenario", .noInput, error.description)
-        case .nodeCount: self.init("bad-node-count", .usage, error.description)
-        default: self.init("bad-scenario", .data, error.description)
-        }
-    }
 }

@@ -160,7 +160,7 @@ extension CommandFailure {
         case .interrupted, .ended: self = .interrupted("the question was interrupted; nothing was done")
         case .tooLong: self.init("bad-answer", .data, "\(error)")
         case .noAgreement: self.init("passphrases-differ", .data, "the two answers differ; nothing was done, try again")
-        case .failed(let error): self.init(file: error)
+        case .failed(let error): self.init(error)
         }
     }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why a join by an invitation failed.
 ///
 /// The inviter reports the reason to a joiner that has the secret, and only ``unknown`` to all others.
@@ -56,5 +58,29 @@ extension JoinFailure: CustomStringConvertible {
         case .underWay: "another join through this inviter is in progress: wait until it ends"
         case .other(let why): "the join failed: \(why)"
         }
+    }
+}
+
+extension JoinFailure: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .unknown: FailureCode("invitation-unknown", .unknown, .data)
+        case .expired: FailureCode("invitation-expired", .unknown, .data)
+        case .used: FailureCode("invitation-used", .unknown, .data)
+        case .burnt: FailureCode("invitation-burnt", .unknown, .data)
+        case .withdrawn: FailureCode("invitation-withdrawn", .unknown, .data)
+        case .own: FailureCode("invitation-own", .unknown, .data)
+        case .declined: FailureCode("join-declined", .unknown, .notPermitted)
+        case .revoked: FailureCode("revoked", .unknown, .notPermitted)
+        case .undecided: FailureCode("join-undecided", .unknown, .tryAgain)
+        case .underWay: FailureCode("join-under-way", .unknown, .tryAgain)
+        case .unreachable: FailureCode("inviter-unreachable", .unknown, .unavailable)
+        case .gone: FailureCode("inviter-gone", .unknown, .unavailable)
+        case .other: FailureCode("join-failed", .unknown, .tryAgain)
+        }
+    }
+
+    package var commandMessage: String {
+        self == .revoked ? "\(self), which `runar keys renew-device` makes" : "\(self)"
     }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why a token does not admit the peer that shows it.
 public enum TokenProblem: Error, Hashable, Sendable {
     /// The bytes are not a token.
@@ -50,4 +52,10 @@ extension AccessToken {
         if networkId != network { return .wrongNetwork }
         return verifySignature(self) ? nil : .badSignature
     }
+}
+
+extension TokenProblem: CodedError {
+    package var failureCode: FailureCode { FailureCode("bad-token", .unknown, .data) }
+
+    package var commandMessage: String { "the token is refused: \(self)" }
 }

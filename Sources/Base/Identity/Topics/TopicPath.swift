@@ -1,3 +1,5 @@
+package import Failures
+
 /// The name of a topic, a service or one of its actions inside a network: `[network:]segment/segment/…`.
 ///
 /// A path with `*`, `>` or `{name}` among its segments is a pattern: `*` and `{name}` stand for exactly one segment,
@@ -184,4 +186,8 @@ extension TopicPathError: CustomStringConvertible {
         case .missingParameter(let name): "the parameter {\(name)} has no value"
         }
     }
+}
+
+extension TopicPathError: CodedError {
+    package var failureCode: FailureCode { FailureCode("bad-topic", .invalidPath, .usage) }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why no symbol can be made.
 public enum QRCodeError: Error, Equatable, Sendable {
     /// There is nothing to say.
@@ -28,5 +30,14 @@ extension ErrorCorrectionLevel {
     public var byteCapacity: Int {
         let width = SegmentMode.indicatorWidth + (SegmentMode.byte.countWidth(in: .largest) ?? 0)
         return (BlockLayout(.largest, self).dataCount * 8 - width) / 8
+    }
+}
+
+extension QRCodeError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .empty: FailureCode("no-text", .unknown, .data)
+        case .tooLong: FailureCode("too-large", .unknown, .data)
+        }
     }
 }

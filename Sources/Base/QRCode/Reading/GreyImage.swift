@@ -1,3 +1,5 @@
+package import Failures
+
 /// An image in shades of grey: one byte a pixel, row by row from the top, 0 for black and 255 for white.
 public struct GreyImage: Sendable, Equatable {
     /// The longest side: more than any camera's frame needs.
@@ -89,4 +91,8 @@ public enum GreyImageError: Error, Equatable, Sendable, CustomStringConvertible 
             "\(count) pixels came where the picture's sides ask for \(expected)"
         }
     }
+}
+
+extension GreyImageError: CodedError {
+    package var failureCode: FailureCode { FailureCode("bad-picture", .unknown, .data) }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// An event that is longer than any may be.
 public struct EventTooLarge: Error, Hashable, Sendable, CustomStringConvertible {
     /// In bytes.
@@ -9,4 +11,8 @@ public struct EventTooLarge: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         "an event has at most \(self.limit) bytes, this one has \(self.found): store it and publish where it is"
     }
+}
+
+extension EventTooLarge: CodedError {
+    package var failureCode: FailureCode { FailureCode("too-large", .tooLarge, .data) }
 }

@@ -1,4 +1,5 @@
 public import Essentials
+public import Failures
 
 /// Why something that a program asked of a node failed: a ``code`` to decide by, a ``message`` to read, and a ``context``.
 public enum RunarError: Error, LocalizedError, Sendable {
@@ -49,6 +50,29 @@ public enum RunarError: Error, LocalizedError, Sendable {
         guard case .failure(_, _, let context) = self else { return "" }
         return context
     }
+}
+
+extension RunarError {
+    /// Any error that this library throws, with a code, a message and a context.
+    public init(_ error: any Error) {
+        switch error {
+        case let error as RunarError: self = error
+        case let error as any CodedError:
+            self = .failure(error.failureCode.number, message: "\(error)", context: error.subject)
+        case is CancellationError: self = .failure(.cancelled, message: "the call was cancelled")
+        case let error as EncodingError: self = .encodingError(error)
+        case let error as DecodingError: self = .decodingError(error)
+        default: self = .failure(.unknown, message: Self.text(of: error))
+        }
+    }
+}
+
+extension RunarError: CodedError {
+    package var failureCode: FailureCode { FailureCode(self.kind.slug, self.kind, self.kind.exitStatus) }
+
+    package var commandMessage: String { self.message + (self.context.isEmpty ? "" : " (\(self.context))") }
+
+    package var subject: String { self.context }
 }
 
 extension RunarError: CustomStringConvertible {

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why a call of the ``RunarKeychain`` was refused; nothing was changed then.
 ///
 /// A refusal of the storage itself is a ``KeychainError``, and a text that cannot be read an ``IdentityError``.
@@ -42,6 +44,22 @@ extension RunarKeychainError: CustomStringConvertible {
         case .notInForce:
             "the certificate has expired, or this device's clock is wrong: check the date, or ask for a new one"
         case .badCertificate(let reason): reason
+        }
+    }
+}
+
+extension RunarKeychainError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .rootKeyExists: FailureCode("exists", .keychain, .cannotCreate)
+        case .noRootKey: FailureCode("no-root-key", .keychain, .notPermitted)
+        case .networkIndexUnknown: FailureCode("index-needed", .keychain, .usage)
+        case .noNetworkKey: FailureCode("not-the-owner", .keychain, .notPermitted)
+        case .notForThisDevice: FailureCode("other-device", .keychain, .data)
+        case .notAskedFor: FailureCode("not-asked", .keychain, .data)
+        case .foreignAuthority: FailureCode("foreign-authority", .keychain, .notPermitted)
+        case .notInForce: FailureCode("not-in-force", .keychain, .data)
+        case .badCertificate: FailureCode("bad-certificate", .keychain, .data)
         }
     }
 }

@@ -1,3 +1,5 @@
+package import Failures
+
 /// Why a scenario cannot be run.
 public enum ScenarioError: Error, Hashable, Sendable {
     /// No scenario of this library has that name; these are there.
@@ -20,6 +22,16 @@ extension ScenarioError: CustomStringConvertible {
         case .invalid(let path, let reason): "the scenario's \(path) \(reason)"
         case .nodeCount(let count, let allowed):
             "\(count) nodes cannot be simulated here: choose \(allowed.lowerBound) to \(allowed.upperBound)"
+        }
+    }
+}
+
+extension ScenarioError: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .unknown: FailureCode("no-scenario", .unknown, .noInput)
+        case .nodeCount: FailureCode("bad-node-count", .unknown, .usage)
+        case .unreadable, .invalid: FailureCode("bad-scenario", .unknown, .data)
         }
     }
 }

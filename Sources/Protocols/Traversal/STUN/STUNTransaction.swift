@@ -1,3 +1,4 @@
+package import Failures
 package import Identity
 
 /// One request to a STUN server, repeated until there is an answer or the patience ends (RFC 8489, section 6.2.1).
@@ -161,6 +162,16 @@ package enum STUNFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .notUnderstood(let types):
             "the answer has parts that are not understood here (\(types.map(String.init).joined(separator: ", ")))"
         case .noAddress: "the answer names no address: this is not a proper STUN server"
+        }
+    }
+}
+
+extension STUNFailure: CodedError {
+    package var failureCode: FailureCode {
+        switch self {
+        case .noAnswer: FailureCode("no-answer", .unknown, .unavailable)
+        case .refused: FailureCode("refused-by-server", .unknown, .unavailable)
+        case .notUnderstood, .noAddress: FailureCode("bad-answer", .unknown, .unavailable)
         }
     }
 }

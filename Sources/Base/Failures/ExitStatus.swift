@@ -24,3 +24,18 @@ package enum ExitStatus: Int32, Codable, Sendable, CaseIterable {
     /// Ended by Control-C or another signal before it was done: 128 and the number of SIGINT, as shells report it.
     case interrupted = 130
 }
+
+extension ExitStatus {
+    /// The status of an HTTP response for a failure with this exit status.
+    package var httpStatus: Int {
+        switch self {
+        case .success, .software, .inputOutput, .configuration, .interrupted: 500
+        case .usage: 400
+        case .data: 422
+        case .noInput: 404
+        case .unavailable, .tryAgain: 503
+        case .cannotCreate: 409
+        case .notPermitted: 403
+        }
+    }
+}

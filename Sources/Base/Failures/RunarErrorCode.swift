@@ -142,3 +142,27 @@ extension RunarErrorCode: CustomStringConvertible {
         Self.all.first { $0.code == self }?.name ?? "\(self.rawValue)"
     }
 }
+
+extension RunarErrorCode {
+    /// The word for scripts: the name in C, in lower case with hyphens.
+    package var slug: String { String(self.description.lowercased().map { $0 == "_" ? "-" : $0 }) }
+
+    /// The exit status of a command that fails with this kind; a program's own number has the status of a mistake.
+    package var exitStatus: ExitStatus {
+        switch self {
+        case .noService, .noAddress, .unreachable, .notRunning: .unavailable
+        case .noAction, .noOneTimeKeys, .noProfile: .noInput
+        case .serviceNotRunning, .deadline, .cancelled, .busy, .timedOut, .interrupted, .inUse, .keyExchangeFailed,
+            .notStored:
+            .tryAgain
+        case .tooLarge, .badPayload, .badToken, .damaged, .oneTimeKeyUsed, .oneTimeKeyNotFound, .notAuthentic,
+            .wrongSafetyNumber, .ownCard, .unknownPerson:
+            .data
+        case .notAMember, .refused, .keyDenied, .wrongSecret, .notTrusted: .notPermitted
+        case .invalidParameters, .invalidPath, .invalidText: .usage
+        case .io, .storage: .inputOutput
+        case .unsupported: .configuration
+        default: .software
+        }
+    }
+}
