@@ -34,6 +34,11 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `no target sees a module that it is separated from`() throws {
+        let findings = try Rules.separationFindings(manifest: manifest) { try SourceTree.sources(below: $0.path) }
+        #expect(findings.isEmpty, "\(findings.listing)")
+    }
+
     @Test func `no declared dependency is unused`() throws {
         // Tests start these as processes of their own instead of importing them.
         let folders = ["Tests/Helpers/", "Examples/", "Benchmarks/"]

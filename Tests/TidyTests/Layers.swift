@@ -58,6 +58,32 @@ enum Layers {
         "NodeCore": ["Node", "Simulation", "RunarNode", "runar"],
     ]
 
+    /// A group of modules, and the modules that none of them may see, either directly or through others.
+    struct Separation {
+        let modules: Set<String>
+        let unseen: Set<String>
+    }
+
+    /// The modules that must not see each other, in addition to the order of the rows.
+    ///
+    /// A row takes effect as soon as the manifest has a target of its names.
+    static let forbidden: [Separation] = [
+        // The exit carries the traffic of people whose identity it must not learn: a program that links neither the
+        // accounts nor the circle cannot connect a blind token to a person.
+        Separation(modules: exit, unseen: people),
+        // A server that knows people must not be able to recognise their tokens or their traffic at the exit.
+        Separation(modules: people, unseen: exit),
+        // The use cases and the model of the apps also run on iOS, which must not link an HTTP server.
+        Separation(modules: ["NodeModel", "AppCore"], unseen: http),
+    ]
+
+    private static let exit: Set = ["Tunnel", "BlindTokens", "Gateway", "TokenIssuer"]
+    private static let people: Set = ["Account", "IdentityServer", "CircleModel", "CircleStore", "Circle"]
+    private static let http: Set = [
+        "Console", "ConsolePages", "CTLSShim", "CGnuTLS", "Hummingbird", "HummingbirdCore", "HTTPTypes",
+        "NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS",
+    ]
+
     /// Modules of the toolchain or the system, which no manifest names.
     static let system: Set<String> = [
         "Foundation", "FoundationEssentials", "Glibc", "Darwin", "Musl", "Dispatch", "Security", "LocalAuthentication",

@@ -39,6 +39,32 @@ internal import Testing
         #expect(found.map(\.rule).contains { $0.contains("may be imported only by") })
     }
 
+    @Test func `a separated module is found in the manifest, in an import and behind other targets`() {
+        let manifest = Manifest(
+            text: """
+                let package = Package(
+                    targets: [
+                        module("Circle", in: "Node", []),
+                        module("Helpers", in: "Base", ["Circle"]),
+                        module("Gateway", in: "Node", ["Helpers", "Circle"]),
+                        module("Tunnel", in: "Node", ["Helpers"]),
+                        module("Account", in: "Node", []),
+                        tests(of: "Account", ["Tunnel"]),
+                    ]
+                )
+                """
+        )
+        let found = Rules.separationFindings(manifest: manifest) { target in
+            target.name == "Account" ? [source("internal import Tunnel")] : []
+        }
+        #expect(
+            found.map(\.rule) == [
+                "forbidden: Gateway sees Circle", "forbidden: Tunnel sees Helpers sees Circle",
+                "forbidden: Account sees Tunnel",
+            ]
+        )
+    }
+
     @Test func `an undeclared import is found`() throws {
         #expect(try findings(importing: "public import struct Concurrency.Locked", in: "Identity").count == 1)
         #expect(try findings(importing: "package import Bytes", in: "Identity").isEmpty)

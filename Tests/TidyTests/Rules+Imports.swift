@@ -66,6 +66,46 @@ extension Rules {
         return target.dependencies.filter { used.isDisjoint(with: modules(of: $0)) }
     }
 
+    /// Returns the targets that see a module from which a row of `forbidden` separates them, each with the path to it.
+    ///
+    /// `sources` returns the sources of a target. Edges are the dependencies in the manifest and the imports.
+    static func separationFindings(
+        manifest: Manifest,
+        forbidden: [Layers.Separation] = Layers.forbidden,
+        sources: (Manifest.Target) throws -> [SourceText]
+    ) rethrows -> [Finding] {
+        var seen: [String: Set<String>] = [:]
+        for target in manifest.targets where !target.isTest {
+            let imported = try sources(target).flatMap(imports(of:)).map(\.module)
+            seen[target.name] = Set(target.dependencies).union(imported)
+        }
+        return forbidden.flatMap { separation in
+            separation.modules.sorted().flatMap { module in
+                paths(from: module, to: separation.unseen, over: seen).map { path in
+                    Finding(path: "Package.swift", line: 1, rule: "forbidden: " + path.joined(separator: " sees "))
+                }
+            }
+        }
+    }
+
+    /// Returns a shortest path from a module to each of `goals` that it reaches.
+    private static func paths(
+        from start: String,
+        to goals: Set<String>,
+        over edges: [String: Set<String>]
+    ) -> [[String]] {
+        var (reached, found): (Set<String>, [[String]]) = ([start], [])
+        var open = [[start]]
+        while !open.isEmpty {
+            let path = open.removeFirst()
+            for next in edges[path[path.count - 1], default: []].sorted() where reached.insert(next).inserted {
+                open.append(path + [next])
+                if goals.contains(next) { found.append(path + [next]) }
+            }
+        }
+        return found
+    }
+
     /// Returns the modules that a declared dependency makes importable.
     private static func modules(of dependency: String) -> Set<String> {
         Layers.modules[dependency] ?? [dependency]
