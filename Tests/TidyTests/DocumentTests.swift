@@ -115,6 +115,17 @@ internal import Testing
         #expect(missing.isEmpty, "\(missing)")
     }
 
+    @Test func `every function that the walks name is in the file or type next to it`() throws {
+        let page = "docs/architecture/walks.md"
+        let shims = try SourceTree.paths(below: "Sources/Transport", suffixes: [".c"])
+            .map { SourceText(path: $0, text: try SourceTree.text(of: $0)) }
+        let declarations = try Declarations(try SourceTree.sources(below: "Sources") + shims)
+        let text = try SourceTree.text(of: page)
+        let findings = Rules.walkFindings(path: page, text: text, declarations: declarations)
+        #expect(findings.isEmpty, "\(findings.listing)")
+        #expect(Rules.quoted(in: [text]).count >= 200)
+    }
+
     @Test func `decisions are numbered without a gap`() {
         let numbers = SourceTree.paths(below: "docs/decisions", suffixes: [".md"])
             .compactMap { $0.split(separator: "/").last.flatMap { Int($0.prefix(4)) } }

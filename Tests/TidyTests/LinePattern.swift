@@ -16,4 +16,12 @@ struct LinePattern {
         let whole = NSRange(line.startIndex..., in: line)
         return expression.firstMatch(in: line, range: whole).flatMap { Range($0.range, in: line) }.map { line[$0] }
     }
+
+    /// Returns the last group of each match in a text of many lines.
+    func lastGroups(in text: String) -> [Substring] {
+        let whole = NSRange(text.startIndex..., in: text)
+        return expression.matches(in: text, range: whole).compactMap { match in
+            Range(match.range(at: expression.numberOfCaptureGroups), in: text).map { text[$0] }
+        }
+    }
 }

@@ -180,6 +180,25 @@ internal import Testing
         #expect(!Rules.isExcerpt("", of: "a()\n") && !Rules.isExcerpt("a(", of: "a()\n"))
     }
 
+    @Test func `a function that a walk names and its file does not declare is found`() throws {
+        let sources = [
+            source("struct A {\n    func open() { close() }\n}", path: "Sources/Base/A.swift"),
+            source("enum Phase {\n    case idle, busy(Int)\n}", path: "Sources/Base/A+Phase.swift"),
+            source("static int f(void) { return g(); }", path: "Sources/Base/c.c"),
+        ]
+        let page = """
+            `A.open()` of an `A` calls `f` in `Sources/Base/c.c`,
+            then `.busy(.idle)` and `A.close`.
+
+            | 1 | `open` in `Sources/Base/A.swift` | `Phase`, and `runar listen` |
+            | 2 | `open` in the same file | `Sources/Base/c.c` has `open` |
+            | 3 | `.full` | `B` |
+            """
+        let found = Rules.walkFindings(path: "w.md", text: page, declarations: try Declarations(sources))
+        let lines = found.map { "\($0.line) \($0.rule.prefix { $0 != " " })" }
+        #expect(lines == ["1 `A.close`", "5 `open`", "5 `open`", "6 `.full`", "6 `B`"])
+    }
+
     @Test func `a path of one machine is found`() throws {
         #expect(try Rules.machinePathFindings(path: "a.md", text: "see /" + "home/me/x").count == 1)
         #expect(try Rules.machinePathFindings(path: "a.md", text: "see https://example.org/" + "home/x").isEmpty)
