@@ -224,4 +224,14 @@ internal import Testing
         let code = "let a = \"\\(whom(no" + "body))\"  // a peer gave " + "up\n"
         #expect(try Rules.englishFindings(path: "Sources/Base/a.swift", text: code).isEmpty)
     }
+
+    @Test(arguments: [
+        ("    /// It begins " + "with what a peer sent.", 1), ("let a = 1  // The peer " + "told it", 1),
+        ("// The wait " + "is over.", 1), ("/// It " + "gives up.", 1), ("// A call is " + "to be made", 1),
+        ("// see https://example.org for " + "what is new", 0), ("let a = \"it says\"", 0),
+        ("/// Whether there is a peer.", 0),
+    ])
+    func `a comment in odd grammar is found`(line: String, count: Int) throws {
+        #expect(try Rules.grammarFindings(path: "a.swift", lines: [line]).count == count)
+    }
 }
