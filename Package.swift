@@ -136,7 +136,7 @@ let package = Package(
         module(
             "Kademlia",
             in: "Protocols",
-            ["Failures", "Bytes", "Identity", algorithms, crypto, collections],
+            ["Failures", "Bytes", "Identity", algorithms, collections],
             settings: computing
         ),
         module("Mailbox", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),

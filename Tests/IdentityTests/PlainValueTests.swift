@@ -28,6 +28,14 @@ import Testing
         for id in ids { #expect(try InstanceId(bytes: id.bytes) == id) }
     }
 
+    @Test func `the SHA-256 of a text has its thirty-two bytes in order`() throws {
+        // The first example of FIPS 180-2, appendix B.
+        let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        let digest = Bytes32(sha256: Array("abc".utf8))
+        #expect(try digest.bytes == Hex.decode(hex))
+        #expect(digest == Bytes32(output: digest.bytes))
+    }
+
     @Test func `a quoted text is bounded and steers nothing`() {
         #expect(PlainText.quoted("Familie Müller 👪") == "\"Familie Müller 👪\"")
         #expect(PlainText.quoted("a\"b\\c") == "\"a\\u{22}b\\u{5c}c\"")

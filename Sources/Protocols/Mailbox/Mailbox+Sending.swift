@@ -12,18 +12,17 @@ extension Mailbox {
     /// Derives the key pair for deposits from the secret of the process.
     static func depositKey(_ configuration: Configuration) -> SealingKeyPair {
         let message = keyLabel.message(configuration.networkId.bytes)
-        return SealingKeyPair(SecretBytes(copying: code(of: message, under: configuration.secret)))
+        return SealingKeyPair(SecretBytes(copying: code(of: message, under: configuration.secret).bytes))
     }
 
-    private static func code(of message: [UInt8], under secret: SecretBytes) -> [UInt8] {
+    private static func code(of message: [UInt8], under secret: SecretBytes) -> Bytes32 {
         let key = unsafe secret.withUnsafeBytes { bytes in unsafe SymmetricKey(data: bytes) }
-        return Array(HMAC<SHA256>.authenticationCode(for: message, using: key))
+        return Bytes32(output: HMAC<SHA256>.authenticationCode(for: message, using: key))
     }
 
     mutating func submit(_ mail: OutgoingMail) {
         let mailbox = mailbox(of: mail.recipient)
-        let code = Self.code(of: Self.drawLabel.message(mailbox.bytes), under: configuration.secret)
-        guard let draw = Bytes32(code) else { preconditionFailure("HMAC-SHA256 has \(code.count) bytes") }
+        let draw = Self.code(of: Self.drawLabel.message(mailbox.bytes), under: configuration.secret)
         outbox.add(mail, mailbox: mailbox, draw: draw)
     }
 
@@ -146,7 +145,7 @@ extension Mailbox {
         writer.write(id.bytes)
         writer.write(request)
         let code = Self.code(of: Self.receiptLabel.message(writer.bytes), under: configuration.secret)
-        return Array(code.prefix(Deposit.receiptByteCount))
+        return Array(code.bytes.prefix(Deposit.receiptByteCount))
     }
 
     /// Ends a mail with its last step.

@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Crypto
 package import Identity
 
 /// The id of one member's mailbox in one network (32 bytes): SHA-256 of a label, the NetworkId and the PeerId.
@@ -15,9 +14,7 @@ package struct MailboxID: Hashable, Comparable, Sendable {
 
     /// The id of the mailbox of `owner` in `network`.
     package init(of owner: PeerId, in network: NetworkId) {
-        let hash = SHA256.hash(data: Self.label.message(network.bytes, owner.bytes))
-        guard let words = Bytes32(Array(hash)) else { preconditionFailure("SHA-256 has 32 bytes") }
-        self.words = words
+        words = Bytes32(sha256: Self.label.message(network.bytes, owner.bytes))
     }
 
     /// Takes 32 bytes; nil for another number.

@@ -97,13 +97,7 @@ public enum KeyDerivation {
 
     private static func keyPair(from root: Ed25519PrivateKey, purpose: StaticString, context: [UInt8]) -> Ed25519KeyPair
     {
-        do {
-            return Ed25519KeyPair(
-                privateKey: try Ed25519PrivateKey(secret(from: root, purpose: purpose, context: context))
-            )
-        } catch {
-            preconditionFailure("HKDF gave another number of bytes than was asked for")
-        }
+        Ed25519KeyPair(privateKey: Ed25519PrivateKey(checked: secret(from: root, purpose: purpose, context: context)))
     }
 
     /// HKDF with the info (length of `purpose` in one byte, `purpose`, `context`).

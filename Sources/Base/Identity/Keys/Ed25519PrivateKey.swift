@@ -45,7 +45,8 @@ public struct Ed25519PrivateKey: Sendable {
         self.init(checked: secret)
     }
 
-    private init(checked secret: SecretBytes) {
+    /// Takes 32 bytes.
+    init(checked secret: SecretBytes) {
         do {
             signer = try unsafe secret.withUnsafeBytes { bytes in
                 try unsafe Curve25519.Signing.PrivateKey(rawRepresentation: bytes)

@@ -36,10 +36,7 @@ public struct Ed25519PublicKey: Sendable {
     }
 
     init(_ verifier: Curve25519.Signing.PublicKey) {
-        guard let words = Bytes32(verifier.rawRepresentation) else {
-            preconditionFailure("a public key of the system's has \(verifier.rawRepresentation.count) bytes")
-        }
-        self.words = words
+        words = Bytes32(output: verifier.rawRepresentation)
         self.verifier = verifier
     }
 
@@ -53,12 +50,7 @@ public struct Ed25519PublicKey: Sendable {
     public var base64Encoded: String { IdentifierText.base64(words) }
 
     /// The SHA-256 of the 32 bytes.
-    package var fingerprint: Bytes32 {
-        guard let digest = Bytes32(Array(SHA256.hash(data: words.bytes))) else {
-            preconditionFailure("SHA-256 gave another number of bytes than 32")
-        }
-        return digest
-    }
+    package var fingerprint: Bytes32 { Bytes32(sha256: words.bytes) }
 
     /// Whether `signature` is this key's over exactly `message`, in canonical form.
     public func isValidSignature(_ signature: some Collection<UInt8>, for message: some Collection<UInt8>) -> Bool {

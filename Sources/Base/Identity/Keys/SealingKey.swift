@@ -76,10 +76,7 @@ package struct SealingKeyPair: Sendable {
         } catch {
             preconditionFailure("\(secret.count) bytes were refused as an X25519 private key")
         }
-        guard let words = Bytes32(privateKey.publicKey.rawRepresentation) else {
-            preconditionFailure("an X25519 public key has another number of bytes than 32")
-        }
-        publicKey = SealingKey(words: words)
+        publicKey = SealingKey(words: Bytes32(output: privateKey.publicKey.rawRepresentation))
     }
 
     /// Opens content sealed to the public half under the same `info`; nil if it was not.

@@ -1,3 +1,6 @@
+internal import Crypto
+package import Essentials
+
 /// Thirty-two bytes kept in four machine words: no heap, and comparing words compares bytes.
 ///
 /// The first byte is the most significant one of `first`, so the synthesised order of the words is the lexicographic
@@ -14,15 +17,20 @@ package struct Bytes32: Hashable, Sendable {
     /// Reads `bytes`, or returns nil when there are not exactly 32.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
-        if let read = bytes.withContiguousStorageIfAvailable({ unsafe Bytes32(contiguous: $0) }) {
+        if let read = bytes.withContiguousStorageIfAvailable({ unsafe Bytes32(UnsafeRawBufferPointer($0)) }) {
             self = read
         } else {
-            self = unsafe Array(bytes).withUnsafeBufferPointer { unsafe Bytes32(contiguous: $0) }
+            self.init(output: Array(bytes))
         }
     }
 
-    private init(contiguous buffer: UnsafeBufferPointer<UInt8>) {
-        let memory = UnsafeRawBufferPointer(buffer)
+    /// The SHA-256 of `bytes`.
+    package init(sha256 bytes: [UInt8]) { self.init(output: SHA256.hash(data: bytes)) }
+
+    /// Takes the output of an algorithm that always has 32 bytes: a hash, an authentication code or a public key.
+    package init(output: some ContiguousBytes) { self = unsafe output.withUnsafeBytes { unsafe Bytes32($0) } }
+
+    private init(_ memory: UnsafeRawBufferPointer) {
         precondition(memory.count == Self.byteCount, "\(memory.count) bytes where 32 were promised")
         first = unsafe UInt64(bigEndian: memory.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
         second = unsafe UInt64(bigEndian: memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self))

@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Crypto
 internal import Identity
 
 /// The peer's pool on its way to us: pulled part by part, verified, and stored.
@@ -91,7 +90,7 @@ struct ShareReceiver: Sendable {
             stage = .pulling(share, bytes: pulled)
             return .pull(next)
         }
-        guard Bytes32(Array(SHA256.hash(data: pulled))) == share.digest,
+        guard Bytes32(sha256: pulled) == share.digest,
             let pool = try? PublicKeyStore(pulled),  // nil: the peer signed an invalid pool
             pool.suite == share.suite, pool.generation == share.generation
         else { return fail() }

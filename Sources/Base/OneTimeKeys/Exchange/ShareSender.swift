@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Crypto
 internal import Identity
 
 /// Our pool on its way to the peer: announced, pulled part by part, and confirmed.
@@ -48,7 +47,7 @@ struct ShareSender: Sendable {
     ) -> KeyExchangeMessage.KeyShare? {
         guard case .generating = stage, pool.generation == generation else { return nil }
         let bytes = pool.encoded
-        guard let digest = Bytes32(Array(SHA256.hash(data: bytes))) else { return nil }
+        let digest = Bytes32(sha256: bytes)
         let signed = KeyExchangeMessage.KeyShare.signedBytes(
             suite: pool.suite,
             generation: generation,

@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Crypto
 public import Essentials
 internal import Identity
 
@@ -17,10 +16,7 @@ public struct PublicID: Hashable, Sendable {
     public init(of id: UUID) { self.init(hash: id.bytes) }
 
     /// The SHA-256 of `bytes`.
-    init(hash bytes: [UInt8]) {
-        guard let words = Bytes32(Array(SHA256.hash(data: bytes))) else { preconditionFailure("SHA-256 has 32 bytes") }
-        self.words = words
-    }
+    init(hash bytes: [UInt8]) { words = Bytes32(sha256: bytes) }
 
     /// Reads 32 bytes.
     ///
@@ -55,7 +51,7 @@ public struct PublicID: Hashable, Sendable {
 extension UUID {
     /// A UUID of version 8 (RFC 9562): the first 16 bytes of SHA-256 of `bytes`, with version and variant.
     init(version8 bytes: [UInt8]) {
-        var hash = Array(SHA256.hash(data: bytes).prefix(16))
+        var hash = Array(Bytes32(sha256: bytes).bytes.prefix(16))
         hash[6] = hash[6] & 0x0F | 0x80
         hash[8] = hash[8] & 0x3F | 0x80
         guard let id = UUID(bytes: hash) else { preconditionFailure("16 bytes make a UUID") }

@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Crypto
 package import Identity
 
 extension Record {
@@ -39,13 +38,6 @@ extension Record {
         /// The writer's token in `network`.
         package func token(in network: NetworkId) throws(IdentityError) -> AccessToken {
             try self.membership.token(of: self.writer, in: network)
-        }
-
-        static func hash(of bytes: [UInt8]) -> Bytes32 {
-            guard let digest = Bytes32(Array(SHA256.hash(data: bytes))) else {
-                preconditionFailure("SHA-256 gave another number of bytes than 32")
-            }
-            return digest
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Crypto
 package import Identity
 
 /// The signed entry of one member under a key: a value, or the mark that the member deleted it (a tombstone).
@@ -19,7 +18,7 @@ package struct Record: Hashable, Sendable {
 
     /// Joins a head with the value that it was signed for, or returns nil when they do not belong together.
     package init?(head: Head, value: [UInt8]) {
-        guard head.valueByteCount == value.count, Head.hash(of: value) == head.valueHash else { return nil }
+        guard head.valueByteCount == value.count, Bytes32(sha256: value) == head.valueHash else { return nil }
         self.head = head
         self.value = value
     }
@@ -53,7 +52,7 @@ package struct Record: Hashable, Sendable {
             expirySeconds: min(expirySeconds, token.expirationSeconds ?? expirySeconds),
             isTombstone: value == nil,
             valueByteCount: bytes.count,
-            valueHash: Head.hash(of: bytes),
+            valueHash: Bytes32(sha256: bytes),
             signature: Self.noSignature
         )
         do {
@@ -80,7 +79,7 @@ package struct Record: Hashable, Sendable {
 
     /// Returns the location of the records under a key: SHA-256 over the label, the network and the key.
     package static func location(of key: [UInt8], in network: NetworkId) -> Bytes32 {
-        Head.hash(of: self.locationLabel.message(network.bytes, key))
+        Bytes32(sha256: self.locationLabel.message(network.bytes, key))
     }
 
     /// The domain label of the hash of a location.
