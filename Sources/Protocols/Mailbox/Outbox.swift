@@ -71,16 +71,18 @@ struct Outbox: Sendable {
     private var recipients: [PeerId: OrderedSet<MailID>] = [:]
     private var queue: Deque<MailID> = []
     private var requests: [UInt32: MailID] = [:]
-    /// The mails under way, which ``Mailbox/Limits/attempts`` bounds.
-    private var underWay: OrderedSet<MailID> = []
+    /// The mails whose bodies are being read; ``Mailbox/Limits/attempts`` bounds these and ``unanswered`` together.
+    private var reading: OrderedSet<MailID> = []
+    /// The mails that were sent and not answered, in the order of their deadlines: every attempt has the same time.
+    private var unanswered: OrderedSet<MailID> = []
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
-    var attemptCount: Int { underWay.count }
+    var attemptCount: Int { reading.count + unanswered.count }
     subscript(id: MailID) -> Entry? { entries[id] }
 
     /// The earliest time at which an attempt fails.
-    var earliestDeadline: Duration? { underWay.lazy.compactMap { entries[$0]?.attempt?.deadline }.min() }
+    var earliestDeadline: Duration? { unanswered.first.flatMap { entries[$0]?.attempt?.deadline } }
 
     mutating func add(_ mail: OutgoingMail, mailbox: MailboxID, draw: Bytes32) {
         guard entries[mail.id] == nil else { return }
@@ -154,13 +156,21 @@ struct Outbox: Sendable {
 
     mutating func begin(_ attempt: Attempt, of id: MailID) {
         guard entries[id] != nil else { return }
-        underWay.append(id)
         entries[id]?.attempt = attempt
         switch attempt {
-        case .reading(.deposit(_, let relay?)): entries[id]?.relays.append(relay)
-        case .depositing(_, _, let request, _, _): requests[request] = id
-        case .reading(.deposit(_, nil)), .reading(.deliver), .delivering: break
+        case .reading(let step):
+            reading.append(id)
+            if case .deposit(_, let relay?) = step { entries[id]?.relays.append(relay) }
+        case .delivering: wait(for: id)
+        case .depositing(_, _, let request, _, _):
+            requests[request] = id
+            wait(for: id)
         }
+    }
+
+    private mutating func wait(for id: MailID) {
+        reading.remove(id)
+        unanswered.append(id)
     }
 
     /// The mail of a deposit that waits for an answer.
@@ -170,7 +180,7 @@ struct Outbox: Sendable {
         guard let attempt = entries[id]?.attempt else { return }
         if case .depositing(_, _, let request, _, _) = attempt { requests[request] = nil }
         entries[id]?.attempt = nil
-        underWay.remove(id)
+        if reading.remove(id) == nil { unanswered.remove(id) }
     }
 
     /// Notes that the body of a mail could not be read; it is tried again at the next retry.
@@ -213,15 +223,14 @@ struct Outbox: Sendable {
 
     /// Fails the attempts whose deadline has passed.
     mutating func expireAttempts(at now: Duration) {
-        for id in Array(underWay) {
-            guard let attempt = entries[id]?.attempt, let deadline = attempt.deadline, deadline <= now else { continue }
-            fail(attempt, of: id)
+        while let deadline = earliestDeadline, deadline <= now, let id = unanswered.first {
+            entries[id]?.attempt.map { fail($0, of: id) }
         }
     }
 
     /// Ends the attempts that depend on a closed connection.
     mutating func memberDown(_ peer: PeerId) {
-        for id in Array(underWay) {
+        for id in Array(unanswered) {
             guard let entry = entries[id], let attempt = entry.attempt else { continue }
             if attempt.uses(peer, recipient: entry.mail.recipient) { fail(attempt, of: id) }
         }
