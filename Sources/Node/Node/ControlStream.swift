@@ -33,15 +33,13 @@ struct ControlStream: Sendable {
     /// - Throws: `TransportError`, ``StreamReader/Failure``; `CancellationError` when cancelled.
     func readFrames(
         _ reader: StreamReader,
-        byteLimit: () -> Int?,
-        onFrame: ([UInt8]) -> Void
+        onFrame: ([UInt8]) -> Int?
     ) async throws {
         var reader = reader
         var limit = Frame.helloByteLimit
         while true {
-            limit = byteLimit() ?? limit
             guard let frame = try await reader.readPrefixed(limit: limit) else { return }
-            onFrame(frame)
+            limit = onFrame(frame) ?? limit
         }
     }
 }

@@ -175,9 +175,7 @@ extension NodeDriver {
         await withDiscardingTaskGroup { group in
             group.addTask { await control.writeFrames(after: header) { self.noteRoom(on: id) } }
             do {
-                try await control.readFrames(reader, byteLimit: { self.frameByteLimit(on: id) }) { frame in
-                    self.apply(.connection(.frameReceived(id, frame)))
-                }
+                try await control.readFrames(reader) { self.handle($0, on: id) }
             } catch {
                 self.configuration.logs[.connections].debug("control stream of connection \(id.number): \(error)")
             }
@@ -186,9 +184,12 @@ extension NodeDriver {
         }
     }
 
-    /// The longest frame that a peer may send now; nil while its connection lingers, for no change.
-    private func frameByteLimit(on id: ConnectionId) -> Int? {
-        self.state.withLock { $0.connections.lingering[id] == nil ? $0.core.frameByteLimit(on: id) : nil }
+    /// Applies a frame and returns the limit in bytes for the next one; nil while the connection lingers, for no change.
+    private func handle(_ frame: [UInt8], on id: ConnectionId) -> Int? {
+        self.state.withLock { state in
+            self.apply(.connection(.frameReceived(id, frame)), to: &state)
+            return state.connections.lingering[id] == nil ? state.core.frameByteLimit(on: id) : nil
+        }
     }
 
     /// Waits until all frames are handled that arrived before the end of a connection: one of them may admit the peer,
