@@ -1,9 +1,6 @@
 internal import Algorithms
 internal import Identity
 internal import Kademlia
-internal import Mailbox
-internal import PubSub
-internal import Services
 
 // MARK: - Frames
 
@@ -353,12 +350,8 @@ extension NodeCore {
             }
             effects.append(.peer(.persist(peer, network, ObservedAddress(of: state.link))))
             effects.append(.peer(.joined(peer, network)))
-            if state.hasTable {
-                self.tell(.memberUp(peer, self.addresses(of: state.link)), of: network, now, &effects)
-            }
-            self.tellEvents(.memberUp(peer), of: network, now, &effects)
-            self.tellServices(.memberUp(peer), of: network, now, &effects)
-            self.tellMailbox(.memberUp(peer), of: network, now, &effects)
+            let addresses = state.hasTable ? self.addresses(of: state.link) : nil
+            self.notify(.memberUp(peer, addresses: addresses), of: network, now, &effects)
         }
         self.sendPendingMessages(to: peer, in: network, now, &effects)
         self.sendRevocationDigest(of: network, on: id, &effects)

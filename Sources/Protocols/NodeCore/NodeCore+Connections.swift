@@ -1,10 +1,8 @@
 internal import Discovery
 internal import Identity
 internal import Kademlia
-internal import Mailbox
 internal import OrderedCollections
 internal import PubSub
-internal import Services
 internal import Traversal
 
 // The connections are established, replaced and closed; their number is bounded.
@@ -203,19 +201,12 @@ extension NodeCore {
         self.memberships[network]?.admitted.remove(peer)
         effects.append(.peer(.persistSeen([peer])))
         effects.append(.peer(.left(peer, network, code)))
-        self.tell(.memberDown(peer), of: network, now, &effects)
-        self.tellEvents(.memberDown(peer), of: network, now, &effects)
-        self.tellServices(.memberDown(peer), of: network, now, &effects)
-        self.tellMailbox(.memberDown(peer), of: network, now, &effects)
-        self.tellReach(.disconnected(peer, network), now, &effects)
+        self.notify(.memberDown(peer), of: network, now, &effects)
     }
 
     mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
         self.tellDiscovery(.stopping, now, &effects)
-        for network in self.memberships.networks {
-            self.tell(.stopping, of: network, now, &effects)
-            self.tellEvents(.stopping, of: network, now, &effects)
-        }
+        for network in self.memberships.networks { self.notify(.stopping, of: network, now, &effects) }
         self.isStopping = true
         for id in self.connections.ids {
             self.close(id, .shutdown, now, &effects)

@@ -1,9 +1,7 @@
 internal import Discovery
 internal import Identity
-internal import Kademlia
 internal import Mailbox
 internal import OrderedCollections
-internal import PubSub
 internal import Services
 
 // The networks that this node belongs to.
@@ -41,9 +39,8 @@ extension NodeCore {
         if self.memberships[network]?.revocations.set.contains(self.configuration.peerId) == true {
             return self.endMembership(network, .revoked, now, &effects)
         }
-        for peer in revoked { self.tellOfRevocation(of: peer, in: network, now, &effects) }
-        self.tell(.tokenChanged(token), of: network, now, &effects)
-        self.tellEvents(.tokenChanged(token), of: network, now, &effects)
+        for peer in revoked { self.notify(.memberRevoked(peer), of: network, now, &effects) }
+        self.notify(.tokenChanged(token), of: network, now, &effects)
         self.expireTokens(of: network, now, &effects)
         self.armExpiry(of: token, now, &effects)
         guard self.memberships[network]?.own.isExpired == false else { return }
@@ -227,19 +224,6 @@ extension NodeCore {
         self.memberships.checkClock(of: network, now, &effects)
     }
 
-    /// Notifies the protocols of a network that a peer was revoked.
-    private mutating func tellOfRevocation(
-        of peer: PeerId,
-        in network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        self.tell(.memberRevoked(peer), of: network, now, &effects)
-        self.tellEvents(.memberRevoked(peer), of: network, now, &effects)
-        self.tellMailbox(.memberRevoked(peer), of: network, now, &effects)
-        self.tellDiscovery(.memberRevoked(peer, network), now, &effects)
-    }
-
     private mutating func cutOff(
         _ peer: PeerId,
         in network: NetworkId,
@@ -250,7 +234,7 @@ extension NodeCore {
             return self.endMembership(network, .revoked, now, &effects)
         }
         self.peers.forget(network, of: peer)
-        self.tellOfRevocation(of: peer, in: network, now, &effects)
+        self.notify(.memberRevoked(peer), of: network, now, &effects)
         self.memberships[network]?.heard[peer] = nil
         for id in self.peers[peer]?.connections ?? [] {
             if case .deciding(network, _) = self.connections[id]?.join { self.decideJoin(on: id, nil, now, &effects) }

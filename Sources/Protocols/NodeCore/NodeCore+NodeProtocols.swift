@@ -1,8 +1,5 @@
 internal import Discovery
 package import Identity
-internal import Kademlia
-internal import Mailbox
-internal import Services
 package import Traversal
 
 // The protocols with one value for the whole node: discovery on the local network, and ways to peers.
@@ -293,9 +290,7 @@ extension NodeCore {
     ) {
         guard let route = self.route(to: peer, in: network) else { return }
         let isSuspect = self.connections[route.connection]?.isSuspect ?? false
-        self.tell(.memberSuspected(peer, isSuspect), of: network, now, &effects)
-        self.tellServices(.memberSuspected(peer, isSuspect), of: network, now, &effects)
-        self.tellMailbox(.memberSuspected(peer, isSuspect), of: network, now, &effects)
+        self.notify(.memberSuspected(peer, isSuspect), of: network, now, &effects)
     }
 
     /// Whether packets on a connection are not acknowledged.

@@ -1,7 +1,6 @@
 internal import Discovery
 package import Identity
 internal import Kademlia
-internal import Mailbox
 internal import OrderedCollections
 internal import Traversal
 
@@ -37,10 +36,7 @@ extension NodeCore {
         for network in networks { self.peers[peer]?.note(network) }
         self.peers.prefer(addresses, of: peer)
         let contact = Contact(peerId: peer, addresses: Array(addresses.prefix(Contact.addressLimit)))
-        for network in networks {
-            self.tell(.contactHeard(contact), of: network, now, &effects)
-            self.tellMailbox(.memberRemembered(peer), of: network, now, &effects)
-        }
+        for network in networks { self.notify(.memberRemembered(contact), of: network, now, &effects) }
     }
 
     // MARK: Reasons

@@ -1,10 +1,4 @@
-internal import Discovery
 internal import Identity
-internal import Kademlia
-internal import Mailbox
-internal import PubSub
-internal import Services
-internal import Traversal
 
 /// A protocol that the node runs, as a value that handles inputs and returns effects.
 protocol HostedProtocol: Sendable {
@@ -12,14 +6,10 @@ protocol HostedProtocol: Sendable {
     associatedtype Effect: Sendable
 
     mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect])
-}
 
-extension Discovery: HostedProtocol {}
-extension Kademlia: HostedProtocol {}
-extension Mailbox: HostedProtocol {}
-extension PubSub: HostedProtocol {}
-extension Reach: HostedProtocol {}
-extension Services: HostedProtocol {}
+    /// Returns the input with which the protocol takes an event, or nil if it ignores the event.
+    static func input(for event: NetworkEvent, in network: NetworkId) -> Input?
+}
 
 /// The values of one protocol, with the inputs that they have not handled yet.
 ///
