@@ -95,6 +95,7 @@ extension Rules {
         "STUNError": "bytes of a server or client of STUN, which are ignored",
         "WireError": "bytes of a peer: the request fails with a ServiceFailure",
         "ServiceFailure": "the failure on the wire: RunarError adds the path of the request",
+        "MalformedColumn": "the database reports a StorageError",
         "JSONProblem": "the reader of the text names the text in its own error",
         "NodeCertificateError": "callers wrap it: RunarKeychainError, TransportError, ConsoleCertificateError",
         "KeyExchangeFailure": "SealedMessageError wraps it",
