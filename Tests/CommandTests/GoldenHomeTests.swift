@@ -10,7 +10,9 @@ internal import Testing
         #expect(fact.answer.isContained(in: found), "\(fact.command): \(fact.answer)\nis now \(output)")
     }
 
-    @Test(arguments: try GoldenHome.all()) func `a home of a release keeps its facts`(golden: GoldenHome) throws {
+    // Two homes that run concurrently find each other, and exchange cards.
+    @Test(.serialized, arguments: try GoldenHome.all())
+    func `a home of a release keeps its facts`(golden: GoldenHome) throws {
         let home = try TemporaryDataDirectory()
         try golden.unpack(to: home.path)
         for fact in golden.facts where fact.node != true { try check(fact, in: home) }
