@@ -24,7 +24,7 @@ struct FailureCodes {
 
     /// Reads the codes of errors, of commands and of the HTTP API, and adds the kinds of the libraries.
     init(_ sources: [(path: String, text: String)]) {
-        for (path, text) in sources {
+        for (path, text) in sources where text.contains("Failure") {
             for text in Self.literal(text) { read(text, at: path) }
         }
         for (name, code) in RunarErrorCode.all {
@@ -113,10 +113,16 @@ extension Rules {
     static func uncodedErrorFindings(_ sources: [SourceText]) -> [Finding] {
         let declaration = /^\s*(?:public|package) (?:indirect )?(?:final )?(?:enum|struct|class) (\w+)\b.*:.*\bError\b/
         let conformance = /\b(?:extension|enum|struct|class) (\w+)\b[^{]*:[^{]*\bCodedError\b/
-        let coded = Set(sources.flatMap { $0.code.compactMap { $0.firstMatch(of: conformance).map { "\($0.1)" } } })
+        let coded = Set(
+            sources.flatMap { source in
+                source.code.filter { $0.contains("CodedError") }
+                    .compactMap { $0.firstMatch(of: conformance).map { "\($0.1)" } }
+            }
+        )
         return sources.flatMap { source in
             source.code.enumerated().compactMap { index, line in
-                guard let name = line.firstMatch(of: declaration).map({ "\($0.1)" }), !coded.contains(name),
+                guard line.contains("Error"), let name = line.firstMatch(of: declaration).map({ "\($0.1)" }),
+                    !coded.contains(name),
                     errorsWithoutCode[name] == nil
                 else { return nil }
                 let rule = "\(name) has no code: make it a CodedError, or give a reason in errorsWithoutCode"
