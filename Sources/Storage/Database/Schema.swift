@@ -73,7 +73,7 @@ package struct DatabaseFormat: Sendable {
 extension Schema {
     /// Brings the tables of this feature to the present version in one transaction.
     ///
-    /// - Throws: the version of the tables if it is newer, with the error that `newer` makes of it.
+    /// - Throws: The error that `newer` makes of a version that is newer than this program's; then nothing was changed.
     func attach(to database: any DatabaseWriter, orThrow newer: (Int) throws -> StorageError) throws {
         try database.migrate { database in
             try database.execute(
