@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why bytes or text could not be read.
 public enum BytesError: Error, Equatable, Sendable {
@@ -24,7 +24,7 @@ public enum BytesError: Error, Equatable, Sendable {
     case tooDeep(limit: Int)
 }
 
-extension BytesError: CustomStringConvertible {
+extension BytesError: CodedError, CustomStringConvertible {
     /// The failure in words.
     public var description: String {
         switch self {
@@ -50,8 +50,6 @@ extension BytesError: CustomStringConvertible {
             "nested more than \(limit) levels deep"
         }
     }
-}
 
-extension BytesError: CodedError {
     package var failureCode: FailureCode { FailureCode("bad-data", .unknown, .data) }
 }

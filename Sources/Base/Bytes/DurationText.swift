@@ -53,7 +53,7 @@ package enum DurationTextError: Error, Hashable, Sendable {
     case tooLong(String)
 }
 
-extension DurationTextError: CustomStringConvertible {
+extension DurationTextError: CodedError, CustomStringConvertible {
     package var description: String {
         switch self {
         case .notADuration(let text):
@@ -61,8 +61,6 @@ extension DurationTextError: CustomStringConvertible {
         case .tooLong(let text): "\"\(text)\" is longer than a hundred years"
         }
     }
-}
 
-extension DurationTextError: CodedError {
     package var failureCode: FailureCode { FailureCode("bad-duration", .unknown, .usage) }
 }

@@ -10,10 +10,7 @@ package protocol CodedError: Error {
     /// The code of the failure.
     var failureCode: FailureCode { get }
 
-    /// The next step with the command `runar`, nil if the description contains it.
-    var commandAdvice: String? { get }
-
-    /// The message of the command and the API: the description with the advice, unless the two need another sentence.
+    /// The message of the command and the API: the description, with the next step by the command `runar`.
     var commandMessage: String { get }
 
     /// The subject for programs: a path, a peer, a person; empty without one.
@@ -21,9 +18,7 @@ package protocol CodedError: Error {
 }
 
 extension CodedError {
-    package var commandAdvice: String? { nil }
-
-    package var commandMessage: String { commandAdvice.map { "\(self); \($0)" } ?? "\(self)" }
+    package var commandMessage: String { "\(self)" }
 
     package var subject: String { "" }
 }

@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why a connection to a peer did not come about.
 public enum ConnectionError: Error, Hashable, Sendable {
@@ -6,7 +6,7 @@ public enum ConnectionError: Error, Hashable, Sendable {
     case invalidData
 }
 
-extension ConnectionError: CustomStringConvertible {
+extension ConnectionError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do.
     public var description: String {
         switch self {
@@ -14,8 +14,6 @@ extension ConnectionError: CustomStringConvertible {
             "the connection data do not fit this network; have the other device show its code again"
         }
     }
-}
 
-extension ConnectionError: CodedError {
     package var failureCode: FailureCode { FailureCode("bad-data", .invalidParameters, .data) }
 }

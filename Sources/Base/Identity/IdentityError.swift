@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why a key, an id or a signed text of one was refused.
 public enum IdentityError: Error, Hashable, Sendable {
@@ -30,7 +30,7 @@ public enum IdentityError: Error, Hashable, Sendable {
     case full(of: String, limit: Int)
 }
 
-extension IdentityError: CustomStringConvertible {
+extension IdentityError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do where something can be done.
     public var description: String {
         switch self {
@@ -62,8 +62,6 @@ extension IdentityError: CustomStringConvertible {
             "\(what) holds at most \(limit) entries"
         }
     }
-}
 
-extension IdentityError: CodedError {
     package var failureCode: FailureCode { FailureCode("bad-data", .invalidParameters, .data) }
 }

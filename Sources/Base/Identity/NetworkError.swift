@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why something with a network did not succeed.
 public enum NetworkError: Error, Hashable, Sendable {
@@ -8,7 +8,7 @@ public enum NetworkError: Error, Hashable, Sendable {
     case invalidToken
 }
 
-extension NetworkError: CustomStringConvertible {
+extension NetworkError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do.
     public var description: String {
         switch self {
@@ -18,9 +18,7 @@ extension NetworkError: CustomStringConvertible {
             "the access token does not admit this device; ask the network's owner for one for this device's peer id"
         }
     }
-}
 
-extension NetworkError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .invalidSignature: FailureCode("bad-data", .invalidParameters, .data)

@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why words are not a recovery phrase.
 public enum RecoveryPhraseError: Error, Hashable, Sendable {
@@ -10,7 +10,7 @@ public enum RecoveryPhraseError: Error, Hashable, Sendable {
     case wrongChecksum
 }
 
-extension RecoveryPhraseError: CustomStringConvertible {
+extension RecoveryPhraseError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to look at.
     public var description: String {
         switch self {
@@ -24,8 +24,6 @@ extension RecoveryPhraseError: CustomStringConvertible {
             "every word is on the list, but one of them is another than the one written down, or two are swapped"
         }
     }
-}
 
-extension RecoveryPhraseError: CodedError {
     package var failureCode: FailureCode { FailureCode("bad-phrase", .unknown, .data) }
 }

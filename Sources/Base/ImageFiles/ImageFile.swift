@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 public import QRCode
 
 /// Decodes image files to grey levels.
@@ -45,7 +45,7 @@ public enum ImageFile {
 }
 
 /// Why a file is no image that can be read.
-public enum ImageFileError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum ImageFileError: Error, CodedError, Equatable, Sendable, CustomStringConvertible {
     /// It is of a kind that is not read on this system; these are.
     case unknownKind(readable: String)
     /// It ends too early or contradicts itself; where.
@@ -65,8 +65,6 @@ public enum ImageFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .image(let error): error.description
         }
     }
-}
 
-extension ImageFileError: CodedError {
     package var failureCode: FailureCode { FailureCode("bad-picture", .unknown, .data) }
 }

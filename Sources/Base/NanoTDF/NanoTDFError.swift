@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why a NanoTDF was refused, or cannot be made.
 public enum NanoTDFError: Error, Hashable, Sendable {
@@ -70,7 +70,7 @@ public enum NanoTDFError: Error, Hashable, Sendable {
     case cryptographyFailed
 }
 
-extension NanoTDFError: CustomStringConvertible {
+extension NanoTDFError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do where something can be done.
     public var description: String {
         switch self {
@@ -104,17 +104,7 @@ extension NanoTDFError: CustomStringConvertible {
             "the system's cryptography refused to work; try again, and report it if it stays"
         }
     }
-}
 
-extension NanoTDFError {
-    /// The error with the offset of its field in a file that the part begins at `offset`.
-    package func moved(by offset: Int) -> NanoTDFError {
-        guard case .malformed(let field, let place, let reason) = self else { return self }
-        return .malformed(field: field, offset: offset + place, reason: reason)
-    }
-}
-
-extension NanoTDFError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .malformed, .unsupportedCurve, .unsupportedPolicy, .otherHeader:
@@ -125,5 +115,13 @@ extension NanoTDFError: CodedError {
             FailureCode("bad-nanotdf", .notAuthentic, .data)
         case .cryptographyFailed: FailureCode("bad-nanotdf", .unknown, .data)
         }
+    }
+}
+
+extension NanoTDFError {
+    /// The error with the offset of its field in a file that the part begins at `offset`.
+    package func moved(by offset: Int) -> NanoTDFError {
+        guard case .malformed(let field, let place, let reason) = self else { return self }
+        return .malformed(field: field, offset: offset + place, reason: reason)
     }
 }

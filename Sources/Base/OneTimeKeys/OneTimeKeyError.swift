@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// The reasons for which one-time keys could not be used.
 public enum OneTimeKeyError: Error, Hashable, Sendable {
@@ -24,7 +24,7 @@ public enum OneTimeKeyError: Error, Hashable, Sendable {
     case cryptographyFailed
 }
 
-extension OneTimeKeyError: CustomStringConvertible {
+extension OneTimeKeyError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do where something can be done.
     public var description: String {
         switch self {
@@ -50,9 +50,7 @@ extension OneTimeKeyError: CustomStringConvertible {
             "the system's cryptography refused to work; try again, and report it if it stays"
         }
     }
-}
 
-extension OneTimeKeyError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .malformed: FailureCode("one-time-keys", .decoding, .data)

@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 public import Identity
 
 /// The reasons why something in a circle failed.
@@ -45,7 +45,7 @@ public enum CircleError: Error, Hashable, Sendable {
     case managerExists
 }
 
-extension CircleError: CustomStringConvertible {
+extension CircleError: CodedError, CustomStringConvertible {
     /// The failure and the next step, for people.
     public var description: String {
         switch self {
@@ -76,9 +76,7 @@ extension CircleError: CustomStringConvertible {
         case .managerExists: "the node has a circle already; use that one, or release it first"
         }
     }
-}
 
-extension CircleError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .malformed: FailureCode("bad-card", .invalidParameters, .data)

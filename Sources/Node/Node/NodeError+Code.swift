@@ -40,10 +40,10 @@ extension NodeError: CodedError {
 
     package var commandMessage: String {
         if case .networkIndexNeeded(let next) = self { return Self.indexNeeded(next) }
-        return commandAdvice.map { "\(self); \($0)" } ?? "\(self)"
+        return advice.map { "\(self); \($0)" } ?? "\(self)"
     }
 
-    package var commandAdvice: String? {
+    private var advice: String? {
         switch self {
         case .noAddress:
             "`runar network address` prints it there, `runar connect` takes it here; on the same local network it is"

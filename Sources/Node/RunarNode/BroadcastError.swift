@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 public import Identity
 
 /// The outcome of a broadcast that some peers did not confirm.
@@ -12,18 +12,16 @@ public struct BroadcastError: Error {
     public let failures: [PeerId: any Error]
 }
 
-extension BroadcastError: CustomStringConvertible {
+extension BroadcastError: CodedError, CustomStringConvertible {
     /// The number of peers that have the message, and the failures, a line each.
     public var description: String {
         let count = self.delivered.count + self.failures.count
         let lines = self.failures.sorted { $0.key < $1.key }.map { "peer \($0.key.short): \($0.value)" }
         return (["\(self.delivered.count) of \(count) peers have the message"] + lines).joined(separator: "\n")
     }
-}
 
-extension BroadcastError: CodedError {
     package var failureCode: FailureCode {
-        delivered.isEmpty
+        self.delivered.isEmpty
             ? FailureCode("not-delivered", .unknown, .unavailable)
             : FailureCode("partly-delivered", .unknown, .unavailable)
     }

@@ -1,5 +1,5 @@
 internal import Concurrency
-package import Failures
+public import Failures
 internal import Identity
 internal import Node
 internal import Platform
@@ -93,7 +93,7 @@ public struct NATTraversal: Sendable {
 }
 
 /// Why nothing is known of the way through a NAT.
-public enum NATTraversalError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum NATTraversalError: Error, CodedError, Hashable, Sendable, CustomStringConvertible {
     /// The port is not the one that this node listens on.
     case wrongPort(UInt16, own: UInt16)
     /// The text contains no usable address; with the reason.
@@ -112,9 +112,7 @@ public enum NATTraversalError: Error, Hashable, Sendable, CustomStringConvertibl
         case .noAnswer(let server, let why): "\(server) did not say where this node is: \(why)"
         }
     }
-}
 
-extension NATTraversalError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .noServer: FailureCode("no-stun-server", .unknown, .usage)

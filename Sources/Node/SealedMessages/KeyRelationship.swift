@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 public import Identity
 public import OneTimeKeys
 
@@ -55,7 +55,7 @@ public enum SealedMessageError: Error, Hashable, Sendable {
     case noServiceKey
 }
 
-extension SealedMessageError: CustomStringConvertible {
+extension SealedMessageError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do.
     public var description: String {
         switch self {
@@ -71,9 +71,7 @@ extension SealedMessageError: CustomStringConvertible {
             "the safety numbers differ: exchange keys again, and do not send anything if they still differ"
         }
     }
-}
 
-extension SealedMessageError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .noKeys: FailureCode("no-one-time-keys", .noOneTimeKeys, .noInput)

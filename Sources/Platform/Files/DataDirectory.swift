@@ -157,7 +157,7 @@ package enum DataDirectoryError: Error, Hashable, Sendable {
     static let rootUser: UInt32 = 0
 }
 
-extension DataDirectoryError: CustomStringConvertible {
+extension DataDirectoryError: CodedError, CustomStringConvertible {
     package var description: String {
         switch self {
         case .noPlace:
@@ -182,9 +182,7 @@ extension DataDirectoryError: CustomStringConvertible {
             return error.description
         }
     }
-}
 
-extension DataDirectoryError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .inUse: FailureCode("in-use", .inUse, .tryAgain)

@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// The system calls through which this package touches files, as a seam: a test can fail each of them, or lose power
 /// after each of them.
@@ -109,7 +109,7 @@ public struct FileError: Error, Hashable, Sendable {
     }
 }
 
-extension FileError: CustomStringConvertible {
+extension FileError: CodedError, CustomStringConvertible {
     /// The failure in words.
     public var description: String {
         "cannot \(operation) \(Terminal.quoted(path)): \(SystemErrors.text(of: code))\(advice)"
@@ -125,9 +125,7 @@ extension FileError: CustomStringConvertible {
         default: ""
         }
     }
-}
 
-extension FileError: CodedError {
     package var failureCode: FailureCode {
         switch code {
         case SystemErrors.notFound: FailureCode("no-file", .io, .noInput)

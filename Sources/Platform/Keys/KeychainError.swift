@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why a key could not be stored or read.
 ///
@@ -44,7 +44,7 @@ public enum KeychainError: Error, Hashable, Sendable {
     case closed
 }
 
-extension KeychainError: CustomStringConvertible {
+extension KeychainError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do about it.
     public var description: String {
         switch self {
@@ -86,9 +86,7 @@ extension KeychainError: CustomStringConvertible {
         default: "the key storage failed"
         }
     }
-}
 
-extension KeychainError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .wrongPassphrase: FailureCode("wrong-passphrase", .wrongSecret, .notPermitted)

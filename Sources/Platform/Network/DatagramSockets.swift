@@ -104,7 +104,7 @@ package final class DatagramSockets: Sendable {
 }
 
 /// Why UDP does not work.
-package enum DatagramError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum DatagramError: CodedError, Hashable, Sendable, CustomStringConvertible {
     /// No socket could be bound there, with the system's error number.
     case notBound(SocketAddress, Int32)
     /// A datagram could not be sent there, with the system's error number.
@@ -124,9 +124,7 @@ package enum DatagramError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noThread(let code): "the system refused a thread: \(SystemErrors.text(of: code))"
         }
     }
-}
 
-extension DatagramError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .notBound, .noDescriptors, .noThread: FailureCode("no-socket", .unknown, .unavailable)

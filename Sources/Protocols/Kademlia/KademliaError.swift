@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 internal import Identity
 
 /// Why a request came to nothing.
@@ -33,7 +33,7 @@ public enum KademliaError: Error, Hashable, Sendable {
     case signingFailed
 }
 
-extension KademliaError: CustomStringConvertible {
+extension KademliaError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do.
     public var description: String {
         switch self {
@@ -57,9 +57,7 @@ extension KademliaError: CustomStringConvertible {
         case .signingFailed: "the device key could not sign the record"
         }
     }
-}
 
-extension KademliaError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .timedOut: FailureCode("timed-out", .unknown, .tryAgain)

@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 public import Platform
 
 /// Why the state of a node could not be read or written.
@@ -25,7 +25,7 @@ public enum StorageError: Error, Hashable, Sendable {
     case failed(path: String, detail: String)
 }
 
-extension StorageError: CustomStringConvertible {
+extension StorageError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do about it.
     public var description: String {
         switch self {
@@ -67,9 +67,7 @@ extension StorageError: CustomStringConvertible {
             "\(Terminal.quoted(path)) could not be used: \(Terminal.escaped(detail, limit: 200))"
         }
     }
-}
 
-extension StorageError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .corrupted, .foreign, .lost: FailureCode("bad-state", .storage, .data)

@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 public import Identity
 
 /// Why a transport operation did not succeed.
@@ -25,7 +25,7 @@ public enum TransportError: Error, Hashable, Sendable {
     case endpointClosed
 }
 
-extension TransportError: CustomStringConvertible {
+extension TransportError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do where something can be done.
     public var description: String {
         switch self {
@@ -43,9 +43,7 @@ extension TransportError: CustomStringConvertible {
         case .endpointClosed: "the endpoint is closed"
         }
     }
-}
 
-extension TransportError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .initializationFailed: FailureCode("no-socket", .network, .unavailable)

@@ -110,12 +110,8 @@ extension ConsoleFailure {
             return
         }
         let failure = CommandFailure(error)
-        self.init(
-            failure.failureCode.httpStatus,
-            failure.code,
-            failure.message,
-            exitCode: failure.status.rawValue
-        )
+        let status = failure.failureCode.httpStatus
+        self.init(status, failure.code, failure.message, exitCode: failure.status.rawValue)
     }
 }
 

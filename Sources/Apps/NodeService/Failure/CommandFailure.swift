@@ -4,7 +4,7 @@ internal import Kademlia
 internal import Platform
 
 /// Why a command did not do what was asked: a word for scripts, a sentence for people, and the exit status.
-package struct CommandFailure: Error, Hashable, Sendable {
+package struct CommandFailure: CodedError, Hashable, Sendable {
     /// A stable word for scripts, such as `wrong-passphrase`.
     package let code: String
     /// The problem and the next step.
@@ -21,6 +21,8 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.http = http == status.httpStatus ? nil : http
     }
 
+    package var failureCode: FailureCode { FailureCode(code, .unknown, status, http: http) }
+
     /// The code of a wrong passphrase.
     package static let wrongPassphrase = KeychainError.wrongPassphrase(path: "").failureCode.slug
 
@@ -33,10 +35,6 @@ package struct CommandFailure: Error, Hashable, Sendable {
     package func adding(_ advice: String) -> CommandFailure {
         CommandFailure(code, status, "\(message); \(advice)", http: http)
     }
-}
-
-extension CommandFailure: CodedError {
-    package var failureCode: FailureCode { FailureCode(code, .unknown, status, http: http) }
 }
 
 extension CommandFailure {

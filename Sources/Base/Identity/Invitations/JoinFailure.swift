@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why a join by an invitation failed.
 ///
@@ -32,7 +32,7 @@ public enum JoinFailure: Error, Hashable, Sendable {
     case other(String)
 }
 
-extension JoinFailure: CustomStringConvertible {
+extension JoinFailure: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do.
     public var description: String {
         switch self {
@@ -59,9 +59,7 @@ extension JoinFailure: CustomStringConvertible {
         case .other(let why): "the join failed: \(why)"
         }
     }
-}
 
-extension JoinFailure: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .unknown: FailureCode("invitation-unknown", .unknown, .data)

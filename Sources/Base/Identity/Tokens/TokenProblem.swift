@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why a token does not admit the peer that shows it.
 public enum TokenProblem: Error, Hashable, Sendable {
@@ -18,7 +18,7 @@ public enum TokenProblem: Error, Hashable, Sendable {
     case badSignature
 }
 
-extension TokenProblem: CustomStringConvertible {
+extension TokenProblem: CodedError, CustomStringConvertible {
     /// The problem in words, with the next step.
     public var description: String {
         switch self {
@@ -32,6 +32,10 @@ extension TokenProblem: CustomStringConvertible {
         case .badSignature: "the access token was not signed by its network: it was changed or is a forgery"
         }
     }
+
+    package var failureCode: FailureCode { FailureCode("bad-token", .unknown, .data) }
+
+    package var commandMessage: String { "the token is refused: \(self)" }
 }
 
 extension AccessToken {
@@ -52,10 +56,4 @@ extension AccessToken {
         if networkId != network { return .wrongNetwork }
         return verifySignature(self) ? nil : .badSignature
     }
-}
-
-extension TokenProblem: CodedError {
-    package var failureCode: FailureCode { FailureCode("bad-token", .unknown, .data) }
-
-    package var commandMessage: String { "the token is refused: \(self)" }
 }

@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// The name of a topic, a service or one of its actions inside a network: `[network:]segment/segment/…`.
 ///
@@ -177,7 +177,7 @@ public enum TopicPathError: Error, Hashable, Sendable {
     case missingParameter(String)
 }
 
-extension TopicPathError: CustomStringConvertible {
+extension TopicPathError: CodedError, CustomStringConvertible {
     /// The rule that the text breaks.
     public var description: String {
         switch self {
@@ -186,8 +186,6 @@ extension TopicPathError: CustomStringConvertible {
         case .missingParameter(let name): "the parameter {\(name)} has no value"
         }
     }
-}
 
-extension TopicPathError: CodedError {
     package var failureCode: FailureCode { FailureCode("bad-topic", .invalidPath, .usage) }
 }

@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why no symbol can be made.
 public enum QRCodeError: Error, Equatable, Sendable {
@@ -8,7 +8,7 @@ public enum QRCodeError: Error, Equatable, Sendable {
     case tooLong(byteCount: Int, level: ErrorCorrectionLevel, fitting: ErrorCorrectionLevel?)
 }
 
-extension QRCodeError: CustomStringConvertible {
+extension QRCodeError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do.
     public var description: String {
         switch self {
@@ -23,6 +23,13 @@ extension QRCodeError: CustomStringConvertible {
             return held + digits + "; level \(fitting.rawValue.uppercased()) would hold them"
         }
     }
+
+    package var failureCode: FailureCode {
+        switch self {
+        case .empty: FailureCode("no-text", .unknown, .data)
+        case .tooLong: FailureCode("too-large", .unknown, .data)
+        }
+    }
 }
 
 extension ErrorCorrectionLevel {
@@ -30,14 +37,5 @@ extension ErrorCorrectionLevel {
     public var byteCapacity: Int {
         let width = SegmentMode.indicatorWidth + (SegmentMode.byte.countWidth(in: .largest) ?? 0)
         return (BlockLayout(.largest, self).dataCount * 8 - width) / 8
-    }
-}
-
-extension QRCodeError: CodedError {
-    package var failureCode: FailureCode {
-        switch self {
-        case .empty: FailureCode("no-text", .unknown, .data)
-        case .tooLong: FailureCode("too-large", .unknown, .data)
-        }
     }
 }

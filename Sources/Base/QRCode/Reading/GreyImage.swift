@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// An image in shades of grey: one byte a pixel, row by row from the top, 0 for black and 255 for white.
 public struct GreyImage: Sendable, Equatable {
@@ -76,7 +76,7 @@ public struct GreyImage: Sendable, Equatable {
 }
 
 /// Why pixels are no image.
-public enum GreyImageError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum GreyImageError: Error, CodedError, Equatable, Sendable, CustomStringConvertible {
     /// A side is shorter than 1 or longer than `GreyImage.longestSide` pixels.
     case size(width: Int, height: Int)
     /// The number of pixels differs from width times height.
@@ -91,8 +91,6 @@ public enum GreyImageError: Error, Equatable, Sendable, CustomStringConvertible 
             "\(count) pixels came where the picture's sides ask for \(expected)"
         }
     }
-}
 
-extension GreyImageError: CodedError {
     package var failureCode: FailureCode { FailureCode("bad-picture", .unknown, .data) }
 }

@@ -1,7 +1,7 @@
-package import Failures
+public import Failures
 
 /// An event that is longer than any may be.
-public struct EventTooLarge: Error, Hashable, Sendable, CustomStringConvertible {
+public struct EventTooLarge: Error, CodedError, Hashable, Sendable, CustomStringConvertible {
     /// In bytes.
     public let limit: Int
     /// In bytes.
@@ -11,8 +11,6 @@ public struct EventTooLarge: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         "an event has at most \(self.limit) bytes, this one has \(self.found): store it and publish where it is"
     }
-}
 
-extension EventTooLarge: CodedError {
     package var failureCode: FailureCode { FailureCode("too-large", .tooLarge, .data) }
 }

@@ -52,7 +52,7 @@ public enum RunarError: Error, LocalizedError, Sendable {
     }
 }
 
-extension RunarError {
+extension RunarError: CodedError {
     /// Any error that this library throws, with a code, a message and a context.
     public init(_ error: any Error) {
         switch error {
@@ -65,9 +65,7 @@ extension RunarError {
         default: self = .failure(.unknown, message: Self.text(of: error))
         }
     }
-}
 
-extension RunarError: CodedError {
     package var failureCode: FailureCode { FailureCode(self.kind.slug, self.kind, self.kind.exitStatus) }
 
     package var commandMessage: String { self.message + (self.context.isEmpty ? "" : " (\(self.context))") }

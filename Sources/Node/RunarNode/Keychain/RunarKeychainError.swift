@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why a call of the ``RunarKeychain`` was refused; nothing was changed then.
 ///
@@ -25,7 +25,7 @@ public enum RunarKeychainError: Error, Hashable, Sendable {
     case badCertificate(String)
 }
 
-extension RunarKeychainError: CustomStringConvertible {
+extension RunarKeychainError: CodedError, CustomStringConvertible {
     /// The failure in words, with what to do.
     public var description: String {
         switch self {
@@ -46,9 +46,7 @@ extension RunarKeychainError: CustomStringConvertible {
         case .badCertificate(let reason): reason
         }
     }
-}
 
-extension RunarKeychainError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .rootKeyExists: FailureCode("exists", .keychain, .cannotCreate)

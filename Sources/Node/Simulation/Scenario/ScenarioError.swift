@@ -1,4 +1,4 @@
-package import Failures
+public import Failures
 
 /// Why a scenario cannot be run.
 public enum ScenarioError: Error, Hashable, Sendable {
@@ -12,7 +12,7 @@ public enum ScenarioError: Error, Hashable, Sendable {
     case nodeCount(Int, allowed: ClosedRange<Int>)
 }
 
-extension ScenarioError: CustomStringConvertible {
+extension ScenarioError: CodedError, CustomStringConvertible {
     /// The problem and its remedy.
     public var description: String {
         switch self {
@@ -24,9 +24,7 @@ extension ScenarioError: CustomStringConvertible {
             "\(count) nodes cannot be simulated here: choose \(allowed.lowerBound) to \(allowed.upperBound)"
         }
     }
-}
 
-extension ScenarioError: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .unknown: FailureCode("no-scenario", .unknown, .noInput)

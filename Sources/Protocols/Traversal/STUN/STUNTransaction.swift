@@ -145,7 +145,7 @@ package struct STUNAnswer: Hashable, Sendable {
 }
 
 /// Why there is no answer of a STUN server.
-package enum STUNFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package enum STUNFailure: CodedError, Hashable, Sendable, CustomStringConvertible {
     /// No response arrived.
     case noAnswer
     /// The server refused.
@@ -164,9 +164,7 @@ package enum STUNFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .noAddress: "the answer names no address: this is not a proper STUN server"
         }
     }
-}
 
-extension STUNFailure: CodedError {
     package var failureCode: FailureCode {
         switch self {
         case .noAnswer: FailureCode("no-answer", .unknown, .unavailable)
