@@ -129,6 +129,7 @@ let package = Package(
             ["Essentials", "Failures", "Bytes", "Identity", "NanoTDF", algorithms, crypto],
             settings: computing
         ),
+        module("CircleModel", in: "Base", ["Essentials", "Failures", "Bytes", "Identity", "OneTimeKeys", crypto]),
         module("Certificates", in: "Base", ["Essentials", "Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
@@ -235,7 +236,8 @@ let package = Package(
             "Circle",
             in: "Node",
             [
-                "Essentials", "Failures", "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF", "OneTimeKeys",
+                "Essentials", "Failures", "CircleModel", "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF",
+                "OneTimeKeys",
                 "CircleStore", "Bytes", "Identity", "Concurrency", logging, crypto,
             ]
         ),

@@ -110,6 +110,6 @@ modules NanoTDF $(exports Sources/Base/NanoTDF)
 modules OneTimeKeys
 # shellcheck disable=SC2046  # several modules are several words
 modules SealedMessages $(exports Sources/Node/SealedMessages)
-modules Circle
+modules Circle CircleModel
 headers RunarC Sources/Apps/CRunar/include/runar.h Sources/Apps/CRunar/include/runar_sealed.h \
     Sources/Apps/CRunar/include/runar_circle.h

@@ -8,6 +8,7 @@ enum Layers {
         ["Bytes", "Concurrency", "CTurboJPEG", "CZlib"],
         ["Identity", "NanoTDF", "QRCode"],
         ["Certificates", "OneTimeKeys", "ImageFiles"],
+        ["CircleModel"],
         // Protocols: values. They never see each other; NodeCore composes them.
         ["Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal"],
         ["NodeCore"],

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CircleModel
 package import Identity
 
 /// The body of a mail of a circle: a sealed letter and the content that belongs to it, padded and sealed once more to the

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CircleModel
 package import Identity
 
 /// The plaintext of a one-time sealed message between two devices of a circle (`docs/spec/circle.md`, section 5).

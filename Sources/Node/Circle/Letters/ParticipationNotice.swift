@@ -1,3 +1,5 @@
+internal import CircleModel
+
 /// A letter about the part that a person takes in a stream, in deterministic CBOR.
 struct ParticipationNotice: Hashable, Sendable {
     private static let subject = "a notice of participation"

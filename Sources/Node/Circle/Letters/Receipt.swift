@@ -1,3 +1,5 @@
+internal import CircleModel
+
 /// The recipient's word on thoughts that it received, in deterministic CBOR.
 struct Receipt: Hashable, Sendable {
     /// The progress that a receipt reports.

@@ -1,3 +1,4 @@
+internal import CircleModel
 internal import Crypto
 internal import Essentials
 internal import Identity

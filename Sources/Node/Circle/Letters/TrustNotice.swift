@@ -1,3 +1,5 @@
+internal import CircleModel
+
 /// A letter to another device of the same person about the person's trust in another one, in deterministic CBOR.
 struct TrustNotice: Hashable, Sendable {
     private static let subject = "a notice of trust"

@@ -1,3 +1,4 @@
+internal import CircleModel
 internal import Concurrency
 internal import Identity
 internal import RunarNode

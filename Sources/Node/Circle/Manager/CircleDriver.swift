@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CircleModel
 internal import CircleStore
 internal import Concurrency
 internal import Essentials

@@ -1,3 +1,4 @@
+public import CircleModel
 internal import Concurrency
 public import Identity
 internal import Node

@@ -1,4 +1,5 @@
 package import Bytes
+package import CircleModel
 internal import CircleStore
 internal import Crypto
 internal import Essentials

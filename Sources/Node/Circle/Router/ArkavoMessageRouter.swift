@@ -1,3 +1,4 @@
+internal import CircleModel
 public import Identity
 public import NanoTDF
 public import OneTimeKeys

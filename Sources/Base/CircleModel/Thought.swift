@@ -12,6 +12,13 @@ public struct Thought: Hashable, Sendable, Identifiable {
     /// The delivery to each device of the recipients; empty for a thought of another person.
     public let deliveries: [Delivery]
 
+    package init(id: UUID, number: UInt64, model: ThoughtServiceModel, deliveries: [Delivery]) {
+        self.id = id
+        self.number = number
+        self.model = model
+        self.deliveries = deliveries
+    }
+
     /// The id that other people see.
     public var publicID: PublicID { model.publicID }
 
@@ -27,6 +34,12 @@ public struct Delivery: Hashable, Sendable {
     public let state: DeliveryState
     /// The number of members that hold the sealed thought, at most.
     public let holders: Int
+
+    package init(device: PeerId, state: DeliveryState, holders: Int) {
+        self.device = device
+        self.state = state
+        self.holders = holders
+    }
 }
 
 /// The progress of a delivery, in the order of its steps.

@@ -35,6 +35,20 @@ public struct Account: Hashable, Sendable {
     public let homes: [PeerId]
     /// The streams that the person made or was invited to, in the order of their names; without conversations.
     public let streams: [Stream]
+
+    package init(
+        identityAssuranceLevel: IdentityAssuranceLevel,
+        ageVerificationStatus: AgeVerificationStatus,
+        profile: Profile?,
+        homes: [PeerId],
+        streams: [Stream]
+    ) {
+        self.identityAssuranceLevel = identityAssuranceLevel
+        self.ageVerificationStatus = ageVerificationStatus
+        self.profile = profile
+        self.homes = homes
+        self.streams = streams
+    }
 }
 
 /// A person blocked and reported by this device's person.
@@ -47,4 +61,11 @@ public struct BlockedProfile: Hashable, Sendable, Identifiable {
     public let reportTimestamp: Date
     /// The severity of each reason, 1 to 5.
     public let reportReasons: [String: Int]
+
+    package init(id: UUID, blockedPublicID: PublicID, reportTimestamp: Date, reportReasons: [String: Int]) {
+        self.id = id
+        self.blockedPublicID = blockedPublicID
+        self.reportTimestamp = reportTimestamp
+        self.reportReasons = reportReasons
+    }
 }

@@ -8,7 +8,7 @@ public struct ThoughtServiceModel: Hashable, Sendable {
     /// The most bytes of a content type and of a file name.
     public static let nameByteLimit = 255
     /// The bytes of a salt.
-    static let saltByteCount = 16
+    package static let saltByteCount = 16
     private static let byteLimit = contentByteLimit + 2_048
     private static let label = DomainLabel("runar/thought/v1")
     private static let subject = "a thought"
@@ -43,7 +43,7 @@ public struct ThoughtServiceModel: Hashable, Sendable {
     public let contentType: String?
     /// The name of the file of the content.
     public let fileName: String?
-    let salt: [UInt8]
+    package let salt: [UInt8]
     /// The encoding.
     public let bytes: [UInt8]
 
@@ -71,7 +71,7 @@ public struct ThoughtServiceModel: Hashable, Sendable {
         )
     }
 
-    init(
+    package init(
         creatorPublicID: PublicID,
         streamPublicID: PublicID,
         mediaType: MediaType,
@@ -105,7 +105,7 @@ public struct ThoughtServiceModel: Hashable, Sendable {
     }
 
     /// Reads a thought that this device stored under its id, which proves the encoding.
-    init(_ bytes: [UInt8], storedAs id: PublicID) throws {
+    package init(_ bytes: [UInt8], storedAs id: PublicID) throws {
         try self.init(CBOR.deserialize(Fields.self, from: bytes), bytes, id)
     }
 

@@ -2,9 +2,9 @@ internal import Bytes
 
 /// Deterministic CBOR (RFC 8949, section 4.2.1): each value has one encoding, so that a hash or a signature of it is one of
 /// the value.
-enum CanonicalCBOR {
+package enum CanonicalCBOR {
     /// Encodes the fields of `subject`, which the words of an error name.
-    static func encode<Fields: Encodable>(_ fields: Fields, of subject: String) throws(CircleError) -> [UInt8] {
+    package static func encode<Fields: Encodable>(_ fields: Fields, of subject: String) throws(CircleError) -> [UInt8] {
         do {
             return try CBOR.serialize(fields)
         } catch {
@@ -13,7 +13,7 @@ enum CanonicalCBOR {
     }
 
     /// Decodes the fields of `subject` from at most `limit` bytes, and refuses every other encoding of them.
-    static func decode<Fields: Codable>(
+    package static func decode<Fields: Codable>(
         _ type: Fields.Type,
         from bytes: [UInt8],
         limit: Int,
@@ -32,7 +32,7 @@ enum CanonicalCBOR {
     }
 
     /// Checks the version of `subject`, of which this program reads 1.
-    static func checkVersion(_ version: Int, of subject: String) throws(CircleError) {
+    package static func checkVersion(_ version: Int, of subject: String) throws(CircleError) {
         guard version == 1 else {
             throw .malformed(of: subject, reason: "version \(version), this device reads version 1")
         }

@@ -12,6 +12,14 @@ public struct Person: Hashable, Sendable, Identifiable {
     public let safetyNumber: SafetyNumber
     /// Whether the safety number was compared.
     public let isVerified: Bool
+
+    package init(id: PublicID, card: ProfileCard?, trust: Trust.State, safetyNumber: SafetyNumber, isVerified: Bool) {
+        self.id = id
+        self.card = card
+        self.trust = trust
+        self.safetyNumber = safetyNumber
+        self.isVerified = isVerified
+    }
 }
 
 /// A change in the circle.

@@ -15,6 +15,11 @@ public struct Stream: Hashable, Sendable, Identifiable {
         public let person: PublicID
         /// Whether the person consented.
         public let hasJoined: Bool
+
+        package init(person: PublicID, hasJoined: Bool) {
+            self.person = person
+            self.hasJoined = hasJoined
+        }
     }
 
     /// The part that this device's person takes in a stream.
@@ -40,11 +45,33 @@ public struct Stream: Hashable, Sendable, Identifiable {
     /// The thought from which the stream originates, if any.
     public let sourcePublicID: PublicID?
     /// The people besides the creator; if only the creator writes, only the creator has the list.
-    public internal(set) var members: [Member]
+    public package(set) var members: [Member]
     /// The part that this device's person takes.
-    public internal(set) var participation: Participation
+    public package(set) var participation: Participation
     /// Rises with each change of the description by its creator.
-    var revision: UInt64
+    package var revision: UInt64
+
+    package init(
+        id: UUID,
+        creatorPublicID: PublicID,
+        profile: Profile,
+        policies: StreamPolicies,
+        isInnerCircle: Bool,
+        sourcePublicID: PublicID?,
+        members: [Member],
+        participation: Participation,
+        revision: UInt64
+    ) {
+        self.id = id
+        self.creatorPublicID = creatorPublicID
+        self.profile = profile
+        self.policies = policies
+        self.isInnerCircle = isInnerCircle
+        self.sourcePublicID = sourcePublicID
+        self.members = members
+        self.participation = participation
+        self.revision = revision
+    }
 
     /// The id that other people see.
     public var publicID: PublicID { PublicID(of: id) }
@@ -70,14 +97,14 @@ public struct StreamPolicies: Hashable, Sendable, Codable {
 }
 
 /// A stream that each person has from the beginning, without members.
-enum DefaultStream: String, CaseIterable {
+package enum DefaultStream: String, CaseIterable {
     case video
     case post
     case innerCircle = "inner-circle"
 
     private static let label = DomainLabel("runar/default-stream/v1")
 
-    var name: String {
+    package var name: String {
         switch self {
         case .video: "Video"
         case .post: "Post"
@@ -85,7 +112,7 @@ enum DefaultStream: String, CaseIterable {
         }
     }
 
-    var posting: StreamPolicies.Posting {
+    package var posting: StreamPolicies.Posting {
         switch self {
         case .video, .post: .creator
         case .innerCircle: .members
@@ -93,7 +120,7 @@ enum DefaultStream: String, CaseIterable {
     }
 
     /// The id of a person's stream: a UUID of version 8, the same on each device of the person.
-    func id(of person: PublicID) -> UUID {
+    package func id(of person: PublicID) -> UUID {
         UUID(version8: Self.label.message(person.bytes, Array(rawValue.utf8)))
     }
 }

@@ -7,16 +7,16 @@ package import Identity
 /// The device signs for the key of the person, so that no card names a device of another person.
 package struct CardDevice: Hashable, Sendable {
     /// The bytes of an entry: key, mail key, time, signature.
-    static let byteCount = 2 * 32 + 8 + Ed25519Signature.byteCount
+    package static let byteCount = 2 * 32 + 8 + Ed25519Signature.byteCount
     private static let label = DomainLabel("runar/card-device/v1")
     private static let subject = "a device on a profile card"
 
     /// The key of the device, from which its PeerId follows.
-    let key: Ed25519PublicKey
+    package let key: Ed25519PublicKey
     /// The key to which mail for the device is sealed.
     package let mailKey: SealingKey
     /// The time of the statement in seconds since 1970: an entry from before the removal of the device is stale.
-    let signedSeconds: UInt64
+    package let signedSeconds: UInt64
     private let signature: [UInt8]
 
     /// Signs the statement of a device that it belongs to the person with a key.
@@ -35,7 +35,7 @@ package struct CardDevice: Hashable, Sendable {
     /// Reads an entry of the card of a person, and verifies the signature of the device.
     ///
     /// - Throws: ``CircleError``.
-    init(_ bytes: [UInt8], of person: Ed25519PublicKey) throws(CircleError) {
+    package init(_ bytes: [UInt8], of person: Ed25519PublicKey) throws(CircleError) {
         guard bytes.count == Self.byteCount else {
             throw .malformed(of: Self.subject, reason: "it has \(bytes.count) bytes and not \(Self.byteCount)")
         }
@@ -54,10 +54,10 @@ package struct CardDevice: Hashable, Sendable {
     }
 
     /// The device.
-    var peerId: PeerId { PeerId(publicKey: key) }
+    package var peerId: PeerId { PeerId(publicKey: key) }
 
     /// The encoding.
-    var bytes: [UInt8] { key.bytes + mailKey.bytes + Self.time(signedSeconds) + signature }
+    package var bytes: [UInt8] { key.bytes + mailKey.bytes + Self.time(signedSeconds) + signature }
 
     private static func message(_ person: Ed25519PublicKey, _ mailKey: SealingKey, _ seconds: UInt64) -> [UInt8] {
         label.message(person.bytes, mailKey.bytes, time(seconds))

@@ -1,3 +1,4 @@
+internal import CircleModel
 internal import CircleStore
 internal import Essentials
 

@@ -136,19 +136,19 @@ public struct ProfileCard: Hashable, Sendable {
     /// Whether this card replaces another one of its person: it is later, or of equal time and with higher bytes.
     ///
     /// Two devices of a person may sign in one second. The order of the bytes makes every device keep one and the same card.
-    func replaces(_ other: ProfileCard?) -> Bool {
+    package func replaces(_ other: ProfileCard?) -> Bool {
         guard let other else { return true }
         guard issuedSeconds == other.issuedSeconds else { return issuedSeconds > other.issuedSeconds }
         return other.bytes.lexicographicallyPrecedes(bytes)
     }
 
     /// The statement of a device; nil if the card does not name the device.
-    func entry(of device: PeerId) -> CardDevice? {
+    package func entry(of device: PeerId) -> CardDevice? {
         devices.firstIndex(of: device).map { entries[$0] }
     }
 
     /// The key to which mail for a device is sealed; nil if the card does not name the device.
-    func mailKey(of device: PeerId) -> SealingKey? { entry(of: device)?.mailKey }
+    package func mailKey(of device: PeerId) -> SealingKey? { entry(of: device)?.mailKey }
 
     /// The id of the person that other people see.
     public var publicID: PublicID { profile.publicID }

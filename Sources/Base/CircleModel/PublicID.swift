@@ -16,7 +16,7 @@ public struct PublicID: Hashable, Sendable {
     public init(of id: UUID) { self.init(hash: id.bytes) }
 
     /// The SHA-256 of `bytes`.
-    init(hash bytes: [UInt8]) { words = Bytes32(sha256: bytes) }
+    package init(hash bytes: [UInt8]) { words = Bytes32(sha256: bytes) }
 
     /// Reads 32 bytes.
     ///
@@ -50,7 +50,7 @@ public struct PublicID: Hashable, Sendable {
 
 extension UUID {
     /// A UUID of version 8 (RFC 9562): the first 16 bytes of SHA-256 of `bytes`, with version and variant.
-    init(version8 bytes: [UInt8]) {
+    package init(version8 bytes: [UInt8]) {
         var hash = Array(Bytes32(sha256: bytes).bytes.prefix(16))
         hash[6] = hash[6] & 0x0F | 0x80
         hash[8] = hash[8] & 0x3F | 0x80
@@ -59,7 +59,7 @@ extension UUID {
     }
 
     /// Takes 16 bytes in the order of RFC 9562; nil for another number.
-    init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self.init(
             uuid: (
@@ -70,7 +70,7 @@ extension UUID {
     }
 
     /// The 16 bytes in the order of RFC 9562.
-    var bytes: [UInt8] { unsafe withUnsafeBytes(of: uuid) { bytes in unsafe Array(bytes) } }
+    package var bytes: [UInt8] { unsafe withUnsafeBytes(of: uuid) { bytes in unsafe Array(bytes) } }
 }
 
 extension PublicID: Comparable {
