@@ -21,10 +21,10 @@ enum APIDescription {
         let done = APIShape.Answer.report(.object(ObjectSchema(fields: [])), status: 200)
         let secret = try SchemaReader.object(of: ConsoleSessions.SecretForm.self)
         func shape(
-            _ method: ConsoleRoute.Method,
+            _ method: Route.Method,
             _ path: String,
             _ answer: APIShape.Answer,
-            _ body: ConsoleRoute.Body = .none,
+            _ body: Route.Body = .none,
             _ input: ObjectSchema = ObjectSchema(fields: [])
         ) -> APIShape {
             APIShape(

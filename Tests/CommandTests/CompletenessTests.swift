@@ -121,7 +121,7 @@ internal import Testing
             }
         }
         #expect(found.count > 15)
-        let refused = FailureView(ConsoleRequest.badField("lifeSeconds", "must be from 1 to 9 seconds"))
+        let refused = FailureView(RouteRequest.badField("lifeSeconds", "must be from 1 to 9 seconds"))
         #expect(refused.commandFailure.message == "the lifetime must be from 1 to 9 seconds")
         #expect(refused.message.hasPrefix("\"lifeSeconds\""))
     }

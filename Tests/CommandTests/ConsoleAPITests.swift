@@ -86,10 +86,10 @@ internal import Testing
         let home = try TemporaryDataDirectory()
         let api = try makeAPI(in: home)
         let answer = try #require(api.routes.first { $0.template == "/api/v1/offers/{number}" })
-        var request = ConsoleRequest()
+        var request = RouteRequest()
         request.parameters = ["number": "1"]
         request.body = JSONText.bytes(OfferForm(accept: true, directory: home.path))
-        for (origin, status) in [(ConsoleRequest.Origin.thisMachine, 403), (.network, 403), (.socket, 409)] {
+        for (origin, status) in [(RouteRequest.Origin.thisMachine, 403), (.network, 403), (.socket, 409)] {
             request.origin = origin
             guard case .json(_, let found) = await answer.answer(request) else {
                 Issue.record("the answer is no JSON")
@@ -107,7 +107,7 @@ internal import Testing
         let (wanted, other) = (try owner.createNetwork(name: "Home"), try owner.createNetwork(name: "Cabin"))
         let join = try #require(api.routes.first { $0.method == .post && $0.template == "/api/v1/join" })
         func ask(_ form: [String: String]) async throws -> (status: Int, text: String) {
-            var request = ConsoleRequest()
+            var request = RouteRequest()
             request.body = try Array(JSONEncoder().encode(form))
             guard case .json(let bytes, let status) = await join.answer(request) else { return (0, "no JSON") }
             return (status, String(decoding: bytes, as: UTF8.self))
@@ -144,7 +144,7 @@ internal import Testing
         let api = try makeAPI(in: home)
         let change = try #require(api.routes.first { $0.method == .put && $0.template == "/api/v1/settings/{key}" })
         func ask(_ key: String, _ values: [String], isHere: Bool = true) async throws -> Int {
-            var request = ConsoleRequest()
+            var request = RouteRequest()
             request.parameters = ["key": key]
             request.body = try Array(JSONEncoder().encode(["values": values]))
             request.origin = isHere ? .thisMachine : .network
@@ -200,13 +200,13 @@ internal import Testing
 
     @Test func `fields are named that are missing, of another type or out of bounds`() throws {
         struct Form: Decodable { let name: String }
-        var request = ConsoleRequest()
+        var request = RouteRequest()
         for (body, code, field) in [
             ("{}", "bad-field", "name"), ("{\"name\":5}", "bad-field", "name"), ("[", "bad-json", nil),
             ("", "bad-field", "name"), ("[1]", "bad-json", nil), ("{\"name\":null}", "bad-field", "name"),
         ] {
             request.body = Array(body.utf8)
-            let failure = #expect(throws: ConsoleFailure.self) { try request.form(Form.self) }
+            let failure = #expect(throws: RouteFailure.self) { try request.form(Form.self) }
             #expect(failure?.status == 400 && failure?.code == code && failure?.context["field"] == field, "\(body)")
         }
         for (query, field) in [
@@ -214,7 +214,7 @@ internal import Testing
             (["offset": "x"], "offset"),
         ] {
             request.query = query
-            let failure = #expect(throws: ConsoleFailure.self) { try request.queryForm(PageQuery.self).page() }
+            let failure = #expect(throws: RouteFailure.self) { try request.queryForm(PageQuery.self).page() }
             #expect(failure?.status == 400 && failure?.context["field"] == field, "\(query)")
         }
         request.query = ["offset": "7", "limit": "", "search": ""]
@@ -223,15 +223,15 @@ internal import Testing
         let query = try request.queryForm(PeersQuery.self)
         #expect(query.all == true && query.find == false)
         request.query = ["whose": "mine"]
-        let failure = #expect(throws: ConsoleFailure.self) { try request.queryForm(RecordsQuery.self) }
+        let failure = #expect(throws: RouteFailure.self) { try request.queryForm(RecordsQuery.self) }
         #expect(failure?.message == "\"whose\" must be one of own, held")
     }
 
     @Test func `an id in an address is that of reports, and a name stays a name`() {
         let id = String(repeating: "-", count: 42) + "8"
-        #expect(ConsoleRequest.plainId(id) == String(repeating: "+", count: 42) + "8=")
+        #expect(RouteRequest.plainId(id) == String(repeating: "+", count: 42) + "8=")
         for name in ["Home", "", String(repeating: "x", count: 44), String(repeating: "é", count: 43)] {
-            #expect(ConsoleRequest.plainId(name) == name)
+            #expect(RouteRequest.plainId(name) == name)
         }
     }
 }

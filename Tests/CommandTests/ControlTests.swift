@@ -42,7 +42,7 @@ internal import Testing
 
     @Test func `forms are read as they were written`() throws {
         func form<Form: Decodable>(_ body: [UInt8]?) throws -> Form {
-            var request = ConsoleRequest()
+            var request = RouteRequest()
             request.body = try #require(body)
             return try request.form()
         }
@@ -86,7 +86,7 @@ internal import Testing
     }
 
     @Test func `a failure keeps its word, its sentence and its exit code`() async throws {
-        let failure = ConsoleFailure(CommandFailure("no-such-peer", .data, "unknown"))
+        let failure = RouteFailure(CommandFailure("no-such-peer", .data, "unknown"))
         let answers: [(bytes: [UInt8], isInLines: Bool)] = [
             (failure.json, false), (AnswerLine.bytes(failure: FailureView(failure)) + [UInt8(ascii: "\n")], true),
         ]

@@ -85,17 +85,17 @@ internal import Testing
         /// The code with which an operation is refused; nil if its handler was called.
         func refusal(
             _ operation: APIOperation,
-            from origin: ConsoleRequest.Origin,
+            from origin: RouteRequest.Origin,
             _ confirmation: String? = nil
         ) -> String? {
-            var request = ConsoleRequest()
+            var request = RouteRequest()
             request.origin = origin
             if let confirmation { request.body = JSONText.bytes(["confirmation": confirmation]) }
             do {
                 try api.check(operation.access, of: request)
                 return nil
             } catch {
-                return (error as? ConsoleFailure)?.code ?? CommandFailure(error).code
+                return (error as? RouteFailure)?.code ?? CommandFailure(error).code
             }
         }
     }
@@ -133,7 +133,7 @@ internal import Testing
         let place = try Place(hasPassphrase: hasPassphrase)
         let all = place.api.operations + place.api.commandOperations
         let one = try OperationAccess.allCases.map { access in try #require(all.first { $0.access == access }) }
-        for origin in [ConsoleRequest.Origin.thisProcess, .socket, .thisMachine, .network] {
+        for origin in [RouteRequest.Origin.thisProcess, .socket, .thisMachine, .network] {
             #expect(place.refusal(one[0], from: origin) == nil)
             #expect(place.refusal(one[1], from: origin) == (origin == .network ? "only-here" : nil))
         }
@@ -153,7 +153,7 @@ internal import Testing
     @Test func `a refused operation does not reach its handler`() async throws {
         let place = try Place(hasPassphrase: true)
         for operation in place.api.operations where operation.access != .overTheNetwork {
-            var request = ConsoleRequest()
+            var request = RouteRequest()
             request.origin = .network
             request.body = JSONText.bytes(["confirmation": Self.passphrase])
             guard case .json(let body, let status) = await operation.route.answer(request) else {

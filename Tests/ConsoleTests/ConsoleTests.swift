@@ -93,8 +93,8 @@ struct ConsoleTests {
 
     @Test func `a long response ends when its reader leaves, and the server continues`() async throws {
         let (ends, source) = AsyncStream.makeStream(of: Void.self)
-        let route = { (method: ConsoleRoute.Method, body: ConsoleRoute.Body) in
-            ConsoleRoute(method, "/api/v1/lines", body: body) { _ in
+        let route = { (method: Route.Method, body: Route.Body) in
+            Route(method, "/api/v1/lines", body: body) { _ in
                 .lines { lines in
                     await lines.write(Array("{}".utf8))
                     await Self.untilCancelled()

@@ -10,15 +10,15 @@ private struct CountedRoutes: Sendable {
     let changes = Locked(0)
     let uploads = Locked<[String]>([])
 
-    var routes: [ConsoleRoute] {
+    var routes: [Route] {
         [
-            ConsoleRoute(.get, "/api/v1/things") { _ in .json(Array("[]".utf8)) },
-            ConsoleRoute(.post, "/api/v1/things", body: .json(limit: 100)) { [changes] request in
+            Route(.get, "/api/v1/things") { _ in .json(Array("[]".utf8)) },
+            Route(.post, "/api/v1/things", body: .json(limit: 100)) { [changes] request in
                 changes.withLock { $0 += 1 }
                 return .json(request.body.isEmpty ? Array("{}".utf8) : request.body)
             },
-            ConsoleRoute(.put, "/api/v1/files/{name}", body: .file(limit: 200_000)) { [uploads] request in
-                guard let file = request.file else { return .failure(ConsoleFailure(500, "no-file", "")) }
+            Route(.put, "/api/v1/files/{name}", body: .file(limit: 200_000)) { [uploads] request in
+                guard let file = request.file else { return .failure(RouteFailure(500, "no-file", "")) }
                 uploads.withLock { $0.append(file.path) }
                 let content = try? Data(contentsOf: URL(filePath: file.path))  // nil is found below
                 return .download(

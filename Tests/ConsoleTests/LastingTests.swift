@@ -17,12 +17,12 @@ struct LastingTests {
 
     init() { (ends, end) = AsyncStream.makeStream(of: String.self) }
 
-    private var routes: [ConsoleRoute] {
+    private var routes: [Route] {
         [
-            ConsoleRoute(.get, "/api/v1/three") { _ in
+            Route(.get, "/api/v1/three") { _ in
                 .lines { lines in for number in 1...3 { await lines.write(Array("{\"n\":\(number)}".utf8)) } }
             },
-            ConsoleRoute(.get, "/api/v1/waiting") { [end] _ in
+            Route(.get, "/api/v1/waiting") { [end] _ in
                 .lines { lines in
                     await lines.write(Array("{}".utf8))
                     let (never, hold) = AsyncStream.makeStream(of: Void.self)
@@ -31,20 +31,20 @@ struct LastingTests {
                     end.yield("waiting")
                 }
             },
-            ConsoleRoute(.get, "/api/v1/flood") { [end] _ in
+            Route(.get, "/api/v1/flood") { [end] _ in
                 .lines { lines in
                     let line = [UInt8](repeating: UInt8(ascii: "1"), count: 100_000)
                     while await lines.write(line) {}
                     end.yield("flood")
                 }
             },
-            ConsoleRoute(.get, "/api/v1/answer", endsWithClient: true) { [end] _ in
+            Route(.get, "/api/v1/answer", endsWithClient: true) { [end] _ in
                 end.yield("begun")
                 try? await suspendUntilCancelled()  // it ends with the cancellation
                 end.yield("answer")
                 return .json(Array("{}".utf8))
             },
-            ConsoleRoute(.post, "/api/v1/body", body: .json()) { _ in .json(Array("{}".utf8)) },
+            Route(.post, "/api/v1/body", body: .json()) { _ in .json(Array("{}".utf8)) },
         ]
     }
 
@@ -67,7 +67,7 @@ struct LastingTests {
     @Test func `the response to a request that ends the server arrives`() async throws {
         for _ in 0..<5 {
             let (ended, asking) = (Promise<Void>(), Locked<Task<[ConsoleVisitor.Answer], any Error>?>(nil))
-            let route = ConsoleRoute(.get, "/api/v1/end") { _ in .last(Array("{}".utf8)) { ended.fulfil(()) } }
+            let route = Route(.get, "/api/v1/end") { _ in .last(Array("{}".utf8)) { ended.fulfil(()) } }
             try await withConsole(routes: [route]) { port in
                 let fields = [["Host", "localhost:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
                 let task = Task { try await ConsoleVisitor.fetch(port, [.init("GET", "/api/v1/end", fields)]) }
@@ -136,7 +136,7 @@ struct LastingTests {
 
     @Test func `a request that is incomplete at a global sign-out is refused`() async throws {
         let deeds = Locked(0)
-        let deed = ConsoleRoute(.post, "/api/v1/deed", body: .json()) { _ in
+        let deed = Route(.post, "/api/v1/deed", body: .json()) { _ in
             deeds.withLock { $0 += 1 }
             return .json(Array("{}".utf8))
         }

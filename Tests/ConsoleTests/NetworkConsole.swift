@@ -6,7 +6,7 @@ internal import TestSupport
 func withNetworkConsole(
     certificate: ServerCertificate? = nil,
     sessions: ConsoleSessions = ConsoleSessions(key: secretOfTests),
-    routes: [ConsoleRoute] = [],
+    routes: [Route] = [],
     _ change: (inout Console.Configuration) -> Void = { _ in },
     _ body: @Sendable @escaping (UInt16) async throws -> Void
 ) async throws {

@@ -15,10 +15,10 @@ internal import Testing
 )
 struct NetworkTests {
     private static let routes = [
-        ConsoleRoute(.get, "/api/v1/place") { request in
+        Route(.get, "/api/v1/place") { request in
             .json(Array("{\"isFromThisMachine\":\(request.origin != .network)}".utf8))
         },
-        ConsoleRoute(.get, "/api/v1/waiting") { _ in
+        Route(.get, "/api/v1/waiting") { _ in
             .lines { lines in
                 await lines.write(Array("{}".utf8))
                 let (never, hold) = AsyncStream.makeStream(of: Void.self)
@@ -158,7 +158,7 @@ struct NetworkTests {
 
     @Test func `a client that does not read its response is disconnected`() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let flood = ConsoleRoute(.get, "/api/v1/flood") { _ in
+        let flood = Route(.get, "/api/v1/flood") { _ in
             .lines { lines in
                 let line = [UInt8](repeating: UInt8(ascii: "1"), count: 100_000)
                 while await lines.write(line) {}

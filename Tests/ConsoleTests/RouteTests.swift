@@ -19,14 +19,14 @@ private struct CollectingWriter: ResponseBodyWriter {
 }
 
 @Suite("Routes of the console") struct RouteTests {
-    private let router = ConsoleRouter(
+    private let router = RouteTable(
         [
-            ConsoleRoute(.get, "/metrics") { _ in .text("") },
-            ConsoleRoute(.get, "/api/v1/networks") { _ in .text("") },
-            ConsoleRoute(.get, "/api/v1/networks/{network}") { _ in .text("") },
-            ConsoleRoute(.patch, "/api/v1/networks/{network}") { _ in .text("") },
-            ConsoleRoute(.get, "/api/v1/networks/new") { _ in .text("") },
-            ConsoleRoute(.post, "/api/v1/peers/{peer}/files/{file}") { _ in .text("") },
+            Route(.get, "/metrics") { _ in .text("") },
+            Route(.get, "/api/v1/networks") { _ in .text("") },
+            Route(.get, "/api/v1/networks/{network}") { _ in .text("") },
+            Route(.patch, "/api/v1/networks/{network}") { _ in .text("") },
+            Route(.get, "/api/v1/networks/new") { _ in .text("") },
+            Route(.post, "/api/v1/peers/{peer}/files/{file}") { _ in .text("") },
         ]
     ) { route, parameters, _, _ in
         let words = [route.template] + parameters.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
@@ -45,7 +45,7 @@ private struct CollectingWriter: ResponseBodyWriter {
             let writer = CollectingWriter()
             try await response.body.write(writer)
             return writer.text.withLock { $0 }
-        } catch let failure as ConsoleFailure {
+        } catch let failure as RouteFailure {
             return failure.status == 405 ? failure.context["allow"] ?? "" : "nothing"
         }
     }

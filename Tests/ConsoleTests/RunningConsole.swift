@@ -10,7 +10,7 @@ let secretOfTests = "a token of the tests"
 func withConsole(
     _ registry: MetricsRegistry = MetricsRegistry(),
     sessions: ConsoleSessions = ConsoleSessions(key: secretOfTests),
-    routes: [ConsoleRoute] = [],
+    routes: [Route] = [],
     _ change: (inout Console.Configuration) -> Void = { _ in },
     _ body: @Sendable @escaping (UInt16) async throws -> Void
 ) async throws {
@@ -20,7 +20,7 @@ func withConsole(
         place: .thisMachine(port: 0),
         sessions: sessions,
         routes: routes + [
-            ConsoleRoute(.get, "/metrics") { _ in
+            Route(.get, "/metrics") { _ in
                 .text(registry.text(), contentType: MetricsRegistry.contentType)
             }
         ],

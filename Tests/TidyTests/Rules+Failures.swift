@@ -46,7 +46,7 @@ struct FailureCodes {
         // Of errors, of commands and handlers, and of the API alone.
         let coded = /\bFailureCode\(\s*"([a-z-]+)",\s*\.(\w+),\s*\.(\w+)(?:,\s*http: (\d+))?\s*\)/
         let command = /\b(?:CommandFailure|self\.init)\(\s*"([a-z-]+)",\s*\.([a-zA-Z]+),/
-        let http = /\bConsoleFailure\(\s*(\d+),\s*"([a-z-]+)"/
+        let http = /\bRouteFailure\(\s*(\d+),\s*"([a-z-]+)"/
         for match in text.matches(of: coded) {
             let number = "\(match.2)" == "unknown" ? nil : "\(match.2)"
             add("\(match.1)", number, "\(match.3)", match.4.flatMap { Int($0) }, at: path)
@@ -106,7 +106,7 @@ extension Rules {
         "Problem": "QRCodeScanner: an app of an Apple system shows it",
         "ConsoleError": "the node names the console or the control socket",
         "ConsoleCertificateError": "the state of the console on the local network contains it",
-        "ConsoleFailure": "the answer of the API itself",
+        "RouteFailure": "the answer of the API itself",
     ]
 
     /// Returns the error types of other targets that neither conform to `CodedError` nor are exempt.

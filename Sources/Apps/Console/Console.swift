@@ -24,7 +24,7 @@ package struct Console: Sendable {
         case network(port: UInt16, ServerCertificate)
 
         /// The origin of its requests.
-        var origin: ConsoleRequest.Origin {
+        var origin: RouteRequest.Origin {
             switch self {
             case .socket: .socket
             case .thisMachine: .thisMachine
@@ -39,7 +39,7 @@ package struct Console: Sendable {
         /// Whether any free port will do when this one is taken.
         package var mayMove = false
         package var sessions: ConsoleSessions
-        package var routes: [ConsoleRoute]
+        package var routes: [Route]
         /// The directory that holds uploaded files while their requests are answered.
         package var uploads: String
         /// Makes a new key and returns it, when the person signs out everywhere; nil if that cannot be kept.
@@ -54,7 +54,7 @@ package struct Console: Sendable {
             Neighbourhood.includes(peer) { ThisMachine.addresses() }
         }
 
-        package init(place: Place, sessions: ConsoleSessions, routes: [ConsoleRoute], uploads: String, logger: Logger) {
+        package init(place: Place, sessions: ConsoleSessions, routes: [Route], uploads: String, logger: Logger) {
             self.place = place
             self.sessions = sessions
             self.routes = routes
@@ -105,7 +105,7 @@ package struct Console: Sendable {
         at name: String,
         _ onReady: @escaping @Sendable (UInt16) -> Void
     ) async throws {
-        let responder = ConsoleResponder(configuration)
+        let responder = Responder(configuration)
         let listener = Locked<(any Channel)?>(nil)
         var logger = configuration.logger
         // The library's own messages about starting and stopping are for its developers.

@@ -30,8 +30,8 @@ final class IncomingBody: @unchecked Sendable {
 
     /// All of it.
     ///
-    /// - Throws: ``ConsoleFailure``.
-    func bytes(limit: Int) async throws(ConsoleFailure) -> [UInt8] {
+    /// - Throws: ``RouteFailure``.
+    func bytes(limit: Int) async throws(RouteFailure) -> [UInt8] {
         let alarm = alarm()
         defer { alarm.cancel() }
         var bytes: [UInt8] = []
@@ -41,8 +41,8 @@ final class IncomingBody: @unchecked Sendable {
 
     /// Writes all of it into a new file of that path; none is left behind a failure.
     ///
-    /// - Throws: ``ConsoleFailure``.
-    func store(at path: String, limit: UInt64) async throws(ConsoleFailure) -> ConsoleFile {
+    /// - Throws: ``RouteFailure``.
+    func store(at path: String, limit: UInt64) async throws(RouteFailure) -> ReceivedFile {
         let files = SystemFileSystem()
         let descriptor: Int32
         do throws(FileError) {
@@ -51,7 +51,7 @@ final class IncomingBody: @unchecked Sendable {
             throw Self.notKept(error)
         }
         defer { files.close(descriptor) }
-        do throws(ConsoleFailure) {
+        do throws(RouteFailure) {
             while let part = try await timely(limit: limit) {
                 try Self.write(Array(part.readableBytesView), to: descriptor, path, files)
             }
@@ -59,7 +59,7 @@ final class IncomingBody: @unchecked Sendable {
             try? files.remove(path)  // the first failure is the one that counts
             throw error
         }
-        return ConsoleFile(path: path, byteCount: byteCount)
+        return ReceivedFile(path: path, byteCount: byteCount)
     }
 
     /// Reads and discards the rest; false when it is too long, or does not arrive.
@@ -68,7 +68,7 @@ final class IncomingBody: @unchecked Sendable {
         guard !awaitsAnswer, byteCount <= Self.discardByteLimit else { return false }
         let alarm = alarm()
         defer { alarm.cancel() }
-        do throws(ConsoleFailure) {
+        do throws(RouteFailure) {
             while try await next(limit: byteCount + UInt64(Self.discardByteLimit)) != nil {}
             return true
         } catch {
@@ -77,13 +77,13 @@ final class IncomingBody: @unchecked Sendable {
     }
 
     /// The next part, which may take as long as all of a small body.
-    private func timely(limit: UInt64) async throws(ConsoleFailure) -> ByteBuffer? {
+    private func timely(limit: UInt64) async throws(RouteFailure) -> ByteBuffer? {
         let alarm = alarm()
         defer { alarm.cancel() }
         return try await next(limit: limit)
     }
 
-    private func next(limit: UInt64) async throws(ConsoleFailure) -> ByteBuffer? {
+    private func next(limit: UInt64) async throws(RouteFailure) -> ByteBuffer? {
         if isAtEnd { return nil }
         if let length, length > limit { throw Self.tooLarge(limit) }
         let part: ByteBuffer?
@@ -112,7 +112,7 @@ final class IncomingBody: @unchecked Sendable {
         to descriptor: Int32,
         _ path: String,
         _ files: SystemFileSystem
-    ) throws(ConsoleFailure) {
+    ) throws(RouteFailure) {
         var rest = bytes[...]
         do throws(FileError) {
             while !rest.isEmpty { rest = rest.dropFirst(try files.write(rest, to: descriptor, path: path)) }
@@ -121,15 +121,15 @@ final class IncomingBody: @unchecked Sendable {
         }
     }
 
-    private static func notKept(_ error: FileError) -> ConsoleFailure {
-        ConsoleFailure(507, "not-kept", "the node could not store the body of the request: \(error)")
+    private static func notKept(_ error: FileError) -> RouteFailure {
+        RouteFailure(507, "not-kept", "the node could not store the body of the request: \(error)")
     }
 
-    private static var brokenOff: ConsoleFailure {
-        ConsoleFailure(400, "broken-off", "the request ended before it was complete")
+    private static var brokenOff: RouteFailure {
+        RouteFailure(400, "broken-off", "the request ended before it was complete")
     }
 
-    private static func tooLarge(_ limit: UInt64) -> ConsoleFailure {
-        ConsoleFailure(413, "too-large", "the body is too large: at most \(limit) bytes are allowed")
+    private static func tooLarge(_ limit: UInt64) -> RouteFailure {
+        RouteFailure(413, "too-large", "the body is too large: at most \(limit) bytes are allowed")
     }
 }

@@ -21,7 +21,7 @@ enum OutgoingBody {
     /// The event stream is cancelled then without waiting for its last line. `isWanted` is called once the lists contain the
     /// stream, and returns false if they were ended before that.
     static func lines(
-        _ eventStream: @escaping @Sendable (ConsoleLines) async -> Void,
+        _ eventStream: @escaping @Sendable (LineWriter) async -> Void,
         for channel: any Channel,
         in streams: [OpenStreams],
         while isWanted: @escaping @Sendable () -> Bool,
@@ -42,10 +42,10 @@ enum OutgoingBody {
     private static func pass(
         _ lines: AsyncStream<Line>,
         _ source: AsyncStream<Line>.Continuation,
-        from eventStream: @escaping @Sendable (ConsoleLines) async -> Void,
+        from eventStream: @escaping @Sendable (LineWriter) async -> Void,
         to writer: inout any ResponseBodyWriter
     ) async throws {
-        let place = ConsoleLines { bytes in
+        let place = LineWriter { bytes in
             let taken = Promise<Bool>()
             guard case .enqueued = source.yield(Line(bytes: bytes, taken: taken)) else { return false }
             return await taken.waitIgnoringCancellation()
@@ -78,14 +78,14 @@ enum OutgoingBody {
 
     /// Returns a body that sends the content of a file.
     ///
-    /// - Throws: ``ConsoleFailure`` when it cannot be read.
-    static func file(_ path: String) throws(ConsoleFailure) -> ResponseBody {
+    /// - Throws: ``RouteFailure`` when it cannot be read.
+    static func file(_ path: String) throws(RouteFailure) -> ResponseBody {
         let files = SystemFileSystem()
         let file: OpenFile
         do throws(FileError) {
             file = OpenFile(try files.open(path, for: .reading), files)
         } catch {
-            throw ConsoleFailure(404, "no-file", "the file no longer exists: \(error)")
+            throw RouteFailure(404, "no-file", "the file no longer exists: \(error)")
         }
         return ResponseBody { writer in
             while true {

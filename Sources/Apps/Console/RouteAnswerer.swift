@@ -16,14 +16,14 @@ struct RouteAnswerer: Sendable {
 
     /// Reads the body of a request and answers it.
     ///
-    /// - Throws: ``ConsoleFailure``.
+    /// - Throws: ``RouteFailure``.
     func answer(
-        _ route: ConsoleRoute,
+        _ route: Route,
         _ parameters: [String: String],
         _ request: Request,
         _ context: ConsoleContext
     ) async throws -> Response {
-        var question = ConsoleRequest()
+        var question = RouteRequest()
         question.origin = configuration.place.origin
         question.parameters = parameters
         question.query = try Self.query(of: request)
@@ -34,7 +34,7 @@ struct RouteAnswerer: Sendable {
             question.body = try await body.bytes(limit: limit)
             let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased()
             guard question.body.isEmpty || type == "application/json" else {
-                throw ConsoleFailure(415, "no-json", "send JSON with Content-Type: application/json")
+                throw RouteFailure(415, "no-json", "send JSON with Content-Type: application/json")
             }
         case .bytes(let limit): question.body = try await body.bytes(limit: limit)
         case .file(let limit):
@@ -46,7 +46,7 @@ struct RouteAnswerer: Sendable {
             if let file { try? SystemFileSystem().remove(file.path) }  // the route may have moved it
         }
         // Again: the token may have been revoked while the body arrived.
-        do throws(ConsoleFailure) {
+        do throws(RouteFailure) {
             if route.template != Self.exchangePath { try checkToken(of: request) }
         } catch {
             cleanUp()
@@ -68,26 +68,26 @@ struct RouteAnswerer: Sendable {
                 while: { admits(token) },
                 finally: cleanUp
             )
-            return ConsoleResponse.lines(lines)
+            return HTTPAnswer.lines(lines)
         }
         cleanUp()
-        return try ConsoleResponse.answer(answer)
+        return try HTTPAnswer.answer(answer)
     }
 
     /// Runs `body`, which is cancelled when the client disconnects, to its end.
     private static func whileConnected(
         _ channel: any Channel,
-        _ body: @escaping @Sendable () async -> ConsoleAnswer
-    ) async -> ConsoleAnswer {
+        _ body: @escaping @Sendable () async -> RouteAnswer
+    ) async -> RouteAnswer {
         let disconnection = Promise<Void>()
         DisconnectHandler.whenGone(from: channel) { disconnection.fulfil(()) }
-        return await withTaskGroup(of: ConsoleAnswer?.self) { group in
+        return await withTaskGroup(of: RouteAnswer?.self) { group in
             group.addTask { await body() }
             group.addTask {
                 try? await disconnection.wait()  // cancelled: the answer exists
                 return nil
             }
-            var answer: ConsoleAnswer?
+            var answer: RouteAnswer?
             while let next = await group.next() {
                 answer = answer ?? next
                 group.cancelAll()
@@ -97,10 +97,10 @@ struct RouteAnswerer: Sendable {
         }
     }
 
-    private static func query(of request: Request) throws(ConsoleFailure) -> [String: String] {
+    private static func query(of request: Request) throws(RouteFailure) -> [String: String] {
         let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let query = PercentText.query(parts.count == 2 ? parts[1] : "") else {
-            throw ConsoleFailure(400, "bad-query", "the query of the address is malformed")
+            throw RouteFailure(400, "bad-query", "the query of the address is malformed")
         }
         return query
     }
@@ -111,10 +111,10 @@ struct RouteAnswerer: Sendable {
 
     /// Refuses a request without a valid token; at the socket none is needed.
     ///
-    /// - Throws: ``ConsoleFailure``.
-    func checkToken(of request: Request) throws(ConsoleFailure) {
+    /// - Throws: ``RouteFailure``.
+    func checkToken(of request: Request) throws(RouteFailure) {
         guard admits(request.headers[.authorization]) else {
-            throw ConsoleFailure(
+            throw RouteFailure(
                 401,
                 "no-token",
                 "open the console with `runar console`; programs send Authorization: Bearer and the node's token"

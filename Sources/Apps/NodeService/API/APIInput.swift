@@ -4,10 +4,10 @@ internal import Foundation
 internal import Identity
 
 // The parameters and the body of a request, checked against their bounds.
-extension ConsoleRequest {
+extension RouteRequest {
     /// The JSON of the body as a form.
     ///
-    /// - Throws: ``ConsoleFailure`` that names the field.
+    /// - Throws: ``RouteFailure`` that names the field.
     func form<Form: Decodable>(_ type: Form.Type = Form.self) throws -> Form {
         try Self.form(type, of: body.isEmpty ? Array("{}".utf8) : body)
     }
@@ -20,7 +20,7 @@ extension ConsoleRequest {
         }
     }
 
-    private static func failure(_ error: DecodingError, in form: any Decodable.Type) -> ConsoleFailure {
+    private static func failure(_ error: DecodingError, in form: any Decodable.Type) -> RouteFailure {
         switch error {
         case .keyNotFound(let key, _): badField(key.stringValue, "is missing")
         case .typeMismatch(_, let context) where !context.codingPath.isEmpty,
@@ -28,7 +28,7 @@ extension ConsoleRequest {
             badField(name(of: context), "does not have the type that /openapi.json describes")
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:
             badField(name(of: context), choices(of: name(of: context), in: form) ?? "has a value that is not allowed")
-        default: ConsoleFailure(400, "bad-json", "the body is not a JSON object: send one as in /openapi.json")
+        default: RouteFailure(400, "bad-json", "the body is not a JSON object: send one as in /openapi.json")
         }
     }
 
@@ -44,8 +44,8 @@ extension ConsoleRequest {
     }
 
     /// Returns the failure for a field that is refused.
-    static func badField(_ name: String, _ why: String) -> ConsoleFailure {
-        ConsoleFailure(
+    static func badField(_ name: String, _ why: String) -> RouteFailure {
+        RouteFailure(
             400,
             "bad-field",
             "\"\(name)\" \(why)",
@@ -94,18 +94,18 @@ extension ConsoleRequest {
 
 extension NetworkName {
     /// Creates a name from a form field; an id in base64url becomes one in base64.
-    package init(form text: String) { self.init(ConsoleRequest.plainId(text)) }
+    package init(form text: String) { self.init(RouteRequest.plainId(text)) }
 }
 
 extension PeerName {
     /// Creates a name from a form field; an id in base64url becomes one in base64.
-    package init(form text: String) { self.init(ConsoleRequest.plainId(text)) }
+    package init(form text: String) { self.init(RouteRequest.plainId(text)) }
 }
 
-extension ConsoleFailure {
+extension RouteFailure {
     /// Creates the failure that a command would report, with the matching HTTP status.
     init(_ error: any Error) {
-        if let failure = error as? ConsoleFailure {
+        if let failure = error as? RouteFailure {
             self = failure
             return
         }
@@ -118,19 +118,19 @@ extension ConsoleFailure {
 extension ContentForm {
     /// The bytes.
     ///
-    /// - Throws: ``ConsoleFailure`` when it is neither, or both.
+    /// - Throws: ``RouteFailure`` when it is neither, or both.
     func bytes() throws -> Data {
         switch (text, base64) {
         case (let text?, nil): return Data(text.utf8)
         case (nil, let base64?): return try Self.decode(base64, "base64")
-        default: throw ConsoleRequest.badField("text", "or \"base64\" must give the content, but not both")
+        default: throw RouteRequest.badField("text", "or \"base64\" must give the content, but not both")
         }
     }
 
-    /// - Throws: ``ConsoleFailure``.
+    /// - Throws: ``RouteFailure``.
     static func decode(_ text: String, _ field: String) throws -> Data {
         guard let bytes = try? Base64.decode(text) else {  // invalid text fails below
-            throw ConsoleRequest.badField(field, "is not base64: send the bytes in base64, with padding (RFC 4648)")
+            throw RouteRequest.badField(field, "is not base64: send the bytes in base64, with padding (RFC 4648)")
         }
         return Data(bytes)
     }

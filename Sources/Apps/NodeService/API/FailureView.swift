@@ -8,7 +8,7 @@ struct FailureView: Codable, Hashable, Sendable {
     /// The exit code of a command that reports this; nil if no command sends such a request.
     var exitCode: ExitStatus?
 
-    init(_ failure: ConsoleFailure) {
+    init(_ failure: RouteFailure) {
         code = failure.code
         message = failure.message
         context = failure.context

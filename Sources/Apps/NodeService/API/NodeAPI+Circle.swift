@@ -83,7 +83,7 @@ extension NodeAPI {
                     return try await handler.send(attachment, in: request.conversation)
                 }
                 guard let text = form.text else {
-                    throw ConsoleRequest.badField("text", "is missing: send a text, or \"mediaType\" and \"base64\"")
+                    throw RouteRequest.badField("text", "is missing: send a text, or \"mediaType\" and \"base64\"")
                 }
                 return try await handler.say(Self.text(ofMessage: TextForm(text: text)), in: request.conversation)
             },
@@ -114,24 +114,24 @@ extension NodeAPI {
 extension ThoughtForm {
     /// The attachment; nil if the thought is a text.
     ///
-    /// - Throws: ``ConsoleFailure`` that names the field; ``CommandFailure`` for content that is too large.
+    /// - Throws: ``RouteFailure`` that names the field; ``CommandFailure`` for content that is too large.
     fileprivate func attachment() throws -> Attachment? {
         guard mediaType != nil || base64 != nil else { return nil }
         guard text == nil else {
-            throw ConsoleRequest.badField("text", "or \"base64\" must give the content, but not both")
+            throw RouteRequest.badField("text", "or \"base64\" must give the content, but not both")
         }
         guard let kind = mediaType else {
-            throw ConsoleRequest.badField("mediaType", "is missing: use image, audio or video")
+            throw RouteRequest.badField("mediaType", "is missing: use image, audio or video")
         }
         guard let base64, !base64.isEmpty else {
-            throw ConsoleRequest.badField("base64", "is missing: send the content in base64")
+            throw RouteRequest.badField("base64", "is missing: send the content in base64")
         }
         let content = Array(try ContentForm.decode(base64, "base64"))
         guard content.count <= Attachment.byteLimit else { throw Attachment.tooLarge(content.count) }
         try Self.check(contentType, "contentType")
         try Self.check(fileName, "fileName")
         if let fileName, !FilePath.isComponent(fileName) {
-            throw ConsoleRequest.badField("fileName", "must be the name of a file, without slashes")
+            throw RouteRequest.badField("fileName", "must be the name of a file, without slashes")
         }
         return Attachment(kind: kind, content: content, contentType: contentType, fileName: fileName)
     }
@@ -139,7 +139,7 @@ extension ThoughtForm {
     private static func check(_ name: String?, _ field: String) throws {
         guard let name else { return }
         guard 1...Attachment.nameByteLimit ~= name.utf8.count, name.unicodeScalars.allSatisfy(PlainText.isPlain) else {
-            throw ConsoleRequest.badField(
+            throw RouteRequest.badField(
                 field,
                 "must have 1 to \(Attachment.nameByteLimit) bytes, all of them visible characters"
             )

@@ -54,11 +54,11 @@ extension NodeAPI {
                 .query(ImageQuery.self, body: .bytes(limit: Self.imageByteLimit))
             ) { request, query in
                 let sides = 1...GreyImage.longestSide
-                guard let width = try ConsoleRequest.number(query.width, "width", in: sides),
-                    let height = try ConsoleRequest.number(query.height, "height", in: sides)
-                else { throw ConsoleRequest.badField("width", "and \"height\" must give the size of the picture") }
+                guard let width = try RouteRequest.number(query.width, "width", in: sides),
+                    let height = try RouteRequest.number(query.height, "height", in: sides)
+                else { throw RouteRequest.badField("width", "and \"height\" must give the size of the picture") }
                 guard request.body.count == width * height else {
-                    throw ConsoleFailure(
+                    throw RouteFailure(
                         422,
                         "bad-picture",
                         "a picture of \(width) x \(height) has \(width * height) grey bytes, not \(request.body.count)"

@@ -64,7 +64,7 @@ extension NodeAPI {
                 case (let result?, nil): answer = .result(try ContentForm.decode(result, "result"))
                 case (nil, let why?): answer = .failure(why)
                 case (nil, nil), (_?, _?):
-                    throw ConsoleRequest.badField("result", "or \"failure\" must give the outcome, but not both")
+                    throw RouteRequest.badField("result", "or \"failure\" must give the outcome, but not both")
                 }
                 try handler.calls.answer(Self.number(request["number"]), answer)
                 return DoneReport(done: true)
@@ -99,13 +99,13 @@ extension NodeAPI {
     }
 }
 
-extension ConsoleRequest {
+extension RouteRequest {
     /// Refuses a request that only processes of the node's own user may send.
     ///
-    /// - Throws: ``ConsoleFailure`` for requests over the loopback interface or the local network.
-    func checkUser() throws(ConsoleFailure) {
+    /// - Throws: ``RouteFailure`` for requests over the loopback interface or the local network.
+    func checkUser() throws(RouteFailure) {
         guard origin.isOfUser else {
-            throw ConsoleFailure(403, "only-user", "a path may be given only over the socket in the node's home")
+            throw RouteFailure(403, "only-user", "a path may be given only over the socket in the node's home")
         }
     }
 }

@@ -122,8 +122,8 @@ extension NodeAPI {
         ]
     }
 
-    private static func key(_ form: KeyForm, of request: ConsoleRequest) throws -> TableKey {
-        guard !form.key.isEmpty else { throw ConsoleRequest.badField("key", "is empty") }
+    private static func key(_ form: KeyForm, of request: RouteRequest) throws -> TableKey {
+        guard !form.key.isEmpty else { throw RouteRequest.badField("key", "is empty") }
         return TableKey(
             text: form.key,
             format: form.format ?? .text,
@@ -138,7 +138,7 @@ extension NodeAPI {
         case .ifAbsent: return .ifAbsent
         case .ifVersion:
             guard let version = form.version else {
-                throw ConsoleRequest.badField("version", "is missing: the condition ifVersion needs it")
+                throw RouteRequest.badField("version", "is missing: the condition ifVersion needs it")
             }
             return .ifVersion(version)
         }
@@ -147,22 +147,22 @@ extension NodeAPI {
     private static func topic(_ topic: String) throws -> String {
         let path = try TopicPath(topic)
         guard path.network.isEmpty else {
-            throw ConsoleRequest.badField("topic", "must not name a network: the address of this request already does")
+            throw RouteRequest.badField("topic", "must not name a network: the address of this request already does")
         }
         return topic
     }
 
     private static func order(_ form: CallForm) throws -> ServiceCall {
-        let path = try TopicArgument(form.path, network: form.network.map { ConsoleRequest.plainId($0) })
+        let path = try TopicArgument(form.path, network: form.network.map { RouteRequest.plainId($0) })
         guard !path.path.isPattern, path.path.segments.count > 1 else {
-            throw ConsoleRequest.badField("path", "must be a service, a slash and an action, as in math/add")
+            throw RouteRequest.badField("path", "must be a service, a slash and an action, as in math/add")
         }
         let payload: Data
         switch (form.payload, form.base64) {
         case (let value?, nil): payload = Data(JSONText.bytes(value))
         case (nil, let text?): payload = try ContentForm.decode(text, "base64")
         case (nil, nil): payload = Data()
-        case (_?, _?): throw ConsoleRequest.badField("payload", "or \"base64\" may give the payload, but not both")
+        case (_?, _?): throw RouteRequest.badField("payload", "or \"base64\" may give the payload, but not both")
         }
         return ServiceCall(
             path: path.path.path,
@@ -181,7 +181,7 @@ extension NodeAPI {
     private static func duration(_ seconds: Double?, _ field: String, upTo limit: Double) throws -> Duration? {
         guard let seconds else { return nil }
         guard seconds > 0, seconds <= limit else {
-            throw ConsoleRequest.badField(field, "must be more than 0 and at most \(Int(limit)) seconds")
+            throw RouteRequest.badField(field, "must be more than 0 and at most \(Int(limit)) seconds")
         }
         return .seconds(seconds)
     }

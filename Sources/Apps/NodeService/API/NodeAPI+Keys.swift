@@ -45,7 +45,7 @@ extension NodeAPI {
             route(.get, "/keys/{key}/public", .overTheNetwork) { try handler.exportKey($0["key"], isRevealed: false) },
             route(.post, "/keys/root", .atThisDevice, body: .json(), status: 201, changes: [.keys]) { _ in
                 guard try !node.hasRootKey() else {
-                    throw ConsoleFailure(409, "exists", "this device has a root key already")
+                    throw RouteFailure(409, "exists", "this device has a root key already")
                 }
                 try await node.keychain.initializeUserRootKey()
                 return try handler.exportKey("root", isRevealed: false)
@@ -73,7 +73,7 @@ extension NodeAPI {
             ) { _, form in
                 let keys = try open(form.file, form.passphrase)
                 guard let key = try keys.retrieve(id: form.key) else {
-                    throw ConsoleFailure(422, "no-key", "there is no key \"\(form.key)\" in this file: choose another")
+                    throw RouteFailure(422, "no-key", "there is no key \"\(form.key)\" in this file: choose another")
                 }
                 return try store(key, as: form.key, replacing: form.replace ?? false)
             },
@@ -85,7 +85,7 @@ extension NodeAPI {
             route(.post, "/recovery-phrase", .withVaultSecret, body: .json()) { _ in
                 let phrase = try node.hasRootKey() ? node.recoveryPhrase() : nil
                 guard let phrase else {
-                    throw ConsoleFailure(404, "no-key", "this device has no root key: make a network, or restore it")
+                    throw RouteFailure(404, "no-key", "this device has no root key: make a network, or restore it")
                 }
                 return Phrase(words: phrase.words)
             },
@@ -123,7 +123,7 @@ extension NodeAPI {
                 changes: [.keys, .networks, .peers]
             ) { _, form in
                 guard let content = try BackupFile.content(of: open(form.file, form.passphrase)) else {
-                    throw ConsoleFailure(422, "bad-backup", "there is no root key in this file: choose another")
+                    throw RouteFailure(422, "bad-backup", "there is no root key in this file: choose another")
                 }
                 return try await handler.restore(content, replacing: form.replace ?? false)
             },
@@ -190,15 +190,15 @@ extension NodeAPI {
     }
 
     /// Why a file cannot be opened, without the place where it lay meanwhile.
-    private static func failure(ofFile error: KeychainError) -> ConsoleFailure {
+    private static func failure(ofFile error: KeychainError) -> RouteFailure {
         switch error {
         case .wrongPassphrase:
-            ConsoleFailure(403, "wrong-file-passphrase", "this passphrase does not open the file: try again")
+            RouteFailure(403, "wrong-file-passphrase", "this passphrase does not open the file: try again")
         case .wrongKindOfSecret:
-            ConsoleFailure(422, "no-passphrase", "a key file opens this file, not a passphrase: choose another file")
+            RouteFailure(422, "no-passphrase", "a key file opens this file, not a passphrase: choose another file")
         case .newerVersion:
-            ConsoleFailure(422, "newer-version", "a newer version wrote this file: use that version")
-        default: ConsoleFailure(422, "bad-file", "this file is damaged, or neither a backup nor a key: choose another")
+            RouteFailure(422, "newer-version", "a newer version wrote this file: use that version")
+        default: RouteFailure(422, "bad-file", "this file is damaged, or neither a backup nor a key: choose another")
         }
     }
 
@@ -219,7 +219,7 @@ extension NodeAPI {
     private static func newPassphrase(_ text: String) throws -> SecretBytes {
         let passphrase = SecretBytes(copying: Array(text.utf8))
         guard NewPassphrase.isLongEnough(passphrase) else {
-            throw ConsoleRequest.badField(
+            throw RouteRequest.badField(
                 "passphrase",
                 "must have \(NewPassphrase.fewestCharacters) characters or more"
             )

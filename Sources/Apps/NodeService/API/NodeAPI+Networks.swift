@@ -96,7 +96,7 @@ extension NodeAPI {
             route(.post, "/join", .overTheNetwork, .json(JoinForm.self), changes: [.networks, .keys]) { _, form in
                 let text = try Self.text(form.text)
                 guard !Invitation.isText(text) else {
-                    throw ConsoleFailure(422, "is-invitation", "this is an invitation: join with it at join/invitation")
+                    throw RouteFailure(422, "is-invitation", "this is an invitation: join with it at join/invitation")
                 }
                 return try await handler.join(text, network: form.network.map(NetworkName.init(form:)))
             },
@@ -130,9 +130,9 @@ extension NodeAPI {
     /// The text that a page pasted or scanned.
     static func text(_ text: String) throws -> String {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !text.isEmpty else { throw ConsoleRequest.badField("text", "is empty: paste or scan something") }
+        guard !text.isEmpty else { throw RouteRequest.badField("text", "is empty: paste or scan something") }
         guard text.utf8.count <= textByteLimit else {
-            throw ConsoleRequest.badField("text", "is longer than \(textByteLimit) bytes")
+            throw RouteRequest.badField("text", "is longer than \(textByteLimit) bytes")
         }
         return text
     }
@@ -142,7 +142,7 @@ extension NodeAPI {
 
     /// The number with which a request was reported.
     static func number(_ text: String) throws -> Int {
-        guard let number = Int(text), number >= 0 else { throw ConsoleRequest.badField("number", "must be a number") }
+        guard let number = Int(text), number >= 0 else { throw RouteRequest.badField("number", "must be a number") }
         return number
     }
 
@@ -155,7 +155,7 @@ extension NodeAPI {
     static func life(_ seconds: UInt64?) throws -> UInt64? {
         guard let seconds else { return nil }
         guard (1...longestLife).contains(seconds) else {
-            throw ConsoleRequest.badField("lifeSeconds", "must be from 1 to \(longestLife) seconds")
+            throw RouteRequest.badField("lifeSeconds", "must be from 1 to \(longestLife) seconds")
         }
         return seconds
     }
@@ -164,11 +164,11 @@ extension NodeAPI {
     private static func expiration(_ end: UInt64?, _ life: UInt64?, mayBePast: Bool) throws -> UInt64? {
         let now = SystemProcess.wallSeconds
         guard end == nil || life == nil else {
-            throw ConsoleRequest.badField("expiration", "and \"lifeSeconds\" both set the end: give one of them")
+            throw RouteRequest.badField("expiration", "and \"lifeSeconds\" both set the end: give one of them")
         }
         guard let end else { return try Self.life(life).map { now + $0 } }
         guard end > now || mayBePast, end <= now + longestLife else {
-            throw ConsoleRequest.badField("expiration", "must be in the future, in seconds since 1970")
+            throw RouteRequest.badField("expiration", "must be in the future, in seconds since 1970")
         }
         return end
     }

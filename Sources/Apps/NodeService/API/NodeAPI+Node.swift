@@ -34,7 +34,7 @@ extension NodeAPI {
             route(.get, "/node", .overTheNetwork) { _ in handler.nodeView(of: try watch) },
             stopOperation,
             route(.get, "/doctor", .overTheNetwork, .query(PeerQuery.self)) { _, query in
-                let peer = query.peer.map { ConsoleRequest.plainId($0) }
+                let peer = query.peer.map { RouteRequest.plainId($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })
                 return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer), for: .console))
             },
@@ -51,14 +51,14 @@ extension NodeAPI {
                 switch (form.level, form.subsystem) {
                 case (let level?, let subsystem): watch.logs.set(level, in: subsystem)
                 case (nil, let subsystem?): watch.logs.unset(subsystem)
-                case (nil, nil): throw ConsoleRequest.badField("level", "may be null only together with \"subsystem\"")
+                case (nil, nil): throw RouteRequest.badField("level", "may be null only together with \"subsystem\"")
                 }
                 watch.activity.tell(ActivityChanged(what: [.logLevel]))
                 return watch.logs.levels
             },
             route(.put, "/settings/{key}", .atThisDevice, .json(SettingForm.self)) { request, form in
                 guard let setting = Setting(rawValue: request["key"]) else {
-                    throw ConsoleFailure(404, "no-such-setting", "there is no setting \"\(request["key"])\"")
+                    throw RouteFailure(404, "no-such-setting", "there is no setting \"\(request["key"])\"")
                 }
                 let watch = try watch
                 let report = try await watch.settings.change(setting, to: form.values) { try await apply(setting, $0) }
@@ -140,7 +140,7 @@ extension NodeAPI {
         [
             route(.get, "/lan", .overTheNetwork) { request in try lanView(request) },
             route(.put, "/lan", .atThisDevice, .json(LanForm.self), changes: [.settings]) { request, form in
-                if form.port == 0 { throw ConsoleRequest.badField("port", "must be a number from 1 to 65535") }
+                if form.port == 0 { throw RouteRequest.badField("port", "must be a number from 1 to 65535") }
                 let lan = try lan()
                 try await lan.change(to: form.on ? form.port ?? lan.usualPort : nil)
                 return try lanView(request)
@@ -151,14 +151,14 @@ extension NodeAPI {
         ]
     }
 
-    private func lan() throws(ConsoleFailure) -> ConsoleLan {
+    private func lan() throws(RouteFailure) -> ConsoleLan {
         guard let console = handler.console else {
-            throw ConsoleFailure(503, "no-console", "this node has no console of its own")
+            throw RouteFailure(503, "no-console", "this node has no console of its own")
         }
         return console.lan
     }
 
-    private func lanView(_ request: ConsoleRequest) throws -> Lan {
+    private func lanView(_ request: RouteRequest) throws -> Lan {
         let lan = try lan()
         let place = lan.currentPlace
         return Lan(

@@ -59,7 +59,7 @@ extension NodeAPI {
             },
             route(.get, "/messages", .overTheNetwork, .query(MessagesQuery.self)) { _, query in
                 let peer = try query.peer.map { try handler.resolve(PeerName(form: $0)) }
-                let since = try ConsoleRequest.number(query.since, "since", in: 0...Int.max) ?? 0
+                let since = try RouteRequest.number(query.since, "since", in: 0...Int.max) ?? 0
                 return Messages(messages: try watch.messages.messages(with: peer, since: since))
             },
         ] + fileOperations
@@ -78,7 +78,7 @@ extension NodeAPI {
                 let name = try Self.fileName(query.name)
                 let peer = try handler.resolve(request.peer)
                 guard let file = request.file else {
-                    throw ConsoleFailure(400, "no-file", "send the file as the body of the request")
+                    throw RouteFailure(400, "no-file", "send the file as the body of the request")
                 }
                 return { tell in
                     FileSentView(try await handler.sendFile(file.path, named: name, to: peer, tell))
@@ -108,14 +108,14 @@ extension NodeAPI {
     static var message: RouteInput<TextForm> { .json(TextForm.self, limit: contentByteLimit) }
 
     static func text(ofMessage form: TextForm) throws -> String {
-        guard !form.text.isEmpty else { throw ConsoleRequest.badField("text", "is empty: write something") }
+        guard !form.text.isEmpty else { throw RouteRequest.badField("text", "is empty: write something") }
         return form.text
     }
 
     /// Returns the name under which the peer gets the file, once it is checked.
     private static func fileName(_ name: String) throws -> String {
         guard name.utf8.count <= fileNameByteLimit, FilePath.isComponent(name) else {
-            throw ConsoleRequest.badField("name", "must be a file's name: 1 to \(fileNameByteLimit) bytes, no slashes")
+            throw RouteRequest.badField("name", "must be a file's name: 1 to \(fileNameByteLimit) bytes, no slashes")
         }
         return name
     }

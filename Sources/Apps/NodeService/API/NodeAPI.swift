@@ -42,21 +42,21 @@ package struct NodeAPI: Sendable {
     }
 
     /// The routes of ``operations``.
-    var routes: [ConsoleRoute] { operations.map(\.route) }
+    var routes: [Route] { operations.map(\.route) }
 
     /// The routes of ``commandOperations``.
-    var commandRoutes: [ConsoleRoute] { commandOperations.map(\.route) }
+    var commandRoutes: [Route] { commandOperations.map(\.route) }
 
     /// An operation without a form whose answer is the report that `answer` makes.
     func route<Report: Encodable & Sendable>(
-        _ method: ConsoleRoute.Method,
+        _ method: Route.Method,
         _ path: String,
         _ access: OperationAccess,
-        body: ConsoleRoute.Body = .none,
+        body: Route.Body = .none,
         status: Int = 200,
         needsNetwork: Bool = false,
         changes: [ActivityChanged.Subject] = [],
-        _ answer: @escaping @Sendable (ConsoleRequest) async throws -> Report
+        _ answer: @escaping @Sendable (RouteRequest) async throws -> Report
     ) -> APIOperation {
         let input = RouteInput<NoForm>(body: body)
         return route(method, path, access, input, status: status, needsNetwork: needsNetwork, changes: changes) {
@@ -71,7 +71,7 @@ package struct NodeAPI: Sendable {
     /// One that needs the network is refused while the node does not run, and one that ends with its client is cancelled
     /// when that disconnects; `changes` are the subjects that pages reload after it.
     func route<Form, Report: Encodable & Sendable>(
-        _ method: ConsoleRoute.Method,
+        _ method: Route.Method,
         _ path: String,
         _ access: OperationAccess,
         _ input: RouteInput<Form>,
@@ -79,7 +79,7 @@ package struct NodeAPI: Sendable {
         needsNetwork: Bool = false,
         endsWithClient: Bool = false,
         changes: [ActivityChanged.Subject] = [],
-        _ answer: @escaping @Sendable (ConsoleRequest, Form) async throws -> Report
+        _ answer: @escaping @Sendable (RouteRequest, Form) async throws -> Report
     ) -> APIOperation {
         special(
             method,
@@ -101,15 +101,15 @@ package struct NodeAPI: Sendable {
     ///
     /// The access is checked here, before the form is read and the handler runs.
     func special<Form>(
-        _ method: ConsoleRoute.Method,
+        _ method: Route.Method,
         _ path: String,
         _ access: OperationAccess,
         _ input: RouteInput<Form>,
         endsWithClient: Bool = false,
         answers: @escaping @Sendable () throws -> APIShape.Answer,
-        _ answer: @escaping @Sendable (ConsoleRequest, Form) async throws -> ConsoleAnswer
+        _ answer: @escaping @Sendable (RouteRequest, Form) async throws -> RouteAnswer
     ) -> APIOperation {
-        let route = ConsoleRoute(
+        let route = Route(
             method,
             Self.prefix + path,
             body: input.body,
@@ -130,7 +130,7 @@ package struct NodeAPI: Sendable {
     /// `prepare` checks the request: an error that it throws becomes an HTTP status, an error of the returned work becomes
     /// the last line. `updates` are the kinds of lines before that.
     func eventStream<Form, Report: Encodable & Sendable>(
-        _ method: ConsoleRoute.Method,
+        _ method: Route.Method,
         _ path: String,
         _ access: OperationAccess,
         _ input: RouteInput<Form>,
@@ -138,7 +138,7 @@ package struct NodeAPI: Sendable {
         needsNetwork: Bool = false,
         changes: [ActivityChanged.Subject] = [],
         _ prepare:
-            @escaping @Sendable (ConsoleRequest, Form) async throws -> (
+            @escaping @Sendable (RouteRequest, Form) async throws -> (
                 @Sendable (@escaping RequestHandler.Tell) async throws -> Report
             )
     ) -> APIOperation {
@@ -177,13 +177,13 @@ package struct NodeAPI: Sendable {
         return report
     }
 
-    private func failure(_ error: any Error, of request: ConsoleRequest) -> ConsoleFailure {
-        if let failure = error as? ConsoleFailure { return failure }
-        return ConsoleFailure(handler.failure(error, in: request.network))
+    private func failure(_ error: any Error, of request: RouteRequest) -> RouteFailure {
+        if let failure = error as? RouteFailure { return failure }
+        return RouteFailure(handler.failure(error, in: request.network))
     }
 
     /// Writes keep-alive lines until `body` ends or the client disconnects.
-    private func whileSayingAlive(on lines: ConsoleLines, _ body: @escaping @Sendable () async -> Void) async {
+    private func whileSayingAlive(on lines: LineWriter, _ body: @escaping @Sendable () async -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await body() }
             group.addTask {

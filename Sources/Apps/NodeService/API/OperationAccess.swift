@@ -27,8 +27,8 @@ extension NodeAPI {
 
     /// Refuses a request that does not have the access of its operation.
     ///
-    /// - Throws: ``ConsoleFailure``, ``KeychainError``.
-    func check(_ access: OperationAccess, of request: ConsoleRequest) throws {
+    /// - Throws: ``RouteFailure``, ``KeychainError``.
+    func check(_ access: OperationAccess, of request: RouteRequest) throws {
         switch access {
         case .overTheNetwork: return
         case .atThisDevice: try checkPlace(of: request)
@@ -38,11 +38,11 @@ extension NodeAPI {
         }
     }
 
-    private func checkPlace(of request: ConsoleRequest) throws(ConsoleFailure) {
-        guard request.origin != .network else { throw ConsoleFailure(403, "only-here", Self.placeAdvice) }
+    private func checkPlace(of request: RouteRequest) throws(RouteFailure) {
+        guard request.origin != .network else { throw RouteFailure(403, "only-here", Self.placeAdvice) }
     }
 
-    private func checkSecret(of request: ConsoleRequest) throws {
+    private func checkSecret(of request: RouteRequest) throws {
         switch request.origin {
         // It opened the vault with its secret.
         case .thisProcess: return
@@ -50,7 +50,7 @@ extension NodeAPI {
             // A process of the node's own user reads the key file itself.
             guard try hasPassphrase else { return }
             guard let confirmation = try request.form(ConfirmationForm.self).confirmation else {
-                throw ConsoleFailure(
+                throw RouteFailure(
                     403,
                     CommandFailure.passphraseNeeded,
                     "this needs the passphrase of the vault: give it with --passphrase-file FILE or at the prompt",
@@ -60,18 +60,18 @@ extension NodeAPI {
             try checkPassphrase(confirmation)
         case .thisMachine, .network:
             guard let confirmation = try request.form(ConfirmationForm.self).confirmation else {
-                throw ConsoleRequest.badField("confirmation", "is missing")
+                throw RouteRequest.badField("confirmation", "is missing")
             }
             guard try !hasPassphrase else { return try checkPassphrase(confirmation) }
             guard confirmation == Self.confirmationWord else {
-                throw ConsoleFailure(403, "not-confirmed", "type the word \(Self.confirmationWord): nothing was done")
+                throw RouteFailure(403, "not-confirmed", "type the word \(Self.confirmationWord): nothing was done")
             }
         }
     }
 
     private var hasPassphrase: Bool { get throws { try handler.vaultKind == "passphrase" } }
 
-    /// - Throws: ``KeychainError`` for another passphrase than the vault's; ``ConsoleFailure`` while another is checked.
+    /// - Throws: ``KeychainError`` for another passphrase than the vault's; ``RouteFailure`` while another is checked.
     private func checkPassphrase(_ passphrase: String) throws {
         _ = try passphraseGate.work {
             try VaultFile.contents(

@@ -5,14 +5,14 @@ internal import Console
 final class PassphraseGate: Sendable {
     private let isBusy = Locked(false)
 
-    /// - Throws: ``ConsoleFailure`` while another one is checked, and the error of `body`.
+    /// - Throws: ``RouteFailure`` while another one is checked, and the error of `body`.
     func work<Result>(_ body: () throws -> Result) throws -> Result {
         let isFree = isBusy.withLock { isBusy in
             defer { isBusy = true }
             return !isBusy
         }
         guard isFree else {
-            throw ConsoleFailure(503, "busy", "another passphrase is being checked: try again in a moment")
+            throw RouteFailure(503, "busy", "another passphrase is being checked: try again in a moment")
         }
         defer { isBusy.withLock { $0 = false } }
         return try body()

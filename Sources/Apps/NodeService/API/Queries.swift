@@ -22,14 +22,14 @@ struct LogQuery: Codable, Sendable {
     let search: String?
     let limit: Int?
 
-    /// - Throws: ``ConsoleFailure``.
+    /// - Throws: ``RouteFailure``.
     func checked() throws -> LogRing.Query {
         LogRing.Query(
             since: since ?? 0,
             level: level ?? .trace,
             subsystem: subsystem?.rawValue,
             search: search,
-            limit: try ConsoleRequest.number(limit, "limit", in: 1...LogRing.limit) ?? LogRing.limit
+            limit: try RouteRequest.number(limit, "limit", in: 1...LogRing.limit) ?? LogRing.limit
         )
     }
 }
@@ -74,9 +74,9 @@ struct ThoughtsQuery: Codable, Sendable {
     let limit: Int?
     let search: String?
 
-    /// - Throws: ``ConsoleFailure``.
+    /// - Throws: ``RouteFailure``.
     func checked() throws -> Self {
-        _ = try ConsoleRequest.number(limit, "limit", in: 1...1_000)
+        _ = try RouteRequest.number(limit, "limit", in: 1...1_000)
         return self
     }
 }
@@ -94,11 +94,11 @@ struct PageQuery: Codable, Sendable {
     /// A part of an id, a label or a key.
     let search: String?
 
-    /// - Throws: ``ConsoleFailure``.
+    /// - Throws: ``RouteFailure``.
     func page() throws -> Page {
         Page(
-            offset: try ConsoleRequest.number(offset, "offset", in: 0...10_000_000) ?? 0,
-            limit: try ConsoleRequest.number(limit, "limit", in: 1...1_000_000),
+            offset: try RouteRequest.number(offset, "offset", in: 0...10_000_000) ?? 0,
+            limit: try RouteRequest.number(limit, "limit", in: 1...1_000_000),
             search: search.flatMap(Search.init)
         )
     }

@@ -6,7 +6,7 @@ internal import RunarNode
 ///
 /// The static functions make the requests of the commands. A network that is nil is written `-`: the only one, or all.
 package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
-    let method: ConsoleRoute.Method
+    let method: Route.Method
     /// The path below ``NodeAPI/prefix``, with `{name}` for a parameter.
     let template: String
     let parameters: [String: String]
@@ -17,7 +17,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     let requiredPeers: RequiredPeers
 
     init(
-        _ method: ConsoleRoute.Method,
+        _ method: Route.Method,
         _ template: String,
         _ parameters: [String: String] = [:],
         query: [String: String?] = [:],

@@ -12,7 +12,7 @@ extension NodeAPI {
         let path = "\(Self.prefix)/\(request.template)"
         let found = (routes + commandRoutes).first { $0.method == request.method && $0.template == path }
         guard let route = found else { preconditionFailure("there is no route \(request.method.rawValue) \(path)") }
-        var input = ConsoleRequest()
+        var input = RouteRequest()
         input.origin = .thisProcess
         input.parameters = request.parameters
         input.query = request.query
@@ -31,14 +31,14 @@ extension NodeAPI {
     }
 
     private static func read<Answer>(
-        _ eventStream: @escaping @Sendable (ConsoleLines) async -> Void,
+        _ eventStream: @escaping @Sendable (LineWriter) async -> Void,
         _ reader: AnswerReader<Answer>
     ) async throws -> Answer {
         let (ends, end) = AsyncStream.makeStream(of: Result<Answer, any Error>.self)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 await eventStream(
-                    ConsoleLines { line in
+                    LineWriter { line in
                         do {
                             if let answer = try await reader.take(line: line) { end.yield(.success(answer)) }
                             return true

@@ -165,7 +165,7 @@ package struct NodeClient: Sendable {
     }
 
     private static func send(
-        _ method: ConsoleRoute.Method,
+        _ method: Route.Method,
         _ target: String,
         _ body: [UInt8]?,
         to outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>

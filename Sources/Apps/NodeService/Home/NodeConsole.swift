@@ -91,7 +91,7 @@ package final class NodeConsole: Sendable {
         }
     }
 
-    private func configuration(_ place: Console.Place, _ routes: [ConsoleRoute]) -> Console.Configuration {
+    private func configuration(_ place: Console.Place, _ routes: [Route]) -> Console.Configuration {
         var configuration = Console.Configuration(
             place: place,
             sessions: sessions,
@@ -138,9 +138,9 @@ package final class NodeConsole: Sendable {
         return "port \(port) is taken, so the console is at another one until the node starts again"
     }
 
-    private func routes(for handler: RequestHandler) -> [ConsoleRoute] {
+    private func routes(for handler: RequestHandler) -> [Route] {
         [
-            ConsoleRoute(.get, "/metrics") { [registry] _ in
+            Route(.get, "/metrics") { [registry] _ in
                 .text(registry.text(), contentType: MetricsRegistry.contentType)
             }
         ] + NodeAPI(handler).routes

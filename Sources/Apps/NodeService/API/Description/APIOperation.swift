@@ -2,7 +2,7 @@ internal import Console
 
 /// A route of the API with its shape.
 struct APIOperation: Sendable {
-    let route: ConsoleRoute
+    let route: Route
     let access: OperationAccess
     /// Throws ``SchemaReader/Failure``.
     let shape: @Sendable () throws -> APIShape
@@ -20,11 +20,11 @@ struct APIShape: Sendable {
         case text
     }
 
-    let method: ConsoleRoute.Method
+    let method: Route.Method
     /// The path, with `{name}` for a segment.
     let template: String
     let access: OperationAccess
-    let body: ConsoleRoute.Body
+    let body: Route.Body
     /// The members of the JSON body; without one, of the query.
     let input: ObjectSchema
     let answer: Answer
@@ -33,7 +33,7 @@ struct APIShape: Sendable {
 extension APIShape {
     /// - Throws: ``SchemaReader/Failure``.
     init<Form>(
-        _ route: ConsoleRoute,
+        _ route: Route,
         _ access: OperationAccess,
         _ input: RouteInput<Form>,
         _ answer: Answer
@@ -56,18 +56,18 @@ extension APIShape {
 
 /// The place of a form in a request: its JSON, or the query.
 struct RouteInput<Form: Decodable & Sendable>: Sendable {
-    let body: ConsoleRoute.Body
+    let body: Route.Body
 
     /// In JSON.
-    static func json(_ form: Form.Type, limit: Int = ConsoleRoute.jsonByteLimit) -> Self {
+    static func json(_ form: Form.Type, limit: Int = Route.jsonByteLimit) -> Self {
         RouteInput(body: .json(limit: limit))
     }
 
     /// In the query, and a body of another kind if `body` is given.
-    static func query(_ form: Form.Type, body: ConsoleRoute.Body = .none) -> Self { RouteInput(body: body) }
+    static func query(_ form: Form.Type, body: Route.Body = .none) -> Self { RouteInput(body: body) }
 
-    /// - Throws: ``ConsoleFailure`` that names the field.
-    func form(of request: ConsoleRequest) throws -> Form {
+    /// - Throws: ``RouteFailure`` that names the field.
+    func form(of request: RouteRequest) throws -> Form {
         switch body {
         case .json: try request.form()
         case .none, .bytes, .file: try request.queryForm()

@@ -4,7 +4,7 @@ internal import HummingbirdCore
 internal import NIOCore
 
 /// Answers as HTTP, with the fields that keep browsers strict.
-enum ConsoleResponse {
+enum HTTPAnswer {
     static let fetchSite = name("Sec-Fetch-Site")
     static let host = name("Host")
     private static let openerPolicy = name("Cross-Origin-Opener-Policy")
@@ -35,8 +35,8 @@ enum ConsoleResponse {
 
     /// Returns the HTTP response for an answer of a route, other than lines.
     ///
-    /// - Throws: ``ConsoleFailure`` when a file cannot be read.
-    static func answer(_ answer: ConsoleAnswer) throws(ConsoleFailure) -> Response {
+    /// - Throws: ``RouteFailure`` when a file cannot be read.
+    static func answer(_ answer: RouteAnswer) throws(RouteFailure) -> Response {
         var fields = common(policy: closedPolicy)
         fields[.cacheControl] = "no-store"
         switch answer {
@@ -78,7 +78,7 @@ enum ConsoleResponse {
         return Response(status: .ok, headers: fields, body: body)
     }
 
-    static func failure(_ failure: ConsoleFailure) -> Response {
+    static func failure(_ failure: RouteFailure) -> Response {
         var fields = common(policy: closedPolicy)
         fields[.cacheControl] = "no-store"
         fields[.contentType] = "application/json"

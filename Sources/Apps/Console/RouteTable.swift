@@ -3,16 +3,16 @@ internal import Hummingbird
 internal import HummingbirdCore
 
 /// Finds the route of a request with Hummingbird's router, within stricter rules for paths.
-struct ConsoleRouter: Sendable {
+struct RouteTable: Sendable {
     /// Answers a request to a route; the parameters are decoded.
-    typealias Answer = @Sendable (ConsoleRoute, [String: String], Request, ConsoleContext) async throws -> Response
+    typealias Answer = @Sendable (Route, [String: String], Request, ConsoleContext) async throws -> Response
 
     private static let prefix = "/api/"
 
     private let responder: RouterResponder<ConsoleContext>
     private let templates: Set<String>
 
-    init(_ routes: [ConsoleRoute], answer: @escaping Answer) {
+    init(_ routes: [Route], answer: @escaping Answer) {
         let router = Router(context: ConsoleContext.self)
         router.add(middleware: NoRouteMiddleware())
         let byTemplate = Dictionary(grouping: routes, by: \.template)
@@ -27,7 +27,7 @@ struct ConsoleRouter: Sendable {
             for method in HTTPRequest.Method.standard where !routes.contains(where: { $0.method.http == method }) {
                 router.on(path, method: method) { _, context -> Response in
                     _ = try Self.parameters(context)
-                    throw ConsoleFailure(
+                    throw RouteFailure(
                         405,
                         "wrong-method",
                         "this path allows only \(allowed)",
@@ -45,14 +45,14 @@ struct ConsoleRouter: Sendable {
 
     /// Answers a request to a path.
     ///
-    /// - Throws: ``ConsoleFailure`` with 404 or 405 if no route fits, and the errors of `answer`.
+    /// - Throws: ``RouteFailure`` with 404 or 405 if no route fits, and the errors of `answer`.
     func respond(to request: Request, at path: String, _ context: ConsoleContext) async throws -> Response {
         // The router skips empty segments.
-        guard path.first == "/", path.last != "/", !path.contains("//") else { throw ConsoleFailure.noRoute }
+        guard path.first == "/", path.last != "/", !path.contains("//") else { throw RouteFailure.noRoute }
         return try await responder.respond(to: request, context: context)
     }
 
-    private static func parameters(_ context: ConsoleContext) throws(ConsoleFailure) -> [String: String] {
+    private static func parameters(_ context: ConsoleContext) throws(RouteFailure) -> [String: String] {
         var parameters: [String: String] = [:]
         for (name, text) in context.parameters {
             guard let value = PercentText.decode(text), !value.isEmpty else { throw .noRoute }
@@ -73,18 +73,18 @@ private struct NoRouteMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
-            throw ConsoleFailure.noRoute
+            throw RouteFailure.noRoute
         }
     }
 }
 
-extension ConsoleFailure {
-    fileprivate static var noRoute: ConsoleFailure {
-        ConsoleFailure(404, "no-such-path", "there is nothing at this path")
+extension RouteFailure {
+    fileprivate static var noRoute: RouteFailure {
+        RouteFailure(404, "no-such-path", "there is nothing at this path")
     }
 }
 
-extension ConsoleRoute.Method {
+extension Route.Method {
     fileprivate var http: HTTPRequest.Method {
         switch self {
         case .get: .get

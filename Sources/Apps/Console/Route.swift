@@ -1,5 +1,5 @@
 /// A route of the console: a method, a path template and a handler.
-package struct ConsoleRoute: Sendable {
+package struct Route: Sendable {
     /// The HTTP method; `get` changes nothing.
     package enum Method: String, Hashable, Sendable, CaseIterable {
         case get = "GET"
@@ -13,14 +13,14 @@ package struct ConsoleRoute: Sendable {
     package enum Body: Hashable, Sendable {
         case none
         /// A JSON text, which must be declared as one; none at all is taken for an empty object.
-        case json(limit: Int = ConsoleRoute.jsonByteLimit)
+        case json(limit: Int = Route.jsonByteLimit)
         /// Bytes of any kind, held in memory.
         case bytes(limit: Int)
         /// Bytes of any kind, in a file of their own, which is removed after the answer.
         case file(limit: UInt64)
     }
 
-    package typealias Answerer = @Sendable (ConsoleRequest) async -> ConsoleAnswer
+    package typealias Answerer = @Sendable (RouteRequest) async -> RouteAnswer
 
     /// Enough for every form.
     package static let jsonByteLimit = 1 << 20
@@ -49,7 +49,7 @@ package struct ConsoleRoute: Sendable {
 }
 
 /// A request that the rules let through.
-package struct ConsoleRequest: Sendable {
+package struct RouteRequest: Sendable {
     /// The values of the template's placeholders, decoded.
     package var parameters: [String: String] = [:]
     /// The query parameters, decoded; the last value counts if a name is repeated.
@@ -57,7 +57,7 @@ package struct ConsoleRequest: Sendable {
     /// The request body, for routes that take JSON or bytes.
     package var body: [UInt8] = []
     /// The file that holds the request body, for routes that take one; it is deleted after the response.
-    package var file: ConsoleFile?
+    package var file: ReceivedFile?
     /// The origin of the request.
     package var origin = Origin.thisMachine
 
@@ -88,7 +88,7 @@ package struct ConsoleRequest: Sendable {
 }
 
 /// The content of a request in a file.
-package struct ConsoleFile: Hashable, Sendable {
+package struct ReceivedFile: Hashable, Sendable {
     package let path: String
     package let byteCount: UInt64
 }

@@ -2,10 +2,10 @@ internal import Console
 internal import Foundation
 internal import RunarNode
 
-extension ConsoleRequest {
+extension RouteRequest {
     /// The query as a form: numbers are written as they are, yes is `1` or `true`, and no is `0` or `false`.
     ///
-    /// - Throws: ``ConsoleFailure`` that names the field.
+    /// - Throws: ``RouteFailure`` that names the field.
     func queryForm<Form: Decodable>(_ type: Form.Type = Form.self) throws -> Form {
         var members: [String: RunarValue] = [:]
         for field in try SchemaReader.object(of: type).fields {
@@ -15,7 +15,7 @@ extension ConsoleRequest {
         return try Self.form(type, of: JSONText.bytes(RunarValue.object(members)))
     }
 
-    private static func value(_ text: String, of field: ObjectSchema.Field) throws(ConsoleFailure) -> RunarValue {
+    private static func value(_ text: String, of field: ObjectSchema.Field) throws(RouteFailure) -> RunarValue {
         switch field.schema {
         case .boolean:
             switch text {

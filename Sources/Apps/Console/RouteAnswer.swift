@@ -1,27 +1,27 @@
 internal import Foundation
 
 /// The response of a route.
-package enum ConsoleAnswer: Sendable {
+package enum RouteAnswer: Sendable {
     /// A JSON text.
     case json([UInt8], status: Int = 200)
     /// A JSON text, and an action that runs once it was written or the client disconnected: one that ends the server.
     case last([UInt8], then: @Sendable () -> Void)
     case text(String, contentType: String = "text/plain; charset=utf-8")
     /// JSON texts, one per line, sent as they are produced; the task is cancelled when the client stops reading.
-    case lines(@Sendable (ConsoleLines) async -> Void)
+    case lines(@Sendable (LineWriter) async -> Void)
     /// Bytes to keep, under that name.
     case download([UInt8], name: String)
     /// A file to keep, under that name.
     case file(path: String, name: String)
 
     /// A failure in words.
-    package static func failure(_ failure: ConsoleFailure) -> ConsoleAnswer {
+    package static func failure(_ failure: RouteFailure) -> RouteAnswer {
         .json(failure.json, status: failure.status)
     }
 }
 
 /// The writer that a route with a response of lines uses.
-package struct ConsoleLines: Sendable {
+package struct LineWriter: Sendable {
     private let put: @Sendable ([UInt8]) async -> Bool
 
     package init(_ put: @escaping @Sendable ([UInt8]) async -> Bool) {
@@ -34,7 +34,7 @@ package struct ConsoleLines: Sendable {
 }
 
 /// Why a request got nothing: a status of HTTP, a word for scripts, and a sentence for people.
-package struct ConsoleFailure: Error, Hashable, Sendable {
+package struct RouteFailure: Error, Hashable, Sendable {
     package var status: Int
     package var code: String
     package var message: String
