@@ -236,7 +236,7 @@ let package = Package(
             "Circle",
             in: "Node",
             [
-                "Essentials", "Failures", "CircleModel", "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF",
+                "Essentials", "CircleModel", "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF",
                 "OneTimeKeys",
                 "CircleStore", "Bytes", "Identity", "Concurrency", logging, crypto,
             ]

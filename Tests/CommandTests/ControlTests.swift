@@ -31,13 +31,13 @@ internal import Testing
     }
 
     @Test func `names stand in the path with everything escaped that has a meaning there`() {
-        let request = APIRequest.connectionText(NetworkName("a/b ?ä"), address: "[::1]:5&x")
+        let request = Operations.connectionText(NetworkName("a/b ?ä"), AddressQuery(address: "[::1]:5&x"))
         #expect(
             request.target
                 == "/api/v1/networks/a%2Fb%20%3F%C3%A4/connection-text?address=%5B%3A%3A1%5D%3A5%26x"
         )
-        #expect(APIRequest.network(nil).target == "/api/v1/networks/-")
-        #expect(APIRequest.send(PeerName(""), text: "x").target == "/api/v1/peers/%20/messages")
+        #expect(Operations.network(nil).target == "/api/v1/networks/-")
+        #expect(Operations.send(PeerName(""), TextForm("x")).target == "/api/v1/peers/%20/messages")
     }
 
     @Test func `forms are read as they were written`() throws {
@@ -46,16 +46,24 @@ internal import Testing
             request.body = try #require(body)
             return try request.form()
         }
-        let put = APIRequest.put(Self.key, value: [0, 255], condition: .ifVersion(3), lifetime: .seconds(60)).body
+        let put = Operations.put(
+            nil,
+            Joined(KeyForm(Self.key), PutForm(.ifVersion(3), lifetime: .seconds(60)), ContentForm([0, 255]))
+        ).body
         let (key, condition, content): (KeyForm, PutForm, ContentForm) = (try form(put), try form(put), try form(put))
         #expect(key.key == "00ff" && key.format == .hex && key.timeoutSeconds == 5)
         #expect(condition.condition == .ifVersion && condition.version == 3 && condition.lifeSeconds == 60)
         #expect(try content.bytes() == Data([0, 255]))
         let token: TokenForm = try form(
-            APIRequest.issueToken(PeerName("p"), network: nil, expiration: 17, label: "phone", isRenewable: false).body
+            Operations.issueToken(
+                nil,
+                TokenForm(peer: "p", expiration: 17, label: "phone", renewable: false)
+            ).body
         )
         #expect(token.expiration == 17 && token.label == "phone" && token.renewable == false)
-        let answer: CallAnswerForm = try form(APIRequest.answerCall(1, .result(Data("5".utf8))).body)
+        let answer: CallAnswerForm = try form(
+            Operations.answerCall(RequestNumber(1), CallAnswerForm(.result(Data("5".utf8)))).body
+        )
         #expect(answer.result == "NQ==" && answer.failure == nil)
     }
 
@@ -147,7 +155,7 @@ internal import Testing
         let node = try ChildProcess(path: "/usr/bin/env", arguments: arguments)
         #expect(try await aside { node.nextLine() } == "ready")
         let client = try #require(NodeClient(home: home.path))
-        let found = await #expect(throws: CommandFailure.self) { try await client.perform(.networks) }
+        let found = await #expect(throws: CommandFailure.self) { try await client.perform(Operations.networks()) }
         #expect(found?.code == code)
         _ = try await aside { node.waitUntilExit() }
     }

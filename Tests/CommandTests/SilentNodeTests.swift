@@ -28,7 +28,7 @@ internal import Testing
         let lock = try directory.lockForNode()
         let silent = try makeSilentNode(in: home.path)
         let client = try #require(NodeClient(home: home.path, patience: .milliseconds(10)))
-        let failure = await #expect(throws: CommandFailure.self) { try await client.perform(.status) }
+        let failure = await #expect(throws: CommandFailure.self) { try await client.perform(Operations.status()) }
         #expect(failure?.code == "node-silent")
         #expect(failure?.status == .unavailable)
         #expect(failure?.message.contains("kill \(SystemProcess.id)") == true, "\(failure?.message ?? "")")
@@ -44,7 +44,7 @@ internal import Testing
         _ = try node.next("ready")
         // So short that it asks again and again.
         let client = try #require(NodeClient(home: home.path, patience: .milliseconds(200)))
-        #expect(try await client.perform(.status).running)
+        #expect(try await client.perform(Operations.status()).running)
         #expect(node.end(by: SIGTERM) == 0)
     }
 }

@@ -22,10 +22,10 @@ final class Watch: Sendable {
         guard let client else { throw Outcome.Unexpected(description: "no node runs in \(home)") }
         let task = Task { [weak self] in
             do {
-                _ = try await client.perform(.listen(.init(events: true))) { [weak self] update in
+                _ = try await client.perform(Operations.listen(.init(events: true))) { [weak self] update in
                     self?.note(update)
                     guard case .message(_, let delivery) = update else { return }
-                    _ = try await client.perform(.confirmDelivery(delivery))
+                    _ = try await client.perform(Operations.confirmDelivery(RequestNumber(delivery)))
                 }
             } catch {
                 // The node ended, or the test did; a task that waits for an entry fails by itself.

@@ -57,7 +57,7 @@ internal import Testing
         guard let client = NodeClient(home: home) else {
             throw Outcome.Unexpected(description: "no node runs in \(home)")
         }
-        return try await client.perform(.connectByText(text))
+        return try await client.perform(Operations.connectByText(TextForm(text)))
     }
 }
 #endif

@@ -105,7 +105,7 @@ struct Traffic: Sendable {
     private static func complaint(sending text: String, to peerId: String, by home: String) async -> String? {
         do {
             guard let client = NodeClient(home: home) else { return "no node" }
-            _ = try await client.perform(.send(PeerName(peerId), text: text))
+            _ = try await client.perform(Operations.send(PeerName(peerId), TextForm(text)))
             return nil
         } catch {
             return "\(error)"

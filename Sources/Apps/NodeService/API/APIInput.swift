@@ -67,22 +67,7 @@ extension RouteRequest {
     func text(_ name: String) -> String? { query[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The network in the path, nil for the only one.
-    var network: NetworkName? {
-        let text = self["network"]
-        return text == NodeAPI.onlyNetwork ? nil : NetworkName(Self.plainId(text))
-    }
-
-    /// The peer in the path.
-    var peer: PeerName { PeerName(Self.plainId(self["peer"])) }
-
-    /// The person in the path.
-    var person: PersonName { PersonName(self["person"]) }
-
-    /// The stream in the path.
-    var stream: StreamName { StreamName(self["stream"]) }
-
-    /// The person or the stream in the path.
-    var conversation: ConversationName { ConversationName(self["conversation"]) }
+    var network: NetworkName? { parameters[NetworkName?.parameter].flatMap { NetworkName?(segment: $0) } }
 
     /// An id in base64url as reports write it; anything else as it is.
     static func plainId(_ text: String) -> String {

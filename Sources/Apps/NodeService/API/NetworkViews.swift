@@ -1,5 +1,5 @@
 /// A network as a page shows it: the report of `runar network show`, and its current connections.
-struct NetworkView: Codable, Sendable {
+package struct NetworkView: Codable, Sendable {
     let report: NetworkReport
     var presence: NetworkPresence
 
@@ -8,11 +8,11 @@ struct NetworkView: Codable, Sendable {
         self.presence = presence
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         (report, presence) = try Joined<NetworkReport, NetworkPresence>(from: decoder).parts
     }
 
-    func encode(to encoder: any Encoder) throws { try Joined(report, presence).encode(to: encoder) }
+    package func encode(to encoder: any Encoder) throws { try Joined(report, presence).encode(to: encoder) }
 }
 
 /// The state of a network at this moment.
@@ -41,7 +41,7 @@ struct NetworkPresence: Codable, Sendable {
 }
 
 /// The networks of this device.
-struct NetworkViews: Codable {
+package struct NetworkViews: Codable {
     let networks: [NetworkView]
 }
 

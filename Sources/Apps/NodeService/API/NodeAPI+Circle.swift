@@ -4,6 +4,121 @@ internal import Identity
 internal import Platform
 
 // The inner circle: people, trust and thoughts.
+extension Operations {
+    private static let conversation = "/circle/conversations/{conversation}"
+
+    /// The circle of this device's person.
+    package static let circle = Operation<NoPath, NoForm, CircleReport>(.get, "/circle", .overTheNetwork)
+
+    /// Sets the profile of this device's person.
+    package static let setProfile = Operation<NoPath, ProfileForm, CircleReport>(
+        .put,
+        "/circle/profile",
+        .overTheNetwork,
+        changes: [.circle]
+    )
+
+    /// Chooses the members that hold mail for the devices of this device's person; none for the nearest ones.
+    package static let setHomes = Operation<NoPath, HomesForm, CircleReport>(
+        .put,
+        "/circle/homes",
+        .overTheNetwork,
+        changes: [.circle]
+    )
+
+    /// The card of this device's person.
+    package static let ownCard = Operation<NoPath, NoForm, CardReport>(.get, "/circle/card", .overTheNetwork)
+
+    /// Asks the person of a card for trust.
+    package static let addPerson = Operation<NoPath, TextForm, PersonReport>(
+        .post,
+        "/circle/people",
+        .overTheNetwork,
+        needsNetwork: true,
+        changes: [.circle],
+        requiredPeers: { _, _ in .everybody }
+    )
+
+    /// Asks the person of a connected device for trust.
+    package static let invitePerson = Operation<PeerName, NoForm, InvitedReport>(
+        .post,
+        "/peers/{peer}/circle",
+        .overTheNetwork,
+        needsNetwork: true,
+        changes: [.circle],
+        requiredPeers: { peer, _ in .peer(peer) }
+    )
+
+    /// Accepts the request of a person, or asks a person in whom trust was revoked again.
+    package static let accept = Operation<PersonName, NoForm, PersonReport>(
+        .post,
+        "/circle/people/{person}/accept",
+        .overTheNetwork,
+        needsNetwork: true,
+        changes: [.circle, .keys],
+        requiredPeers: { _, _ in .everybody }
+    )
+
+    /// Declines the request of a person, and refuses further ones of the person's devices if wanted.
+    package static let decline = Operation<PersonName, DeclineForm, DoneReport>(
+        .post,
+        "/circle/people/{person}/decline",
+        .overTheNetwork,
+        changes: [.circle]
+    )
+
+    /// Confirms that the safety number on the person's screen has these digits.
+    package static let verify = Operation<PersonName, TextForm, PersonReport>(
+        .post,
+        "/circle/people/{person}/verify",
+        .overTheNetwork,
+        changes: [.circle]
+    )
+
+    /// Revokes the trust in a person.
+    package static let revokeTrust = Operation<PersonName, NoForm, PersonReport>(
+        .delete,
+        "/circle/people/{person}",
+        .overTheNetwork,
+        changes: [.circle, .keys, .peers]
+    )
+
+    /// The newest thoughts of a conversation, or those that contain a text.
+    package static let thoughts = Operation<ConversationName, ThoughtsQuery, ThoughtsReport>(
+        .get,
+        "\(conversation)/thoughts",
+        .overTheNetwork
+    )
+
+    /// Sends a thought to a conversation.
+    package static let sendThought = Operation<ConversationName, ThoughtForm, ThoughtReport>(
+        .post,
+        "\(conversation)/thoughts",
+        .overTheNetwork,
+        limit: NodeAPI.contentByteLimit
+    )
+
+    /// The content of a thought.
+    package static let thoughtContent = Operation<
+        PathPair<ConversationName, ThoughtName>, NoForm, ThoughtContentReport
+    >(.get, "\(conversation)/thoughts/{thought}", .overTheNetwork)
+
+    /// Notifies the creators that thoughts were seen, by their first and last number.
+    package static let noteOpened = Operation<ConversationName, OpenedForm, DoneReport>(
+        .post,
+        "\(conversation)/opened",
+        .overTheNetwork
+    )
+
+    /// Streams each change in a conversation.
+    package static let followThoughts = Operation<ConversationName, NoForm, DoneReport>(
+        .post,
+        "\(conversation)/follow",
+        .overTheNetwork,
+        .updates([.circle, .thought])
+    )
+}
+
 extension NodeAPI {
     var circleOperations: [APIOperation] {
         peopleOperations + thoughtOperations + streamOperations + ownDeviceOperations + blockOperations
@@ -11,101 +126,41 @@ extension NodeAPI {
 
     private var peopleOperations: [APIOperation] {
         [
-            route(.get, "/circle", .overTheNetwork) { _ in try handler.circleReport() },
-            route(.put, "/circle/profile", .overTheNetwork, .json(ProfileForm.self), changes: [.circle]) { _, form in
-                try await handler.setProfile(form)
+            serve(Operations.circle) { _ in try handler.circleReport() },
+            serve(Operations.setProfile) { try await handler.setProfile($0.form) },
+            serve(Operations.setHomes) { try await handler.setHomes($0.form.peers.map { PeerName(form: $0) }) },
+            serve(Operations.ownCard) { _ in try handler.ownCard() },
+            serve(Operations.addPerson) { try await handler.addPerson(card: $0.form.text) },
+            serve(Operations.invitePerson) { try await handler.invite($0.path) },
+            serve(Operations.accept) { try await handler.accept($0.path) },
+            serve(Operations.decline) {
+                try await handler.decline($0.path, ignoringDevices: $0.form.ignoreDevices ?? false)
             },
-            route(.put, "/circle/homes", .overTheNetwork, .json(HomesForm.self), changes: [.circle]) { _, form in
-                try await handler.setHomes(form.peers.map { PeerName(form: $0) })
-            },
-            route(.get, "/circle/card", .overTheNetwork) { _ in try handler.ownCard() },
-            route(
-                .post,
-                "/circle/people",
-                .overTheNetwork,
-                .json(TextForm.self),
-                needsNetwork: true,
-                changes: [.circle]
-            ) { _, form in
-                try await handler.addPerson(card: form.text)
-            },
-            route(.post, "/peers/{peer}/circle", .overTheNetwork, body: .json(), needsNetwork: true, changes: [.circle])
-            {
-                try await handler.invite($0.peer)
-            },
-            route(
-                .post,
-                "/circle/people/{person}/accept",
-                .overTheNetwork,
-                body: .json(),
-                needsNetwork: true,
-                changes: [.circle, .keys]
-            ) {
-                try await handler.accept($0.person)
-            },
-            route(
-                .post,
-                "/circle/people/{person}/decline",
-                .overTheNetwork,
-                .json(DeclineForm.self),
-                changes: [.circle]
-            ) { request, form in
-                try await handler.decline(request.person, ignoringDevices: form.ignoreDevices ?? false)
-            },
-            route(.post, "/circle/people/{person}/verify", .overTheNetwork, .json(TextForm.self), changes: [.circle]) {
-                request,
-                form in
-                try await handler.verify(request.person, digits: form.text)
-            },
-            route(.delete, "/circle/people/{person}", .overTheNetwork, changes: [.circle, .keys, .peers]) {
-                try await handler.revokeTrust(in: $0.person)
-            },
+            serve(Operations.verify) { try await handler.verify($0.path, digits: $0.form.text) },
+            serve(Operations.revokeTrust) { try await handler.revokeTrust(in: $0.path) },
         ]
     }
 
     private var thoughtOperations: [APIOperation] {
         [
-            route(
-                .get,
-                "/circle/conversations/{conversation}/thoughts",
-                .overTheNetwork,
-                .query(ThoughtsQuery.self)
-            ) { request, query in
-                try handler.thoughts(in: request.conversation, query.checked())
-            },
-            route(
-                .post,
-                "/circle/conversations/{conversation}/thoughts",
-                .overTheNetwork,
-                .json(ThoughtForm.self, limit: Self.contentByteLimit)
-            ) { request, form in
-                if let attachment = try form.attachment() {
-                    return try await handler.send(attachment, in: request.conversation)
+            serve(Operations.thoughts) { try handler.thoughts(in: $0.path, $0.form.checked()) },
+            serve(Operations.sendThought) { request in
+                if let attachment = try request.form.attachment() {
+                    return try await handler.send(attachment, in: request.path)
                 }
-                guard let text = form.text else {
+                guard let text = request.form.text else {
                     throw RouteRequest.badField("text", "is missing: send a text, or \"mediaType\" and \"base64\"")
                 }
-                return try await handler.say(Self.text(ofMessage: TextForm(text: text)), in: request.conversation)
+                return try await handler.say(Self.text(ofMessage: TextForm(text)), in: request.path)
             },
-            route(.get, "/circle/conversations/{conversation}/thoughts/{thought}", .overTheNetwork) { request in
-                try handler.thoughtContent(request["thought"], in: request.conversation)
+            serve(Operations.thoughtContent) {
+                try handler.thoughtContent($0.path.second.text, in: $0.path.first)
             },
-            route(.post, "/circle/conversations/{conversation}/opened", .overTheNetwork, .json(OpenedForm.self)) {
-                request,
-                form in
-                try await handler.noteOpened(request.conversation, from: form.first, to: form.last)
+            serve(Operations.noteOpened) {
+                try await handler.noteOpened($0.path, from: $0.form.first, to: $0.form.last)
             },
-            eventStream(
-                .post,
-                "/circle/conversations/{conversation}/follow",
-                .overTheNetwork,
-                .empty,
-                updates: [.circle, .thought]
-            ) { request, _ in
-                { tell in
-                    try await handler.followThoughts(in: request.conversation, tell)
-                    return DoneReport(done: true)
-                }
+            streamUpdates(Operations.followThoughts) { request in
+                { tell in try await handler.followThoughts(in: request.path, tell) }
             },
         ]
     }

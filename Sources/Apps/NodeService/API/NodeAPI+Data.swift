@@ -5,9 +5,89 @@ internal import Identity
 internal import RunarNode
 
 // Values, events and services.
+extension Operations {
+    private static let records = "/networks/{network}/records"
+
+    static let recordsView = Operation<NetworkName?, Joined<RecordsQuery, PageQuery>, RecordsView>(
+        .get,
+        records,
+        .overTheNetwork
+    )
+
+    /// Stores a value.
+    package static let put = Operation<NetworkName?, Joined<KeyForm, PutForm, ContentForm>, PutReport>(
+        .put,
+        records,
+        .overTheNetwork,
+        limit: NodeAPI.contentByteLimit,
+        needsNetwork: true,
+        changes: [.records],
+        requiredPeers: { network, _ in .memberOfOne(network) }
+    )
+
+    /// Reads values.
+    package static let get = Operation<NetworkName?, Joined<KeyForm, GetForm>, RecordsReport>(
+        .post,
+        "\(records)/get",
+        .overTheNetwork,
+        needsNetwork: true,
+        requiredPeers: { network, _ in .memberOfOne(network) }
+    )
+
+    /// Deletes a value.
+    package static let delete = Operation<NetworkName?, KeyForm, DeleteReport>(
+        .post,
+        "\(records)/delete",
+        .overTheNetwork,
+        needsNetwork: true,
+        changes: [.records],
+        requiredPeers: { network, _ in .memberOfOne(network) }
+    )
+
+    /// Publishes an event to a topic.
+    package static let publish = Operation<NetworkName?, Joined<TopicForm, ContentForm>, PublishedReport>(
+        .post,
+        "/networks/{network}/events",
+        .overTheNetwork,
+        limit: NodeAPI.contentByteLimit,
+        needsNetwork: true,
+        requiredPeers: { network, _ in .exchange(network) }
+    )
+
+    /// Streams the events of a topic or pattern.
+    package static let subscribe = Operation<NetworkName?, SubscriptionForm, DoneReport>(
+        .post,
+        "/networks/{network}/subscriptions",
+        .overTheNetwork,
+        .updates([.subscribed, .published, .event]),
+        needsNetwork: true
+    )
+
+    /// The services of a peer, or of all connected peers and this device.
+    package static let services = Operation<NoPath, ServicesQuery, ServicesReport>(
+        .get,
+        "/services",
+        .overTheNetwork,
+        needsNetwork: true,
+        // The first peer connected is not all of them.
+        requiredPeers: { _, _ in .everybody }
+    )
+
+    /// Calls an action of a service.
+    package static let call = Operation<NoPath, CallForm, Joined<CalledReport, NodeAPI.Took>>(
+        .post,
+        "/call",
+        .overTheNetwork,
+        limit: NodeAPI.contentByteLimit,
+        needsNetwork: true,
+        endsWithClient: true,
+        requiredPeers: { _, form in .memberOfOne(form.network.map { NetworkName($0) }) }
+    )
+}
+
 extension NodeAPI {
     /// The duration of a request.
-    private struct Took: Codable {
+    package struct Took: Codable, Sendable {
         let milliseconds: Int
     }
 
@@ -18,103 +98,53 @@ extension NodeAPI {
 
     var dataOperations: [APIOperation] {
         [
-            route(
-                .get,
-                "/networks/{network}/records",
-                .overTheNetwork,
-                .query(Joined<RecordsQuery, PageQuery>.self)
-            ) { request, queries in
-                let (query, page) = queries.parts
-                return try handler.recordsView(of: request.network, query.whose ?? .held, page.page())
+            serve(Operations.recordsView) { request in
+                let (query, page) = request.form.parts
+                return try handler.recordsView(of: request.path, query.whose ?? .held, page.page())
             },
-            route(
-                .put,
-                "/networks/{network}/records",
-                .overTheNetwork,
-                .json(Joined<KeyForm, PutForm, ContentForm>.self, limit: Self.contentByteLimit),
-                needsNetwork: true,
-                changes: [.records]
-            ) { request, forms in
-                let (key, form, content) = forms.parts
+            serve(Operations.put) { request in
+                let (key, form, content) = request.form.parts
                 return try await handler.put(
                     try content.bytes(),
-                    under: try Self.key(key, of: request),
+                    under: try Self.key(key, in: request.path),
                     try Self.condition(form),
                     lifetime: try Self.duration(form.lifeSeconds, "lifeSeconds", upTo: Self.longestRecordLife)
                 )
             },
-            route(
-                .post,
-                "/networks/{network}/records/get",
-                .overTheNetwork,
-                .json(Joined<KeyForm, GetForm>.self),
-                needsNetwork: true
-            ) { request, forms in
-                let (key, form) = forms.parts
+            serve(Operations.get) { request in
+                let (key, form) = request.form.parts
                 let options = GetOptions(
                     writer: form.writer.map { PeerName(form: $0) },
                     isAll: form.all ?? false,
                     isCached: form.cached ?? true
                 )
-                return try await handler.get(Self.key(key, of: request), options)
+                return try await handler.get(Self.key(key, in: request.path), options)
             },
-            route(
-                .post,
-                "/networks/{network}/records/delete",
-                .overTheNetwork,
-                .json(KeyForm.self),
-                needsNetwork: true,
-                changes: [.records]
-            ) { request, form in
-                try await handler.delete(Self.key(form, of: request))
-            },
+            serve(Operations.delete) { try await handler.delete(Self.key($0.form, in: $0.path)) },
         ] + topicOperations
     }
 
     private var topicOperations: [APIOperation] {
         [
-            route(
-                .post,
-                "/networks/{network}/events",
-                .overTheNetwork,
-                .json(Joined<TopicForm, ContentForm>.self, limit: Self.contentByteLimit),
-                needsNetwork: true
-            ) { request, forms in
-                let (form, content) = forms.parts
-                let topic = try Self.topic(form.topic)
-                return try await handler.publish(content.bytes(), to: topic, in: request.network)
+            serve(Operations.publish) { request in
+                let (form, content) = request.form.parts
+                return try await handler.publish(content.bytes(), to: Self.topic(form.topic), in: request.path)
             },
-            eventStream(
-                .post,
-                "/networks/{network}/subscriptions",
-                .overTheNetwork,
-                .json(SubscriptionForm.self),
-                updates: [.subscribed, .published, .event],
-                needsNetwork: true
-            ) { request, form in
-                let topic = try Self.topic(form.topic)
-                let network = try handler.resolve(request.network)
+            streamUpdates(Operations.subscribe) { request in
+                let topic = try Self.topic(request.form.topic)
+                let network = try handler.resolve(request.path)
                 guard network.isMember else { throw NodeError.notAMember(network.networkId) }
-                return { tell in
-                    try await handler.subscribe(to: topic, in: network, includesPast: form.past ?? false, tell)
-                    return DoneReport(done: true)
-                }
+                let includesPast = request.form.past ?? false
+                return { tell in try await handler.subscribe(to: topic, in: network, includesPast: includesPast, tell) }
             },
-            route(.get, "/services", .overTheNetwork, .query(ServicesQuery.self), needsNetwork: true) { _, query in
+            serve(Operations.services) { request in
                 try await handler.services(
-                    of: query.peer.map { PeerName(form: $0) },
-                    in: query.network.map { NetworkName(form: $0) }
+                    of: request.form.peer.map { PeerName(form: $0) },
+                    in: request.form.network.map { NetworkName(form: $0) }
                 )
             },
-            route(
-                .post,
-                "/call",
-                .overTheNetwork,
-                .json(CallForm.self, limit: Self.contentByteLimit),
-                needsNetwork: true,
-                endsWithClient: true
-            ) { _, form in
-                let order = try Self.order(form)
+            serve(Operations.call) { request in
+                let order = try Self.order(request.form)
                 let start = ContinuousClock.now
                 let report = try await handler.call(order)
                 return Joined(report, Took(milliseconds: start.duration(to: .now).milliseconds))
@@ -122,12 +152,12 @@ extension NodeAPI {
         ]
     }
 
-    private static func key(_ form: KeyForm, of request: RouteRequest) throws -> TableKey {
+    private static func key(_ form: KeyForm, in network: NetworkName?) throws -> TableKey {
         guard !form.key.isEmpty else { throw RouteRequest.badField("key", "is empty") }
         return TableKey(
             text: form.key,
             format: form.format ?? .text,
-            network: request.network,
+            network: network,
             timeout: try timeout(form.timeoutSeconds)
         )
     }

@@ -7,72 +7,144 @@ internal import Platform
 internal import RunarNode
 
 // Keys leave the node sealed with a passphrase, or as the words of the root key.
+extension Operations {
+    static let keys = Operation<NoPath, NoForm, KeysView>(.get, "/keys", .overTheNetwork)
+
+    /// The public part of a key.
+    package static let publicKey = Operation<KeyName, NoForm, KeyReport>(.get, "/keys/{key}/public", .overTheNetwork)
+
+    static let makeRootKey = Operation<NoPath, NoForm, KeyReport>(
+        .post,
+        "/keys/root",
+        .atThisDevice,
+        status: 201,
+        changes: [.keys]
+    )
+
+    static let exportKeyFile = Operation<NoPath, NodeAPI.ExportForm, FileAnswer>(
+        .post,
+        "/keys/export",
+        .withVaultSecret,
+        .file
+    )
+
+    static let importKeyFile = Operation<NoPath, NodeAPI.ImportForm, KeyReport>(
+        .post,
+        "/keys/import",
+        .withVaultSecret,
+        changes: [.keys, .networks]
+    )
+
+    static let recoveryPhrase = Operation<NoPath, NoForm, NodeAPI.Phrase>(.post, "/recovery-phrase", .withVaultSecret)
+
+    static let restoreFromPhrase = Operation<NoPath, NodeAPI.WordsForm, KeyReport>(
+        .post,
+        "/recovery-phrase/restore",
+        .withVaultSecret,
+        changes: [.keys, .networks]
+    )
+
+    static let backupFile = Operation<NoPath, NodeAPI.PassphraseForm, FileAnswer>(
+        .post,
+        "/backup",
+        .withVaultSecret,
+        .file
+    )
+
+    static let restoreFile = Operation<NoPath, NodeAPI.RestoreForm, RestoreReport>(
+        .post,
+        "/backup/restore",
+        .withVaultSecret,
+        changes: [.keys, .networks, .peers]
+    )
+
+    /// The request that a new device shows.
+    package static let deviceRequest = Operation<NoPath, NoForm, DeviceRequestReport>(
+        .post,
+        "/device/request",
+        .atThisDevice
+    )
+
+    /// Sets up the new device that made a request.
+    package static let addDevice = Operation<NoPath, DeviceForm, DeviceAnswerReport>(
+        .post,
+        "/device/add",
+        .withVaultSecret,
+        changes: [.networks, .peers]
+    )
+
+    /// Gives this device a new key.
+    package static let renewDevice = Operation<NoPath, NoForm, RenewalReport>(
+        .post,
+        "/device/renew",
+        .withVaultSecret,
+        changes: [.networks, .keys]
+    )
+
+    /// Applies the answer to the new device.
+    package static let setUpDevice = Operation<NoPath, TextForm, DeviceSetUpReport>(
+        .post,
+        "/device/setup",
+        .withVaultSecret,
+        changes: [.networks, .keys]
+    )
+}
+
 extension NodeAPI {
-    private struct ExportForm: Decodable {
+    struct ExportForm: Decodable {
         let key: String
         let passphrase: String
     }
 
-    private struct ImportForm: Decodable {
+    struct ImportForm: Decodable {
         let key: String
         let file: String
         let passphrase: String
         let replace: Bool?
     }
 
-    private struct PassphraseForm: Decodable {
+    struct PassphraseForm: Decodable {
         let passphrase: String
     }
 
-    private struct WordsForm: Decodable {
+    struct WordsForm: Decodable {
         let words: String
         let replace: Bool?
     }
 
-    private struct RestoreForm: Decodable {
+    struct RestoreForm: Decodable {
         let file: String
         let passphrase: String
         let replace: Bool?
     }
 
-    private struct Phrase: Codable {
+    struct Phrase: Codable {
         let words: [String]
     }
 
     var keyOperations: [APIOperation] {
         [
-            route(.get, "/keys", .overTheNetwork) { _ in try await handler.keysView() },
-            route(.get, "/keys/{key}/public", .overTheNetwork) { try handler.exportKey($0["key"], isRevealed: false) },
-            route(.post, "/keys/root", .atThisDevice, body: .json(), status: 201, changes: [.keys]) { _ in
+            serve(Operations.keys) { _ in try await handler.keysView() },
+            serve(Operations.publicKey) { try handler.exportKey($0.path.text, isRevealed: false) },
+            serve(Operations.makeRootKey) { _ in
                 guard try !node.hasRootKey() else {
                     throw RouteFailure(409, "exists", "this device has a root key already")
                 }
                 try await node.keychain.initializeUserRootKey()
                 return try handler.exportKey("root", isRevealed: false)
             },
-            special(
-                .post,
-                "/keys/export",
-                .withVaultSecret,
-                .json(ExportForm.self),
-                answers: { .file }
-            ) { _, form in
-                _ = try handler.exportKey(form.key, isRevealed: false)
-                guard let secret = try handler.keys.retrieve(id: form.key) else { throw CancellationError() }
+            respond(to: Operations.exportKeyFile) { request in
+                let key = request.form.key
+                _ = try handler.exportKey(key, isRevealed: false)
+                guard let secret = try handler.keys.retrieve(id: key) else { throw CancellationError() }
                 let storage = InMemoryKeyStorage()
-                try storage.store(secret, id: form.key)
-                let file = try seal(storage, Self.newPassphrase(form.passphrase))
-                return .download(file, name: "runar-\(form.key)-key.vault")
+                try storage.store(secret, id: key)
+                let file = try seal(storage, Self.newPassphrase(request.form.passphrase))
+                return .download(file, name: "runar-\(key)-key.vault")
             },
-            route(
-                .post,
-                "/keys/import",
-                .withVaultSecret,
-                .json(ImportForm.self),
-                changes: [.keys, .networks]
-            ) { _, form in
-                let keys = try open(form.file, form.passphrase)
-                guard let key = try keys.retrieve(id: form.key) else {
+            serve(Operations.importKeyFile) { request in
+                let form = request.form
+                guard let key = try open(form.file, form.passphrase).retrieve(id: form.key) else {
                     throw RouteFailure(422, "no-key", "there is no key \"\(form.key)\" in this file: choose another")
                 }
                 return try store(key, as: form.key, replacing: form.replace ?? false)
@@ -82,46 +154,29 @@ extension NodeAPI {
 
     private var phraseOperations: [APIOperation] {
         [
-            route(.post, "/recovery-phrase", .withVaultSecret, body: .json()) { _ in
+            serve(Operations.recoveryPhrase) { _ in
                 let phrase = try node.hasRootKey() ? node.recoveryPhrase() : nil
                 guard let phrase else {
                     throw RouteFailure(404, "no-key", "this device has no root key: make a network, or restore it")
                 }
                 return Phrase(words: phrase.words)
             },
-            route(
-                .post,
-                "/recovery-phrase/restore",
-                .withVaultSecret,
-                .json(WordsForm.self),
-                changes: [.keys, .networks]
-            ) { _, form in
-                let key = try RecoveryPhrase(parsing: form.words).masterKey.secret
-                return try store(key, as: BackupFile.rootName, replacing: form.replace ?? false)
+            serve(Operations.restoreFromPhrase) { request in
+                let key = try RecoveryPhrase(parsing: request.form.words).masterKey.secret
+                return try store(key, as: BackupFile.rootName, replacing: request.form.replace ?? false)
             },
         ]
     }
 
     private var backupOperations: [APIOperation] {
         [
-            special(
-                .post,
-                "/backup",
-                .withVaultSecret,
-                .json(PassphraseForm.self),
-                answers: { .file }
-            ) { _, form in
-                let passphrase = try Self.newPassphrase(form.passphrase)
+            respond(to: Operations.backupFile) { request in
+                let passphrase = try Self.newPassphrase(request.form.passphrase)
                 let storage = try BackupFile.storage(of: handler.backup())
                 return .download(try seal(storage, passphrase), name: "runar-backup.vault")
             },
-            route(
-                .post,
-                "/backup/restore",
-                .withVaultSecret,
-                .json(RestoreForm.self),
-                changes: [.keys, .networks, .peers]
-            ) { _, form in
+            serve(Operations.restoreFile) { request in
+                let form = request.form
                 guard let content = try BackupFile.content(of: open(form.file, form.passphrase)) else {
                     throw RouteFailure(422, "bad-backup", "there is no root key in this file: choose another")
                 }
@@ -132,15 +187,10 @@ extension NodeAPI {
 
     private var deviceOperations: [APIOperation] {
         [
-            route(.post, "/device/request", .atThisDevice, body: .json()) { _ in try handler.deviceRequest() },
-            route(
-                .post,
-                "/device/add",
-                .withVaultSecret,
-                .json(DeviceForm.self),
-                changes: [.networks, .peers]
-            ) { _, form in
-                try handler.addDevice(
+            serve(Operations.deviceRequest) { _ in try handler.deviceRequest() },
+            serve(Operations.addDevice) { request in
+                let form = request.form
+                return try handler.addDevice(
                     form.request,
                     networks: form.networks.map { $0.map { NetworkName(form: $0) } },
                     lifeSeconds: Self.life(form.lifeSeconds),
@@ -148,14 +198,8 @@ extension NodeAPI {
                     isAdmin: form.admin ?? false
                 )
             },
-            route(.post, "/device/renew", .withVaultSecret, body: .json(), changes: [.networks, .keys]) { _ in
-                try await handler.renewDevice()
-            },
-            route(.post, "/device/setup", .withVaultSecret, .json(TextForm.self), changes: [.networks, .keys]) {
-                _,
-                form in
-                try await handler.setUpDevice(form.text)
-            },
+            serve(Operations.renewDevice) { _ in try await handler.renewDevice() },
+            serve(Operations.setUpDevice) { try await handler.setUpDevice($0.form.text) },
         ]
     }
 

@@ -5,43 +5,133 @@ internal import Platform
 internal import RunarNode
 
 // Networks: making, joining, leaving, and admitting others.
+extension Operations {
+    private static let ofNetwork = "/networks/{network}"
+
+    package static let networks = Operation<NoPath, NoForm, NetworkViews>(.get, "/networks", .overTheNetwork)
+
+    package static let createNetwork = Operation<NoPath, NewNetworkForm, NetworkView>(
+        .post,
+        "/networks",
+        .overTheNetwork,
+        status: 201,
+        changes: [.networks, .keys]
+    )
+
+    package static let network = Operation<NetworkName?, NoForm, NetworkView>(.get, ofNetwork, .overTheNetwork)
+
+    package static let renameNetwork = Operation<NetworkName?, NameForm, NetworkView>(
+        .patch,
+        ofNetwork,
+        .overTheNetwork,
+        changes: [.networks, .keys]
+    )
+
+    package static let leaveNetwork = Operation<NetworkName?, NoForm, LeaveReport>(
+        .delete,
+        ofNetwork,
+        .overTheNetwork,
+        changes: [.networks, .keys]
+    )
+
+    /// Issues an access token.
+    package static let issueToken = Operation<NetworkName?, TokenForm, TokenReport>(
+        .post,
+        "\(ofNetwork)/tokens",
+        .overTheNetwork,
+        status: 201,
+        changes: [.networks, .peers]
+    )
+
+    /// Revokes the membership of a peer.
+    package static let revoke = Operation<NetworkName?, PeerForm, RevocationReport>(
+        .post,
+        "\(ofNetwork)/revocations",
+        .overTheNetwork,
+        status: 201,
+        changes: [.networks, .peers]
+    )
+
+    /// Creates an invitation and admits the device that uses it.
+    package static let inviteDevice = Operation<NetworkName?, InvitationForm, AdmissionReport>(
+        .post,
+        "\(ofNetwork)/invitations",
+        .overTheNetwork,
+        .updates([.invited, .joinRequested, .event]),
+        needsNetwork: true,
+        changes: [.networks, .peers]
+    )
+
+    /// The person's decision about a device that uses an invitation.
+    package static let answerJoin = Operation<RequestNumber, DecisionForm, DoneReport>(
+        .post,
+        "/joins/{number}",
+        .overTheNetwork
+    )
+
+    /// Joins by texts that the person pasted.
+    package static let join = Operation<NoPath, JoinForm, JoinReport>(
+        .post,
+        "/join",
+        .overTheNetwork,
+        changes: [.networks, .keys]
+    )
+
+    /// Joins by an invitation that the person pasted or scanned.
+    package static let joinByInvitation = Operation<NoPath, TextForm, JoinReport>(
+        .post,
+        "/join/invitation",
+        .overTheNetwork,
+        .updates([.joinPending]),
+        needsNetwork: true,
+        changes: [.networks, .keys]
+    )
+
+    static let table = Operation<NetworkName?, NoForm, TableView>(.get, "\(ofNetwork)/table", .overTheNetwork)
+
+    /// Finds members, in one network or in every one.
+    package static let discover = Operation<NetworkName?, NoForm, DiscoverReport>(
+        .get,
+        "\(ofNetwork)/discovered",
+        .overTheNetwork,
+        needsNetwork: true,
+        // The first member found is not all of them.
+        requiredPeers: { _, _ in .everybody }
+    )
+
+    /// Asks the STUN servers of the settings for the address of the running node.
+    package static let publicAddress = Operation<NoPath, NoForm, PublicAddressReport>(
+        .get,
+        "/public-address",
+        .overTheNetwork
+    )
+
+    /// The text by which another device connects to this one.
+    package static let connectionText = Operation<NetworkName?, AddressQuery, ConnectionTextReport>(
+        .get,
+        "\(ofNetwork)/connection-text",
+        .overTheNetwork
+    )
+}
+
 extension NodeAPI {
     /// A century; more is a slip.
     static let longestLife: UInt64 = 100 * 366 * 86_400
 
     var networkOperations: [APIOperation] {
         [
-            route(.get, "/networks", .overTheNetwork) { _ in try handler.networkViews() },
-            route(
-                .post,
-                "/networks",
-                .overTheNetwork,
-                .json(NewNetworkForm.self),
-                status: 201,
-                changes: [.networks, .keys]
-            ) { _, form in
-                try handler.view(of: handler.createNetwork(form.name, index: form.index))
+            serve(Operations.networks) { _ in try handler.networkViews() },
+            serve(Operations.createNetwork) {
+                try handler.view(of: handler.createNetwork($0.form.name, index: $0.form.index))
             },
-            route(.get, "/networks/{network}", .overTheNetwork) { try handler.networkDetail($0.network) },
-            route(.patch, "/networks/{network}", .overTheNetwork, .json(NameForm.self), changes: [.networks, .keys]) {
-                request,
-                form in
-                try handler.view(of: handler.rename(request.network, to: form.name))
-            },
-            route(.delete, "/networks/{network}", .overTheNetwork, changes: [.networks, .keys]) {
-                try handler.leave($0.network)
-            },
-            route(
-                .post,
-                "/networks/{network}/tokens",
-                .overTheNetwork,
-                .json(TokenForm.self),
-                status: 201,
-                changes: [.networks, .peers]
-            ) { request, form in
-                try handler.issue(
+            serve(Operations.network) { try handler.networkDetail($0.path) },
+            serve(Operations.renameNetwork) { try handler.view(of: handler.rename($0.path, to: $0.form.name)) },
+            serve(Operations.leaveNetwork) { try handler.leave($0.path) },
+            serve(Operations.issueToken) { request in
+                let form = request.form
+                return try handler.issue(
                     to: PeerName(form: form.peer),
-                    in: request.network,
+                    in: request.path,
                     expiration: Self.expiration(
                         form.expiration,
                         form.lifeSeconds,
@@ -51,31 +141,15 @@ extension NodeAPI {
                     isRenewable: form.renewable ?? true
                 )
             },
-            route(
-                .post,
-                "/networks/{network}/revocations",
-                .overTheNetwork,
-                .json(PeerForm.self),
-                status: 201,
-                changes: [.networks, .peers]
-            ) { request, form in
-                try handler.revoke(PeerName(form: form.peer), in: request.network)
-            },
+            serve(Operations.revoke) { try handler.revoke(PeerName(form: $0.form.peer), in: $0.path) },
         ] + joinOperations
     }
 
     private var joinOperations: [APIOperation] {
         [
-            eventStream(
-                .post,
-                "/networks/{network}/invitations",
-                .overTheNetwork,
-                .json(InvitationForm.self),
-                updates: [.invited, .joinRequested, .event],
-                needsNetwork: true,
-                changes: [.networks, .peers]
-            ) { request, form in
-                let network = try handler.resolveOwned(request.network)
+            stream(Operations.inviteDevice) { request in
+                let form = request.form
+                let network = try handler.resolveOwned(request.path)
                 let terms = InvitationTerms(
                     network: network,
                     addresses: try (form.addresses ?? []).map { try Settings.address($0) },
@@ -85,45 +159,30 @@ extension NodeAPI {
                 )
                 return { tell in try await handler.invite(terms, tell) }
             },
-            route(.post, "/joins/{number}", .overTheNetwork, .json(DecisionForm.self)) { request, form in
+            serveAction(Operations.answerJoin) { request in
+                let form = request.form
                 let label = try Self.label(form.label)
-                try handler.joins.answer(
-                    Self.number(request["number"]),
-                    JoinAnswer(isAllowed: form.allowed, label: label, lifeSeconds: Self.life(form.lifeSeconds))
-                )
-                return DoneReport(done: true)
+                let life = try Self.life(form.lifeSeconds)
+                let answer = JoinAnswer(isAllowed: form.allowed, label: label, lifeSeconds: life)
+                try handler.joins.answer(request.path.value, answer)
             },
-            route(.post, "/join", .overTheNetwork, .json(JoinForm.self), changes: [.networks, .keys]) { _, form in
-                let text = try Self.text(form.text)
+            serve(Operations.join) { request in
+                let text = try Self.text(request.form.text)
                 guard !Invitation.isText(text) else {
                     throw RouteFailure(422, "is-invitation", "this is an invitation: join with it at join/invitation")
                 }
-                return try await handler.join(text, network: form.network.map(NetworkName.init(form:)))
+                return try await handler.join(text, network: request.form.network.map(NetworkName.init(form:)))
             },
-            eventStream(
-                .post,
-                "/join/invitation",
-                .overTheNetwork,
-                .json(TextForm.self),
-                updates: [.joinPending],
-                needsNetwork: true,
-                changes: [.networks, .keys]
-            ) { _, form in
-                let invitation = try Invitation(text: Self.text(form.text))
+            stream(Operations.joinByInvitation) { request in
+                let invitation = try Invitation(text: Self.text(request.form.text))
                 return { tell in try await handler.join(by: invitation, tell) }
             },
-            route(.get, "/networks/{network}/table", .overTheNetwork) { try handler.tableView($0.network) },
-            route(.get, "/networks/{network}/discovered", .overTheNetwork, needsNetwork: true) {
-                try await handler.discover(in: $0.network)
-            },
-            route(.get, "/public-address", .overTheNetwork) { _ in
+            serve(Operations.table) { try handler.tableView($0.path) },
+            serve(Operations.discover) { try await handler.discover(in: $0.path) },
+            serve(Operations.publicAddress) { _ in
                 PublicAddressReport(address: try await node.natTraversal.getPublicEndpoint())
             },
-            route(.get, "/networks/{network}/connection-text", .overTheNetwork, .query(AddressQuery.self)) {
-                request,
-                query in
-                try handler.connectionText(request.network, address: query.address)
-            },
+            serve(Operations.connectionText) { try handler.connectionText($0.path, address: $0.form.address) },
         ]
     }
 
@@ -139,12 +198,6 @@ extension NodeAPI {
 
     /// The longest text that this program makes, in bytes.
     static let textByteLimit = 1 << 16
-
-    /// The number with which a request was reported.
-    static func number(_ text: String) throws -> Int {
-        guard let number = Int(text), number >= 0 else { throw RouteRequest.badField("number", "must be a number") }
-        return number
-    }
 
     /// The label of a form; nil if the field is missing or empty.
     static func label(_ text: String?) throws -> String? {

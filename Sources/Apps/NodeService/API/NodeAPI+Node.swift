@@ -5,8 +5,42 @@ internal import Platform
 internal import RunarNode
 
 // The node itself.
+extension Operations {
+    package static let status = Operation<NoPath, NoForm, StatusReport>(.get, "/status", .overTheNetwork)
+
+    static let node = Operation<NoPath, NoForm, NodeView>(.get, "/node", .overTheNetwork)
+
+    package static let stop = Operation<NoPath, NoForm, StopReport>(.post, "/node/stop", .overTheNetwork)
+
+    static let doctor = Operation<NoPath, PeerQuery, DoctorReport>(.get, "/doctor", .overTheNetwork)
+
+    /// The node's facts for `doctor`, with those about one peer if it is given.
+    package static let doctorFacts = Operation<NoPath, PeerQuery, NodeFacts>(.get, "/doctor/facts", .overTheNetwork)
+
+    static let storage = Operation<NoPath, NoForm, StorageView>(.get, "/storage", .overTheNetwork)
+
+    static let logs = Operation<NoPath, LogQuery, LogRing.Report>(.get, "/logs", .overTheNetwork)
+
+    static let logLevel = Operation<NoPath, NoForm, LogRing.Levels>(.get, "/log-level", .overTheNetwork)
+
+    static let setLogLevel = Operation<NoPath, NodeAPI.LevelForm, LogRing.Levels>(.put, "/log-level", .overTheNetwork)
+
+    static let setSetting = Operation<SettingName, NodeAPI.SettingForm, SettingReport>(
+        .put,
+        "/settings/{key}",
+        .atThisDevice
+    )
+
+    static let activity = Operation<NoPath, ActivityQuery, NoForm>(
+        .get,
+        "/activity",
+        .overTheNetwork,
+        .lines { try Activity.schemas() }
+    )
+}
+
 extension NodeAPI {
-    private struct LevelForm: Decodable {
+    struct LevelForm: Decodable {
         /// Null to inherit the general level.
         ///
         /// Required: a missing field is no null.
@@ -24,31 +58,35 @@ extension NodeAPI {
         }
     }
 
-    private struct SettingForm: Decodable {
+    struct SettingForm: Decodable {
         let values: [String]
     }
 
     var nodeOperations: [APIOperation] {
         [
-            route(.get, "/status", .overTheNetwork) { _ in try handler.status() },
-            route(.get, "/node", .overTheNetwork) { _ in handler.nodeView(of: try watch) },
-            stopOperation,
-            route(.get, "/doctor", .overTheNetwork, .query(PeerQuery.self)) { _, query in
-                let peer = query.peer.map { RouteRequest.plainId($0) }
+            serve(Operations.status) { _ in try handler.status() },
+            serve(Operations.node) { _ in handler.nodeView(of: try watch) },
+            respond(to: Operations.stop) { _ in
+                let (report, stop) = try handler.stopNode()
+                return .last(JSONText.bytes(report), then: stop)
+            },
+            serve(Operations.doctor) { request in
+                let peer = request.form.peer.map { RouteRequest.plainId($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })
                 return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer), for: .console))
             },
-            route(.get, "/doctor/facts", .overTheNetwork, .query(PeerQuery.self)) { _, query in
-                try await handler.facts(about: query.peer.map { PeerName(form: $0) })
-            },
-            route(.get, "/storage", .overTheNetwork) { _ in try handler.storageView(of: watch) },
-            route(.get, "/logs", .overTheNetwork, .query(LogQuery.self)) { _, query in
-                try watch.logs.lines(query.checked())
-            },
-            route(.get, "/log-level", .overTheNetwork) { _ in try watch.logs.levels },
-            route(.put, "/log-level", .overTheNetwork, .json(LevelForm.self)) { _, form in
+            serve(Operations.doctorFacts) { try await handler.facts(about: $0.form.peer.map { PeerName(form: $0) }) },
+            serve(Operations.storage) { _ in try handler.storageView(of: watch) },
+            serve(Operations.logs) { try watch.logs.lines($0.form.checked()) },
+            serve(Operations.logLevel) { _ in try watch.logs.levels },
+        ] + watchOperations
+    }
+
+    private var watchOperations: [APIOperation] {
+        [
+            serve(Operations.setLogLevel) { request in
                 let watch = try watch
-                switch (form.level, form.subsystem) {
+                switch (request.form.level, request.form.subsystem) {
                 case (let level?, let subsystem): watch.logs.set(level, in: subsystem)
                 case (nil, let subsystem?): watch.logs.unset(subsystem)
                 case (nil, nil): throw RouteRequest.badField("level", "may be null only together with \"subsystem\"")
@@ -56,26 +94,23 @@ extension NodeAPI {
                 watch.activity.tell(ActivityChanged(what: [.logLevel]))
                 return watch.logs.levels
             },
-            route(.put, "/settings/{key}", .atThisDevice, .json(SettingForm.self)) { request, form in
-                guard let setting = Setting(rawValue: request["key"]) else {
-                    throw RouteFailure(404, "no-such-setting", "there is no setting \"\(request["key"])\"")
+            serve(Operations.setSetting) { request in
+                let key = request.path.text
+                guard let setting = Setting(rawValue: key) else {
+                    throw RouteFailure(404, "no-such-setting", "there is no setting \"\(key)\"")
                 }
                 let watch = try watch
-                let report = try await watch.settings.change(setting, to: form.values) { try await apply(setting, $0) }
+                let report = try await watch.settings.change(setting, to: request.form.values) {
+                    try await apply(setting, $0)
+                }
                 watch.activity.tell(ActivityChanged(what: [.settings, .logLevel]))
                 return report
             },
-            special(
-                .get,
-                "/activity",
-                .overTheNetwork,
-                .query(ActivityQuery.self),
-                answers: { .lines(try Activity.schemas()) }
-            ) { _, query in
+            respond(to: Operations.activity) { request in
                 let stream = try watch.activity.lines(
-                    boot: query.boot,
-                    since: query.since,
-                    follows: query.follow ?? true
+                    boot: request.form.boot,
+                    since: request.form.since,
+                    follows: request.form.follow ?? true
                 )
                 return .lines { lines in
                     for await line in stream {
@@ -84,20 +119,6 @@ extension NodeAPI {
                 }
             },
         ]
-    }
-
-    private var stopOperation: APIOperation {
-        special(
-            .post,
-            "/node/stop",
-            .overTheNetwork,
-            RouteInput<NoForm>(body: .json()),
-            answers: { .report(try SchemaReader.schema(of: StopReport.self), status: 200) },
-            { _, _ in
-                let (report, stop) = try handler.stopNode()
-                return .last(JSONText.bytes(report), then: stop)
-            }
-        )
     }
 
     /// Applies a setting to the running node if it acts at once.
@@ -117,13 +138,33 @@ extension NodeAPI {
 }
 
 // The console on other screens of the local network.
+extension Operations {
+    static let lan = Operation<NoPath, NoForm, NodeAPI.Lan>(.get, "/lan", .overTheNetwork)
+
+    static let setLan = Operation<NoPath, NodeAPI.LanForm, NodeAPI.Lan>(
+        .put,
+        "/lan",
+        .atThisDevice,
+        changes: [.settings]
+    )
+
+    /// Streams a link by which a device of the local network signs in to the console, at that address or the first, and
+    /// waits until one has signed in.
+    package static let pairConsole = Operation<NoPath, PairingForm, PairingEnd>(
+        .post,
+        "/lan/pairing",
+        .atThisDevice,
+        .updates([.pairing])
+    )
+}
+
 extension NodeAPI {
-    private struct LanForm: Decodable {
+    struct LanForm: Decodable {
         let on: Bool
         let port: UInt16?
     }
 
-    private struct Lan: Codable {
+    struct Lan: Codable {
         let on: Bool
         /// The port of the console, or the port that it would have.
         let port: UInt16
@@ -138,15 +179,15 @@ extension NodeAPI {
 
     var lanOperations: [APIOperation] {
         [
-            route(.get, "/lan", .overTheNetwork) { request in try lanView(request) },
-            route(.put, "/lan", .atThisDevice, .json(LanForm.self), changes: [.settings]) { request, form in
-                if form.port == 0 { throw RouteRequest.badField("port", "must be a number from 1 to 65535") }
+            serve(Operations.lan) { try lanView($0.origin) },
+            serve(Operations.setLan) { request in
+                if request.form.port == 0 { throw RouteRequest.badField("port", "must be a number from 1 to 65535") }
                 let lan = try lan()
-                try await lan.change(to: form.on ? form.port ?? lan.usualPort : nil)
-                return try lanView(request)
+                try await lan.change(to: request.form.on ? request.form.port ?? lan.usualPort : nil)
+                return try lanView(request.origin)
             },
-            eventStream(.post, "/lan/pairing", .atThisDevice, .json(PairingForm.self), updates: [.pairing]) { _, form in
-                { tell in try await handler.pairConsole(at: form.address, tell) }
+            stream(Operations.pairConsole) { request in
+                { tell in try await handler.pairConsole(at: request.form.address, tell) }
             },
         ]
     }
@@ -158,7 +199,7 @@ extension NodeAPI {
         return console.lan
     }
 
-    private func lanView(_ request: RouteRequest) throws -> Lan {
+    private func lanView(_ origin: RouteRequest.Origin) throws -> Lan {
         let lan = try lan()
         let place = lan.currentPlace
         return Lan(
@@ -168,7 +209,7 @@ extension NodeAPI {
             fingerprint: place?.fingerprint,
             expires: place?.endSeconds,
             source: lan.report.source,
-            here: request.origin != .network
+            here: origin != .network
         )
     }
 }

@@ -5,61 +5,130 @@ internal import Platform
 internal import RunarNode
 
 // Peers, messages and files.
+extension Operations {
+    /// The largest file that a page sends.
+    private static let fileByteLimit: UInt64 = 4 << 30
+
+    /// The connected peers, or all that are known or found in the hash tables.
+    package static let peers = Operation<NoPath, Joined<PeersQuery, PageQuery>, PeersView>(
+        .get,
+        "/peers",
+        .overTheNetwork
+    )
+
+    static let peer = Operation<PeerName, NoForm, PeerView>(.get, "/peers/{peer}", .overTheNetwork)
+
+    /// Dials a peer, in a network that both are in if none is named.
+    package static let connect = Operation<PeerName, ConnectForm, ConnectReport>(
+        .post,
+        "/peers/{peer}/connect",
+        .overTheNetwork,
+        needsNetwork: true,
+        changes: [.peers]
+    )
+
+    static let disconnect = Operation<PeerName, NoForm, DoneReport>(
+        .post,
+        "/peers/{peer}/disconnect",
+        .overTheNetwork,
+        changes: [.peers]
+    )
+
+    /// Connects by the text of another device.
+    package static let connectByText = Operation<NoPath, TextForm, ConnectReport>(
+        .post,
+        "/connect",
+        .overTheNetwork,
+        needsNetwork: true,
+        changes: [.peers]
+    )
+
+    /// Sends a message to a peer.
+    package static let send = Operation<PeerName, TextForm, SentReport>(
+        .post,
+        "/peers/{peer}/messages",
+        .overTheNetwork,
+        limit: NodeAPI.contentByteLimit,
+        needsNetwork: true,
+        requiredPeers: { peer, _ in .peer(peer) }
+    )
+
+    /// Sends a message to the members of a network that are connected.
+    package static let broadcast = Operation<NetworkName?, TextForm, BroadcastReport>(
+        .post,
+        "/networks/{network}/broadcast",
+        .overTheNetwork,
+        limit: NodeAPI.contentByteLimit,
+        needsNetwork: true,
+        requiredPeers: { network, _ in .member(network) }
+    )
+
+    static let messages = Operation<NoPath, MessagesQuery, NodeAPI.Messages>(.get, "/messages", .overTheNetwork)
+
+    static let sendFile = Operation<PeerName, FileQuery, FileSentView>(
+        .post,
+        "/peers/{peer}/files",
+        .overTheNetwork,
+        .updates([.transferred]),
+        body: .file(limit: fileByteLimit),
+        needsNetwork: true
+    )
+
+    static let offers = Operation<NoPath, NoForm, FileStore.Waiting>(.get, "/offers", .overTheNetwork)
+
+    /// The person's decision about an offered file.
+    package static let answerOffer = Operation<RequestNumber, OfferForm, DoneReport>(
+        .post,
+        "/offers/{number}",
+        .overTheNetwork
+    )
+
+    static let files = Operation<NoPath, NoForm, FileStore.Content>(.get, "/files", .overTheNetwork)
+
+    static let file = Operation<FileName, NoForm, FileAnswer>(.get, "/files/{id}", .overTheNetwork, .file)
+
+    static let removeFile = Operation<FileName, NoForm, DoneReport>(
+        .delete,
+        "/files/{id}",
+        .overTheNetwork,
+        changes: [.files]
+    )
+}
+
 extension NodeAPI {
-    private struct Messages: Codable {
+    struct Messages: Codable {
         let messages: [MessageHistory.Message]
     }
 
-    /// The largest file that a page sends.
-    private static let fileByteLimit: UInt64 = 4 << 30
     private static let fileNameByteLimit = 255
     /// A message of the largest size has room, with every byte escaped.
     static let contentByteLimit = 16 << 20
 
     var peerOperations: [APIOperation] {
         [
-            route(.get, "/peers", .overTheNetwork, .query(Joined<PeersQuery, PageQuery>.self)) { _, queries in
-                let (query, page) = queries.parts
+            serve(Operations.peers) { request in
+                let (query, page) = request.form.parts
                 if query.find == true { await handler.findMembers() }
                 let network = query.network.map { NetworkName(form: $0) }
                 return try handler.peersView(all: query.all ?? false, in: network, page.page())
             },
-            route(.get, "/peers/{peer}", .overTheNetwork) { try handler.peerView($0.peer) },
-            route(
-                .post,
-                "/peers/{peer}/connect",
-                .overTheNetwork,
-                .json(ConnectForm.self),
-                needsNetwork: true,
-                changes: [.peers]
-            ) { request, form in
-                try await handler.connect(
-                    request.peer,
+            serve(Operations.peer) { try handler.peerView($0.path) },
+            serve(Operations.connect) { request in
+                let form = request.form
+                return try await handler.connect(
+                    request.path,
                     form.network.map { NetworkName(form: $0) },
                     form.address.flatMap { $0.isEmpty ? nil : $0 },
                     overRelay: form.relay ?? false
                 )
             },
-            route(.post, "/peers/{peer}/disconnect", .overTheNetwork, body: .json(), changes: [.peers]) { request in
-                node.disconnectPeer(try handler.resolve(request.peer))
-                return DoneReport(done: true)
-            },
-            route(.post, "/connect", .overTheNetwork, .json(TextForm.self), needsNetwork: true, changes: [.peers]) {
-                _,
-                form in
-                try await handler.connect(byText: Self.text(form.text))
-            },
-            route(.post, "/peers/{peer}/messages", .overTheNetwork, Self.message, needsNetwork: true) { request, form in
-                try await handler.send(Self.text(ofMessage: form), to: request.peer)
-            },
-            route(.post, "/networks/{network}/broadcast", .overTheNetwork, Self.message, needsNetwork: true) {
-                request,
-                form in
-                try await handler.broadcast(Self.text(ofMessage: form), in: request.network)
-            },
-            route(.get, "/messages", .overTheNetwork, .query(MessagesQuery.self)) { _, query in
-                let peer = try query.peer.map { try handler.resolve(PeerName(form: $0)) }
-                let since = try RouteRequest.number(query.since, "since", in: 0...Int.max) ?? 0
+            serveAction(Operations.disconnect) { node.disconnectPeer(try handler.resolve($0.path)) },
+            serve(Operations.connectByText) { try await handler.connect(byText: Self.text($0.form.text)) },
+            serve(Operations.send) { try await handler.send(Self.text(ofMessage: $0.form), to: $0.path) },
+            serve(Operations.broadcast) { try await handler.broadcast(Self.text(ofMessage: $0.form), in: $0.path) },
+            serve(Operations.messages) { request in
+                let peer = try request.form.peer.map { try handler.resolve(PeerName(form: $0)) }
+                let since = try RouteRequest.number(request.form.since, "since", in: 0...Int.max) ?? 0
                 return Messages(messages: try watch.messages.messages(with: peer, since: since))
             },
         ] + fileOperations
@@ -67,16 +136,9 @@ extension NodeAPI {
 
     private var fileOperations: [APIOperation] {
         [
-            eventStream(
-                .post,
-                "/peers/{peer}/files",
-                .overTheNetwork,
-                .query(FileQuery.self, body: .file(limit: Self.fileByteLimit)),
-                updates: [.transferred],
-                needsNetwork: true
-            ) { request, query in
-                let name = try Self.fileName(query.name)
-                let peer = try handler.resolve(request.peer)
+            stream(Operations.sendFile) { request in
+                let name = try Self.fileName(request.form.name)
+                let peer = try handler.resolve(request.path)
                 guard let file = request.file else {
                     throw RouteFailure(400, "no-file", "send the file as the body of the request")
                 }
@@ -84,28 +146,23 @@ extension NodeAPI {
                     FileSentView(try await handler.sendFile(file.path, named: name, to: peer, tell))
                 }
             },
-            route(.get, "/offers", .overTheNetwork) { _ in FileStore.Waiting(offers: try watch.files.offers) },
-            route(.post, "/offers/{number}", .overTheNetwork, .json(OfferForm.self)) { request, form in
+            serve(Operations.offers) { _ in FileStore.Waiting(offers: try watch.files.offers) },
+            serveAction(Operations.answerOffer) { request in
+                let form = request.form
                 if form.directory != nil { try request.checkUser() }
                 let directory = form.accept ? try form.directory ?? watch.files.makeDirectory() : nil
-                try handler.files.answer(Self.number(request["number"]), directory)
-                return DoneReport(done: true)
+                try handler.files.answer(request.path.value, directory)
             },
-            route(.get, "/files", .overTheNetwork) { _ in
+            serve(Operations.files) { _ in
                 FileStore.Content(directory: try watch.files.directory, files: try watch.files.files())
             },
-            special(.get, "/files/{id}", .overTheNetwork, .query(NoForm.self), answers: { .file }) { request, _ in
-                let path = try watch.files.path(of: request["id"])
+            respond(to: Operations.file) { request in
+                let path = try watch.files.path(of: request.path.text)
                 return .file(path: path, name: FilePath.name(of: path))
             },
-            route(.delete, "/files/{id}", .overTheNetwork, changes: [.files]) { request in
-                try watch.files.remove(request["id"])
-                return DoneReport(done: true)
-            },
+            serveAction(Operations.removeFile) { try watch.files.remove($0.path.text) },
         ]
     }
-
-    static var message: RouteInput<TextForm> { .json(TextForm.self, limit: contentByteLimit) }
 
     static func text(ofMessage form: TextForm) throws -> String {
         guard !form.text.isEmpty else { throw RouteRequest.badField("text", "is empty: write something") }

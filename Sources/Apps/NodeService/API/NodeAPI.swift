@@ -47,139 +47,109 @@ package struct NodeAPI: Sendable {
     /// The routes of ``commandOperations``.
     var commandRoutes: [Route] { commandOperations.map(\.route) }
 
-    /// An operation without a form whose answer is the report that `answer` makes.
-    func route<Report: Encodable & Sendable>(
-        _ method: Route.Method,
-        _ path: String,
-        _ access: OperationAccess,
-        body: Route.Body = .none,
-        status: Int = 200,
-        needsNetwork: Bool = false,
-        changes: [ActivityChanged.Subject] = [],
-        _ answer: @escaping @Sendable (RouteRequest) async throws -> Report
-    ) -> APIOperation {
-        let input = RouteInput<NoForm>(body: body)
-        return route(method, path, access, input, status: status, needsNetwork: needsNetwork, changes: changes) {
-            request,
-            _ in
-            try await answer(request)
-        }
-    }
-
     /// An operation whose answer is the report that `answer` makes.
-    ///
-    /// One that needs the network is refused while the node does not run, and one that ends with its client is cancelled
-    /// when that disconnects; `changes` are the subjects that pages reload after it.
-    func route<Form, Report: Encodable & Sendable>(
-        _ method: Route.Method,
-        _ path: String,
-        _ access: OperationAccess,
-        _ input: RouteInput<Form>,
-        status: Int = 200,
-        needsNetwork: Bool = false,
-        endsWithClient: Bool = false,
-        changes: [ActivityChanged.Subject] = [],
-        _ answer: @escaping @Sendable (RouteRequest, Form) async throws -> Report
+    func serve<Path, Form, Answer>(
+        _ operation: Operation<Path, Form, Answer>,
+        _ answer: @escaping @Sendable (OperationRequest<Path, Form>) async throws -> Answer
     ) -> APIOperation {
-        special(
-            method,
-            path,
-            access,
-            input,
-            endsWithClient: endsWithClient,
-            answers: { .report(try SchemaReader.schema(of: Report.self), status: status) },
-            { request, form in
-                .json(
-                    JSONText.bytes(try await perform(needsNetwork, changes) { try await answer(request, form) }),
-                    status: status
-                )
-            }
-        )
+        respond(to: operation) { request in
+            let report = try await perform(operation) { try await answer(request) }
+            return .json(JSONText.bytes(report), status: operation.status)
+        }
     }
 
-    /// An operation that makes its answer itself.
-    ///
-    /// The access is checked here, before the form is read and the handler runs.
-    func special<Form>(
-        _ method: Route.Method,
-        _ path: String,
-        _ access: OperationAccess,
-        _ input: RouteInput<Form>,
-        endsWithClient: Bool = false,
-        answers: @escaping @Sendable () throws -> APIShape.Answer,
-        _ answer: @escaping @Sendable (RouteRequest, Form) async throws -> RouteAnswer
+    /// An operation that `body` performs, and that has no other answer.
+    func serveAction<Path, Form>(
+        _ operation: Operation<Path, Form, DoneReport>,
+        _ body: @escaping @Sendable (OperationRequest<Path, Form>) async throws -> Void
     ) -> APIOperation {
-        let route = Route(
-            method,
-            Self.prefix + path,
-            body: input.body,
-            endsWithClient: endsWithClient
-        ) { request in
-            do {
-                try check(access, of: request)
-                return try await answer(request, input.form(of: request))
-            } catch {
-                return .failure(failure(error, of: request))
-            }
+        serve(operation) { request in
+            try await body(request)
+            return DoneReport(done: true)
         }
-        return APIOperation(route: route, access: access) { try APIShape(route, access, input, answers()) }
     }
 
     /// An operation that streams updates as lines until it is done.
     ///
     /// `prepare` checks the request: an error that it throws becomes an HTTP status, an error of the returned work becomes
-    /// the last line. `updates` are the kinds of lines before that.
-    func eventStream<Form, Report: Encodable & Sendable>(
-        _ method: Route.Method,
-        _ path: String,
-        _ access: OperationAccess,
-        _ input: RouteInput<Form>,
-        updates: [UpdateKind],
-        needsNetwork: Bool = false,
-        changes: [ActivityChanged.Subject] = [],
+    /// the last line.
+    func stream<Path, Form, Answer>(
+        _ operation: Operation<Path, Form, Answer>,
         _ prepare:
-            @escaping @Sendable (RouteRequest, Form) async throws -> (
-                @Sendable (@escaping RequestHandler.Tell) async throws -> Report
+            @escaping @Sendable (OperationRequest<Path, Form>) async throws -> (
+                @Sendable (@escaping RequestHandler.Tell) async throws -> Answer
             )
     ) -> APIOperation {
-        special(
-            method,
-            path,
-            access,
-            input,
-            answers: { .lines(try AnswerLine.schemas(of: updates, result: Report.self)) },
-            { request, form in
-                let work = try await prepare(request, form)
-                return .lines { lines in
-                    await whileSayingAlive(on: lines) {
-                        do {
-                            let report = try await perform(needsNetwork, changes) {
-                                try await work { update in await lines.write(AnswerLine.bytes(update)) }
-                            }
-                            await lines.write(AnswerLine.bytes(result: report))
-                        } catch {
-                            await lines.write(AnswerLine.bytes(failure: FailureView(failure(error, of: request))))
+        respond(to: operation) { request in
+            let work = try await prepare(request)
+            return .lines { lines in
+                await whileSayingAlive(on: lines) {
+                    do {
+                        let report = try await perform(operation) {
+                            try await work { update in await lines.write(AnswerLine.bytes(update)) }
                         }
+                        await lines.write(AnswerLine.bytes(result: report))
+                    } catch {
+                        await lines.write(AnswerLine.bytes(failure: FailureView(failure(error, in: request.network))))
                     }
                 }
             }
-        )
+        }
     }
 
-    private func perform<Report: Sendable>(
-        _ needsNetwork: Bool,
-        _ changes: [ActivityChanged.Subject],
-        _ body: () async throws -> Report
-    ) async throws -> Report {
-        if needsNetwork, !node.isRunning { throw NodeError.notRunning }
-        let report = try await body()
-        handler.watch?.noteChanges(changes)
-        return report
+    /// An operation that streams updates as lines until it ends, and that has no other answer.
+    func streamUpdates<Path, Form>(
+        _ operation: Operation<Path, Form, DoneReport>,
+        _ prepare:
+            @escaping @Sendable (OperationRequest<Path, Form>) async throws -> (
+                @Sendable (@escaping RequestHandler.Tell) async throws -> Void
+            )
+    ) -> APIOperation {
+        stream(operation) { request in
+            let work = try await prepare(request)
+            return { tell in
+                try await work(tell)
+                return DoneReport(done: true)
+            }
+        }
     }
 
-    private func failure(_ error: any Error, of request: RouteRequest) -> RouteFailure {
+    /// An operation that makes its answer itself.
+    ///
+    /// The access is checked here, before the form is read and `answer` runs.
+    func respond<Path, Form, Answer>(
+        to operation: Operation<Path, Form, Answer>,
+        _ answer: @escaping @Sendable (OperationRequest<Path, Form>) async throws -> RouteAnswer
+    ) -> APIOperation {
+        let route = Route(
+            operation.method,
+            Self.prefix + operation.template,
+            body: operation.body,
+            endsWithClient: operation.endsWithClient
+        ) { request in
+            do {
+                try check(operation.access, of: request)
+                return try await answer(OperationRequest(request, of: operation))
+            } catch {
+                return .failure(failure(error, in: request.network))
+            }
+        }
+        return APIOperation(route: route, access: operation.access) { try operation.shape() }
+    }
+
+    private func perform<Path, Form, Answer>(
+        _ operation: Operation<Path, Form, Answer>,
+        _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        if operation.needsNetwork, !node.isRunning { throw NodeError.notRunning }
+        let answer = try await body()
+        handler.watch?.noteChanges(operation.changes)
+        return answer
+    }
+
+    private func failure(_ error: any Error, in network: NetworkName?) -> RouteFailure {
         if let failure = error as? RouteFailure { return failure }
-        return RouteFailure(handler.failure(error, in: request.network))
+        return RouteFailure(handler.failure(error, in: network))
     }
 
     /// Writes keep-alive lines until `body` ends or the client disconnects.
@@ -194,5 +164,27 @@ package struct NodeAPI: Sendable {
             await group.next()
             group.cancelAll()
         }
+    }
+}
+
+/// A request of one operation.
+struct OperationRequest<Path: PathParameters, Form: Decodable & Sendable>: Sendable {
+    let path: Path
+    let form: Form
+    let origin: RouteRequest.Origin
+    /// The content that is neither JSON nor a file.
+    let content: [UInt8]
+    let file: ReceivedFile?
+    /// The network in the path, nil for the only one.
+    let network: NetworkName?
+
+    /// - Throws: ``RouteFailure`` that names the field.
+    fileprivate init<Answer>(_ request: RouteRequest, of operation: Operation<Path, Form, Answer>) throws {
+        form = try operation.form(of: request)
+        path = try Path(parameters: request.parameters)
+        origin = request.origin
+        content = request.body
+        file = request.file
+        network = request.network
     }
 }

@@ -1,5 +1,5 @@
 /// Peers, a page of them.
-struct PeersView: Codable {
+package struct PeersView: Codable {
     let running: Bool
     let all: Bool
     let membership: PeersReport.Membership

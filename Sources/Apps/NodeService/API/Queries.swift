@@ -4,12 +4,20 @@ internal import RunarNode
 
 // The queries of requests that read, as members of their addresses.
 
-struct PeerQuery: Codable, Sendable {
+package struct PeerQuery: Codable, Sendable {
     let peer: String?
+
+    package init(_ peer: PeerName?) {
+        self.peer = peer?.text
+    }
 }
 
-struct AddressQuery: Codable, Sendable {
+package struct AddressQuery: Codable, Sendable {
     let address: String?
+
+    package init(address: String?) {
+        self.address = address
+    }
 }
 
 /// Which lines of the log are wanted.
@@ -41,12 +49,18 @@ struct ActivityQuery: Codable, Sendable {
     let follow: Bool?
 }
 
-struct PeersQuery: Codable, Sendable {
+package struct PeersQuery: Codable, Sendable {
     /// Whether those that are not connected are wanted, too.
     let all: Bool?
     /// Whether the hash tables are asked for members first.
     let find: Bool?
     let network: String?
+
+    package init(all: Bool) {
+        self.all = all
+        find = all
+        network = nil
+    }
 }
 
 struct MessagesQuery: Codable, Sendable {
@@ -63,16 +77,27 @@ struct RecordsQuery: Codable, Sendable {
     let whose: RecordsView.Whose?
 }
 
-struct ServicesQuery: Codable, Sendable {
+package struct ServicesQuery: Codable, Sendable {
     let peer: String?
     let network: String?
+
+    package init(_ peer: PeerName?, network: NetworkName?) {
+        self.peer = peer?.text
+        self.network = network?.text
+    }
 }
 
 /// The newest thoughts of a conversation before a place, or those that contain a text.
-struct ThoughtsQuery: Codable, Sendable {
+package struct ThoughtsQuery: Codable, Sendable {
     let before: UInt64?
     let limit: Int?
     let search: String?
+
+    package init(before: UInt64? = nil, limit: Int?, search: String? = nil) {
+        self.before = before
+        self.limit = limit
+        self.search = search
+    }
 
     /// - Throws: ``RouteFailure``.
     func checked() throws -> Self {
@@ -88,11 +113,14 @@ struct ImageQuery: Codable, Sendable {
 }
 
 /// Which part of a long list is wanted.
-struct PageQuery: Codable, Sendable {
+package struct PageQuery: Codable, Sendable {
     let offset: Int?
     let limit: Int?
     /// A part of an id, a label or a key.
     let search: String?
+
+    /// The whole list.
+    package static let whole = PageQuery(offset: nil, limit: nil, search: nil)
 
     /// - Throws: ``RouteFailure``.
     func page() throws -> Page {

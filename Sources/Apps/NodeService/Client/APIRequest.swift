@@ -2,9 +2,7 @@ package import Bytes
 internal import Console
 internal import RunarNode
 
-/// A request to the API of a node that is answered with an `Answer`.
-///
-/// The static functions make the requests of the commands. A network that is nil is written `-`: the only one, or all.
+/// A request to the API of a node that is answered with an `Answer`; ``Operations`` make them.
 package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     let method: Route.Method
     /// The path below ``NodeAPI/prefix``, with `{name}` for a parameter.
@@ -16,22 +14,29 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     /// The peers that must be connected before a node that was just started can answer.
     let requiredPeers: RequiredPeers
 
-    init(
-        _ method: Route.Method,
-        _ template: String,
-        _ parameters: [String: String] = [:],
-        query: [String: String?] = [:],
-        body: (any Encodable)? = nil,
-        requiredPeers: RequiredPeers = .nobody
-    ) {
-        self.method = method
-        self.template = template
+    init<Path, Form: Encodable>(_ operation: Operation<Path, Form, Answer>, _ path: Path, _ form: Form) {
+        method = operation.method
+        template = operation.template
         // A segment of a path is never empty; a name that is blank is refused by the node in its own words.
-        self.parameters = parameters.mapValues { $0.isEmpty ? " " : $0 }
-        self.query = query.compactMapValues(\.self)
-        self.body = body.map { JSONText.bytes($0) } ?? (method == .get || method == .delete ? nil : Array("{}".utf8))
-        self.requiredPeers = requiredPeers
+        parameters = path.parameters.mapValues { $0.isEmpty ? " " : $0 }
+        requiredPeers = operation.requiredPeers(path, form)
+        switch operation.body {
+        case .json: (query, body) = ([:], JSONText.bytes(form))
+        case .none, .bytes, .file: (query, body) = (Self.query(of: form), nil)
+        }
     }
+
+    private init<Whole>(_ request: APIRequest<Whole>, body: [UInt8]?) {
+        method = request.method
+        template = request.template
+        parameters = request.parameters
+        query = request.query
+        self.body = body
+        requiredPeers = request.requiredPeers
+    }
+
+    /// The request of which only a part of the answer is read.
+    package func reading<Part>(_ part: Part.Type) -> APIRequest<Part> { APIRequest<Part>(self, body: body) }
 
     /// The request with the passphrase of the vault, for an operation that requires it.
     ///
@@ -39,7 +44,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     package func confirmed(with passphrase: SecretBytes) throws -> Self {
         var fields = try JSONText.decode([String: RunarValue].self, from: body ?? Array("{}".utf8))
         fields["confirmation"] = .string(passphrase.withBytes { String(decoding: $0, as: UTF8.self) })
-        return Self(method, template, parameters, query: query, body: fields, requiredPeers: requiredPeers)
+        return Self(self, body: JSONText.bytes(fields))
     }
 
     /// The path and the query of the request line.
@@ -51,18 +56,16 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
         let pairs = query.sorted { $0.key < $1.key }.map { "\($0)=\(PercentText.encode($1))" }
         return "\(NodeAPI.prefix)/\(path)" + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
     }
-}
 
-/// The peers that must be connected before a request is useful.
-enum RequiredPeers: Sendable {
-    case nobody
-    case peer(PeerName)
-    /// Some member of the network, or of any.
-    case member(NetworkName?)
-    /// Some member of the only network or the one named.
-    case memberOfOne(NetworkName?)
-    /// A member with whom the network's events are exchanged.
-    case exchange(NetworkName?)
-    /// As many as connect within the time limit.
-    case everybody
+    /// The members of a form in the texts of a query.
+    private static func query(of form: some Encodable) -> [String: String] {
+        let value = try? JSONText.decode(RunarValue.self, from: JSONText.bytes(form))  // it was just encoded
+        return (value?.objectValue ?? [:]).compactMapValues { value in
+            switch value {
+            case .null: nil
+            case .string(let text): text
+            default: JSONText.encode(value)
+            }
+        }
+    }
 }

@@ -1,82 +1,156 @@
-internal import Circle
+internal import Bytes
+internal import CircleModel
 package import RunarNode
 
 // The bodies of requests, as both sides write and read them.
 
 /// Bytes, as a text or in base64.
-struct ContentForm: Codable, Sendable {
-    var text: String?
-    var base64: String?
+package struct ContentForm: Codable, Sendable {
+    let text: String?
+    let base64: String?
+
+    package init(_ bytes: [UInt8]) {
+        text = nil
+        base64 = Base64.encode(bytes)
+    }
 }
 
-struct TextForm: Codable, Sendable {
+package struct TextForm: Codable, Sendable {
     let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
 }
 
-struct NewNetworkForm: Codable, Sendable {
+package struct NewNetworkForm: Codable, Sendable {
     let name: String
+    /// The index of its key; nil for the next one.
     let index: UInt32?
+
+    package init(name: String, index: UInt32?) {
+        self.name = name
+        self.index = index
+    }
 }
 
 /// The profile of this device's person.
-struct ProfileForm: Codable, Sendable {
+package struct ProfileForm: Codable, Sendable {
     let name: String
     let blurb: String?
+
+    package init(name: String, blurb: String?) {
+        self.name = name
+        self.blurb = blurb
+    }
 }
 
 /// The answer to a person whose request is declined.
-struct DeclineForm: Codable, Sendable {
+package struct DeclineForm: Codable, Sendable {
     /// Whether further requests of the person's devices are refused.
     let ignoreDevices: Bool?
+
+    package init(ignoreDevices: Bool?) {
+        self.ignoreDevices = ignoreDevices
+    }
 }
 
 /// The members that hold mail for the devices of this device's person; none for the nearest ones.
-struct HomesForm: Codable, Sendable {
+package struct HomesForm: Codable, Sendable {
     let peers: [String]
+
+    package init(_ peers: [PeerName]) {
+        self.peers = peers.map(\.text)
+    }
 }
 
 /// The properties of a new stream.
-struct StreamForm: Codable, Sendable {
+package struct StreamForm: Codable, Sendable {
     let name: String
     let blurb: String?
     let posting: StreamPolicies.Posting?
+
+    package init(name: String, blurb: String?, isCreatorAlone: Bool) {
+        self.name = name
+        self.blurb = blurb
+        posting = isCreatorAlone ? .creator : .members
+    }
 }
 
 /// The reasons for a block, with the severity of each.
-struct BlockForm: Codable, Sendable {
+package struct BlockForm: Codable, Sendable {
     let reasons: [String: Int]?
+
+    package init(reasons: [String: Int]?) {
+        self.reasons = reasons
+    }
 }
 
 /// A thought: a text, or the content of a file with its media type.
-struct ThoughtForm: Codable, Sendable {
-    var text: String?
-    var mediaType: AttachmentKind?
+package struct ThoughtForm: Codable, Sendable {
+    let text: String?
+    let mediaType: AttachmentKind?
     /// The content.
-    var base64: String?
-    var contentType: String?
-    var fileName: String?
+    let base64: String?
+    let contentType: String?
+    let fileName: String?
+
+    package init(_ text: String) {
+        self.text = text
+        (mediaType, base64, contentType, fileName) = (nil, nil, nil, nil)
+    }
+
+    package init(_ attachment: Attachment) {
+        text = nil
+        mediaType = attachment.kind
+        base64 = Base64.encode(attachment.content)
+        contentType = attachment.contentType
+        fileName = attachment.fileName
+    }
 }
 
 /// Thoughts by their first and last number.
-struct OpenedForm: Codable, Sendable {
+package struct OpenedForm: Codable, Sendable {
     let first: UInt64
     let last: UInt64
+
+    package init(first: UInt64, last: UInt64) {
+        self.first = first
+        self.last = last
+    }
 }
 
-struct NameForm: Codable, Sendable {
+package struct NameForm: Codable, Sendable {
     let name: String
+
+    package init(name: String) {
+        self.name = name
+    }
 }
 
-struct TokenForm: Codable, Sendable {
+package struct TokenForm: Codable, Sendable {
     let peer: String
+    /// The last second since 1970; nil for a token without end.
     let expiration: UInt64?
-    var lifeSeconds: UInt64?
+    let lifeSeconds: UInt64?
     let label: String?
     let renewable: Bool?
+
+    package init(peer: String, expiration: UInt64?, lifeSeconds: UInt64? = nil, label: String?, renewable: Bool?) {
+        self.peer = peer
+        self.expiration = expiration
+        self.lifeSeconds = lifeSeconds
+        self.label = label
+        self.renewable = renewable
+    }
 }
 
-struct PeerForm: Codable, Sendable {
+package struct PeerForm: Codable, Sendable {
     let peer: String
+
+    package init(_ peer: PeerName) {
+        self.peer = peer.text
+    }
 }
 
 /// The terms of an invitation.
@@ -97,42 +171,75 @@ package struct InvitationForm: Codable, Sendable {
     }
 }
 
-struct DecisionForm: Codable, Sendable {
+package struct DecisionForm: Codable, Sendable {
     let allowed: Bool
     let label: String?
     let lifeSeconds: UInt64?
+
+    package init(isAllowed: Bool) {
+        allowed = isAllowed
+        (label, lifeSeconds) = (nil, nil)
+    }
 }
 
-struct JoinForm: Codable, Sendable {
+package struct JoinForm: Codable, Sendable {
     let text: String
+    /// The network that a token among the texts must be for.
     let network: String?
+
+    package init(_ text: String, network: NetworkName? = nil) {
+        self.text = text
+        self.network = network?.text
+    }
 }
 
-struct ConnectForm: Codable, Sendable {
+package struct ConnectForm: Codable, Sendable {
     /// Nil for a network that both devices are in.
     let network: String?
     let address: String?
     let relay: Bool?
+
+    package init(network: String?, address: String?, relay: Bool?) {
+        self.network = network
+        self.address = address
+        self.relay = relay
+    }
 }
 
-struct OfferForm: Codable, Sendable {
+package struct OfferForm: Codable, Sendable {
     let accept: Bool
     /// The directory for the file; the node's own if nil.
-    var directory: String?
+    let directory: String?
+
+    /// Accepts the file into a directory, or declines it if that is nil.
+    package init(directory: String?) {
+        accept = directory != nil
+        self.directory = directory
+    }
 }
 
-struct PathForm: Codable, Sendable {
+package struct PathForm: Codable, Sendable {
     let path: String
+
+    package init(_ path: String) {
+        self.path = path
+    }
 }
 
-struct KeyForm: Codable, Sendable {
+package struct KeyForm: Codable, Sendable {
     let key: String
     let format: TableKey.Format?
     let timeoutSeconds: Double?
+
+    package init(_ key: TableKey) {
+        self.key = key.text
+        format = key.format
+        timeoutSeconds = key.timeout?.seconds
+    }
 }
 
 /// A value's lifetime and the condition for storing it, in addition to a ``KeyForm`` and a ``ContentForm``.
-struct PutForm: Codable, Sendable {
+package struct PutForm: Codable, Sendable {
     enum Condition: String, Codable, CaseIterable {
         case any
         case ifAbsent
@@ -142,23 +249,48 @@ struct PutForm: Codable, Sendable {
     let lifeSeconds: Double?
     let condition: Condition?
     let version: UInt64?
+
+    /// Nil lifetime: as long as the library's default.
+    package init(_ condition: PutCondition, lifetime: Duration?) {
+        lifeSeconds = lifetime?.seconds
+        switch condition {
+        case .any: (self.condition, version) = (.any, nil)
+        case .ifAbsent: (self.condition, version) = (.ifAbsent, nil)
+        case .ifVersion(let version): (self.condition, self.version) = (.ifVersion, version)
+        }
+    }
 }
 
 /// The selection of the values to read, in addition to a ``KeyForm``.
-struct GetForm: Codable, Sendable {
+package struct GetForm: Codable, Sendable {
     let all: Bool?
     let writer: String?
     let cached: Bool?
+
+    package init(_ options: GetOptions) {
+        all = options.isAll
+        writer = options.writer?.text
+        cached = options.isCached
+    }
 }
 
 /// The topic of an event, in addition to a ``ContentForm``.
-struct TopicForm: Codable, Sendable {
+package struct TopicForm: Codable, Sendable {
     let topic: String
+
+    package init(_ topic: String) {
+        self.topic = topic
+    }
 }
 
-struct SubscriptionForm: Codable, Sendable {
+package struct SubscriptionForm: Codable, Sendable {
     let topic: String
     let past: Bool?
+
+    package init(topic: String, past: Bool?) {
+        self.topic = topic
+        self.past = past
+    }
 }
 
 package struct CallForm: Codable, Sendable {
@@ -217,10 +349,17 @@ package struct ServingForm: Codable, Sendable {
 }
 
 /// The answer of the process that offers a service: a result or a failure.
-struct CallAnswerForm: Codable, Sendable {
+package struct CallAnswerForm: Codable, Sendable {
     /// In base64.
-    var result: String?
-    var failure: String?
+    let result: String?
+    let failure: String?
+
+    package init(_ answer: CallAnswer) {
+        switch answer {
+        case .result(let bytes): (result, failure) = (Base64.encode(Array(bytes)), nil)
+        case .failure(let why): (result, failure) = (nil, why)
+        }
+    }
 }
 
 /// The options of a listener.
@@ -239,14 +378,24 @@ package struct ListenForm: Codable, Sendable {
     }
 }
 
-struct RestoreContentForm: Codable, Sendable {
+package struct RestoreContentForm: Codable, Sendable {
     let content: BackupContent
     let replace: Bool
+
+    package init(content: BackupContent, replace: Bool) {
+        self.content = content
+        self.replace = replace
+    }
 }
 
-struct KeyImportForm: Codable, Sendable {
+package struct KeyImportForm: Codable, Sendable {
     let hex: String
     let replace: Bool
+
+    package init(hex: String, replace: Bool) {
+        self.hex = hex
+        self.replace = replace
+    }
 }
 
 /// The terms for a new device.
@@ -270,6 +419,10 @@ package struct DeviceForm: Codable, Sendable {
     }
 }
 
-struct PairingForm: Codable, Sendable {
+package struct PairingForm: Codable, Sendable {
     let address: String?
+
+    package init(address: String? = nil) {
+        self.address = address
+    }
 }

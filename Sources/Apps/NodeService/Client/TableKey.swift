@@ -12,7 +12,7 @@ package struct TableKey: Hashable, Sendable {
     let text: String
     let format: Format
     /// Nil for the only one.
-    let network: NetworkName?
+    package let network: NetworkName?
     /// Nil for the node's own setting.
     package let timeout: Duration?
 
@@ -60,24 +60,4 @@ package struct GetOptions: Hashable, Sendable {
         self.isAll = isAll
         self.isCached = isCached
     }
-}
-
-extension TableKey {
-    /// The body that names it.
-    var form: KeyForm { KeyForm(key: text, format: format, timeoutSeconds: timeout?.seconds) }
-}
-
-extension PutForm {
-    init(_ condition: PutCondition, _ lifetime: Duration?) {
-        lifeSeconds = lifetime?.seconds
-        switch condition {
-        case .any: (self.condition, version) = (.any, nil)
-        case .ifAbsent: (self.condition, version) = (.ifAbsent, nil)
-        case .ifVersion(let version): (self.condition, self.version) = (.ifVersion, version)
-        }
-    }
-}
-
-extension ContentForm {
-    init(_ bytes: [UInt8]) { base64 = Base64.encode(bytes) }
 }

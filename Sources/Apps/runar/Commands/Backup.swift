@@ -42,9 +42,9 @@ extension Backup {
                 try requireTerminal()
             }
             try await Session.with(home) { session in
-                _ = try await session.send(.exportKey(name: "root", isRevealed: false))
+                _ = try await session.send(Operations.publicKey(KeyName("root")))
                 guard let path else { return try await showPhrase(session) }
-                let content = try await session.send(.backup)
+                let content = try await session.send(Operations.backup())
                 let report = try Backup.write(content, to: path, Backup.newSecret(backupPassphraseFile))
                 try Output.report(report, asJSON: home.output.json)
             }
@@ -67,7 +67,7 @@ extension Backup {
             guard try await Prompt.confirms("", with: "show", otherwise: "") else {
                 throw CommandFailure("not-confirmed", .notPermitted, "nothing was shown")
             }
-            var bytes = try Hex.decode(try await session.send(.backup).rootKey)
+            var bytes = try Hex.decode(try await session.send(Operations.backup()).rootKey)
             let phrase = RecoveryPhrase(masterKey: try Ed25519PrivateKey(SecretBytes(consuming: &bytes)))
             let question = ["", "Press Return when all 24 words are on paper. They leave the screen then. "]
             let lines = Self.lines(of: phrase.words, columns: Output.windowSize?.columns ?? 80) + question
@@ -146,7 +146,9 @@ extension Backup {
 
         private func restore(_ content: BackupContent) async throws {
             try await Session.with(home) { session in
-                let report = try await session.send(.restore(content, replacing: replace))
+                let report = try await session.send(
+                    Operations.restore(RestoreContentForm(content: content, replace: replace))
+                )
                 try Output.report(report, asJSON: home.output.json)
                 try await offerRevocation(of: report, session)
             }
@@ -162,7 +164,9 @@ extension Backup {
                 )
             else { return }
             for network in report.formerNetworks {
-                let revocation = try await session.send(.revoke(PeerName(former), network: NetworkName(network)))
+                let revocation = try await session.send(
+                    Operations.revoke(NetworkName(network), PeerForm(PeerName(former)))
+                )
                 try Output.report(revocation, asJSON: false)
             }
         }

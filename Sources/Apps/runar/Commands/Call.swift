@@ -20,7 +20,7 @@ struct Services: NetworkCommand {
     @OptionGroup var node: NodeOptions
 
     func request() -> APIRequest<ServicesReport> {
-        .services(peer.map { PeerName($0) }, network: network.map { NetworkName($0) })
+        Operations.services(ServicesQuery(peer.map { PeerName($0) }, network: network.map { NetworkName($0) }))
     }
 }
 
@@ -60,16 +60,15 @@ struct Call: NetworkCommand {
                 "\"\(path.path.path)\" is no action: give the service, a slash and one of its actions, as in math/add"
             )
         }
-        return .call(
-            CallForm(
-                path: path.path.path,
-                network: path.network?.text,
-                base64: Base64.encode(Array(try content())),
-                peer: peer,
-                timeoutSeconds: try timeout.map { try DurationText.parse($0).seconds },
-                idempotent: idempotent
-            )
+        let form = CallForm(
+            path: path.path.path,
+            network: path.network?.text,
+            base64: Base64.encode(Array(try content())),
+            peer: peer,
+            timeoutSeconds: try timeout.map { try DurationText.parse($0).seconds },
+            idempotent: idempotent
         )
+        return Operations.call(form).reading(CalledReport.self)
     }
 
     private func content() throws -> Data {

@@ -29,11 +29,11 @@ struct Chat: AsyncParsableCommand {
         }
         let name = conversation.name
         try await Session.with(conversation.home, node, onNetwork: true, isServing: true) { session in
-            let report = try await session.send(.thoughts(in: name, limit: Self.page))
+            let report = try await session.send(Operations.thoughts(name, ThoughtsQuery(limit: Self.page)))
             try await ChatTerminal.run(ChatScreen(report, columns: 80, lines: 24)) { effect in
                 try await Self.perform(effect, in: name, session)
             } following: { tell in
-                _ = try await session.send(.follow(name)) { update in
+                _ = try await session.send(Operations.followThoughts(name)) { update in
                     switch update {
                     case .circle(let report): tell(.circle(report))
                     case .thought(let thought): tell(.thought(thought))
@@ -51,17 +51,18 @@ struct Chat: AsyncParsableCommand {
         _ session: Session
     ) async throws -> [ChatScreen.Input] {
         switch effect {
-        case .send(let text): return await send(text, session) { .say(text, in: name) }
+        case .send(let text): return await send(text, session) { Operations.sendThought(name, ThoughtForm(text)) }
         case .sendFile(let path):
             return await send(ChatCommand.sendPrefix + path, session) {
-                .attach(try Attachment(file: path), in: name)
+                Operations.sendThought(name, ThoughtForm(try Attachment(file: path)))
             }
         case .loadOlder(let number):
-            return [.older(try await session.send(.thoughts(in: name, before: number, limit: page)).thoughts)]
+            let query = ThoughtsQuery(before: number, limit: page)
+            return [.older(try await session.send(Operations.thoughts(name, query)).thoughts)]
         case .search(let text):
             return [.found(try await session.thoughts(in: name, limit: 1_000, search: text).thoughts)]
         case .noteOpened(let first, let last):
-            _ = try await session.send(.noteOpened(name, from: first, to: last))
+            _ = try await session.send(Operations.noteOpened(name, OpenedForm(first: first, last: last)))
             return []
         case .end: return []
         }
@@ -75,7 +76,7 @@ struct Chat: AsyncParsableCommand {
     ) async -> [ChatScreen.Input] {
         do {
             let thought = try await session.send(try request())
-            let circle = try? await session.send(.circle)  // nil: the thought is stored, and the next news has the keys
+            let circle = try? await session.send(Operations.circle())  // nil: the keys come later
             return [.said(thought)] + (circle.map { [.circle($0)] } ?? [])
         } catch {
             return [.notSent(line, why: CommandFailure(error).message)]

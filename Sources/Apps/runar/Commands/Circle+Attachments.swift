@@ -22,7 +22,7 @@ extension Circle {
         @OptionGroup var home: HomeOptions
 
         func request() throws -> APIRequest<ThoughtReport> {
-            .attach(try Attachment(file: file), in: ConversationName(conversation))
+            Operations.sendThought(ConversationName(conversation), ThoughtForm(try Attachment(file: file)))
         }
     }
 
@@ -42,7 +42,9 @@ extension Circle {
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let request = APIRequest.content(of: thought, in: ConversationName(conversation))
+            let request = Operations.thoughtContent(
+                PathPair(ConversationName(conversation), ThoughtName(thought))
+            )
             let content = try await Session.with(home) { try await $0.send(request) }
             let place = HomeOptions.absolute(file)
             let isDirectory = try SystemFileSystem().status(of: place, followingLink: true)?.kind == .directory

@@ -48,7 +48,7 @@ extension Circle.Device {
             try await Prompt.requireConsent("", with: "add", otherwise: "nothing was changed")
         }
 
-        func request() -> APIRequest<CircleReport> { .addDevice(device.name) }
+        func request() -> APIRequest<CircleReport> { Operations.addOwnDevice(device.name) }
 
         func show(_ report: CircleReport) throws {
             if home.output.json { return try Output.json(report) }
@@ -90,7 +90,7 @@ extension Circle.Device {
             try await Prompt.requireConsent("", with: "expect", otherwise: "nothing was changed")
         }
 
-        func request() -> APIRequest<CircleReport> { .expectDevice(device.name) }
+        func request() -> APIRequest<CircleReport> { Operations.expectDevice(device.name) }
 
         func show(_ report: CircleReport) throws {
             if home.output.json { return try Output.json(report) }
@@ -123,7 +123,7 @@ extension Circle.Device {
             try await Prompt.requireConsent("", with: "remove", otherwise: "nothing was changed")
         }
 
-        func request() -> APIRequest<CircleReport> { .removeDevice(device.name) }
+        func request() -> APIRequest<CircleReport> { Operations.removeDevice(device.name) }
     }
 }
 
@@ -149,7 +149,9 @@ extension Circle {
 
         func validate() throws { _ = try severities() }
 
-        func request() throws -> APIRequest<CircleReport> { .block(PersonName(person), reasons: try severities()) }
+        func request() throws -> APIRequest<CircleReport> {
+            Operations.block(PersonName(person), BlockForm(reasons: try severities()))
+        }
 
         private func severities() throws -> [String: Int] {
             var severities: [String: Int] = [:]
@@ -176,7 +178,7 @@ extension Circle {
 
         var home: HomeOptions { person.home }
 
-        func request() -> APIRequest<CircleReport> { .unblock(person.name) }
+        func request() -> APIRequest<CircleReport> { Operations.unblock(person.name) }
     }
 }
 

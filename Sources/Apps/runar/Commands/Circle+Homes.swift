@@ -26,7 +26,8 @@ extension Circle {
         }
 
         func request() -> APIRequest<CircleReport> {
-            peers.isEmpty && !choosesNone ? .circle : .setHomes(peers.map { PeerName($0) })
+            peers.isEmpty && !choosesNone
+                ? Operations.circle() : Operations.setHomes(HomesForm(peers.map { PeerName($0) }))
         }
 
         func show(_ report: CircleReport) throws { try Output.report(HomesReport(report), asJSON: home.output.json) }

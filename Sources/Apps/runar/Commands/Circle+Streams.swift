@@ -37,7 +37,7 @@ extension Circle.Stream {
         @OptionGroup var home: HomeOptions
 
         func request() -> APIRequest<StreamReport> {
-            .makeStream(name: name, blurb: blurb, isCreatorAlone: isCreatorAlone)
+            Operations.makeStream(StreamForm(name: name, blurb: blurb, isCreatorAlone: isCreatorAlone))
         }
     }
 
@@ -54,7 +54,9 @@ extension Circle.Stream {
         var people: [String]
         @OptionGroup var home: HomeOptions
 
-        func request(_ person: PersonName) -> APIRequest<StreamReport> { .invite(person, to: stream.name) }
+        func request(_ person: PersonName) -> APIRequest<StreamReport> {
+            Operations.inviteToStream(PathPair(stream.name, person))
+        }
     }
 
     struct Remove: StreamMembersCommand {
@@ -70,7 +72,9 @@ extension Circle.Stream {
         var people: [String]
         @OptionGroup var home: HomeOptions
 
-        func request(_ person: PersonName) -> APIRequest<StreamReport> { .remove(person, from: stream.name) }
+        func request(_ person: PersonName) -> APIRequest<StreamReport> {
+            Operations.removeFromStream(PathPair(stream.name, person))
+        }
     }
 
     struct Join: ReportingCommand {
@@ -83,7 +87,7 @@ extension Circle.Stream {
         @OptionGroup var stream: StreamOptions
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<StreamReport> { .joinStream(stream.name) }
+        func request() -> APIRequest<StreamReport> { Operations.joinStream(stream.name) }
     }
 
     struct Leave: ReportingCommand {
@@ -96,7 +100,7 @@ extension Circle.Stream {
         @OptionGroup var stream: StreamOptions
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<StreamReport> { .leaveStream(stream.name) }
+        func request() -> APIRequest<StreamReport> { Operations.leaveStream(stream.name) }
     }
 
     struct Delete: ReportingCommand {
@@ -122,7 +126,7 @@ extension Circle.Stream {
             try await Prompt.requireConsent("", with: "delete", otherwise: "nothing was changed")
         }
 
-        func request() -> APIRequest<DoneReport> { .deleteStream(stream.name) }
+        func request() -> APIRequest<DoneReport> { Operations.deleteStream(stream.name) }
     }
 }
 

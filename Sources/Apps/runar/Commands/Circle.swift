@@ -30,7 +30,7 @@ extension Circle {
 
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<CircleReport> { .circle }
+        func request() -> APIRequest<CircleReport> { Operations.circle() }
     }
 
     struct Profile: AsyncParsableCommand {
@@ -52,7 +52,7 @@ extension Circle {
         }
 
         func run() async throws {
-            let request = APIRequest.setProfile(name: name, blurb: blurb)
+            let request = Operations.setProfile(ProfileForm(name: name, blurb: blurb))
             let report = try await Session.with(home, node) { try await $0.send(request) }
             try Output.report(report, asJSON: home.output.json)
         }
@@ -69,7 +69,7 @@ extension Circle {
         var showsCode = false
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<CardReport> { .ownCard }
+        func request() -> APIRequest<CardReport> { Operations.ownCard() }
 
         func show(_ report: CardReport) throws {
             try Output.report(report, asJSON: home.output.json)
@@ -103,11 +103,11 @@ extension Circle {
         func run() async throws {
             let asJSON = home.output.json
             if let person, !CardText.isCard(person) {
-                let request = APIRequest.invite(PeerName(person))
+                let request = Operations.invitePerson(PeerName(person))
                 let report = try await Session.answer(to: request, home, node, onNetwork: true)
                 return try Output.report(report, asJSON: asJSON)
             }
-            let request = APIRequest.addPerson(card: try person ?? card())
+            let request = Operations.addPerson(TextForm(try person ?? card()))
             let report = try await Session.answer(to: request, home, node, onNetwork: true)
             try Output.report(report, asJSON: asJSON)
         }
@@ -134,7 +134,7 @@ extension Circle {
 
         var home: HomeOptions { person.home }
 
-        func request() -> APIRequest<PersonReport> { .accept(person.name) }
+        func request() -> APIRequest<PersonReport> { Operations.accept(person.name) }
     }
 
     struct Decline: ReportingCommand {
@@ -149,7 +149,9 @@ extension Circle {
 
         var home: HomeOptions { person.home }
 
-        func request() -> APIRequest<DoneReport> { .decline(person.name, ignoringDevices: ignoreDevices) }
+        func request() -> APIRequest<DoneReport> {
+            Operations.decline(person.name, DeclineForm(ignoreDevices: ignoreDevices))
+        }
     }
 
     struct Verify: ReportingCommand {
@@ -178,7 +180,7 @@ extension Circle {
 
         func request() throws -> APIRequest<PersonReport> {
             let texts = try picture.map { try ImageCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
-            return .verify(PersonName(person), digits: texts.joined(separator: "\n"))
+            return Operations.verify(PersonName(person), TextForm(texts.joined(separator: "\n")))
         }
     }
 
@@ -212,7 +214,7 @@ extension Circle {
             }
         }
 
-        func request() -> APIRequest<PersonReport> { .revokeTrust(in: person.name) }
+        func request() -> APIRequest<PersonReport> { Operations.revokeTrust(person.name) }
     }
 
     struct Say: SayingCommand {
@@ -228,7 +230,9 @@ extension Circle {
         var text: String
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<ThoughtReport> { .say(text, in: ConversationName(conversation)) }
+        func request() -> APIRequest<ThoughtReport> {
+            Operations.sendThought(ConversationName(conversation), ThoughtForm(text))
+        }
     }
 
     struct History: AsyncParsableCommand {
@@ -269,7 +273,7 @@ extension Circle {
         @OptionGroup var node: NodeOptions
 
         func run() async throws {
-            let (request, asJSON) = (APIRequest.follow(conversation.name), conversation.home.output.json)
+            let (request, asJSON) = (Operations.followThoughts(conversation.name), conversation.home.output.json)
             let (home, node) = (conversation.home, node)
             _ = try await Interruption.run {
                 try await Session.with(home, node, onNetwork: true, isServing: true) { session in

@@ -65,7 +65,7 @@ extension Device {
                 label: label,
                 admin: admin
             )
-            let report = try await Session.with(home) { try await $0.send(.addDevice(terms)) }
+            let report = try await Session.with(home) { try await $0.send(Operations.addDevice(terms)) }
             guard !home.output.json else { return try Output.json(report) }
             if qr, Output.isTerminal { try TerminalCode.showIfRoom(report.text) }
             try Output.report(report, asJSON: false)

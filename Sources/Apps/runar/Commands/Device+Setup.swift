@@ -45,7 +45,7 @@ extension Device {
             try makeHomeIfMissing()
             let report = try await Session.with(home) { session -> DeviceSetUpReport? in
                 if answer.isEmpty, picture.isEmpty {
-                    try display(try await session.send(.deviceRequest))
+                    try display(try await session.send(Operations.deviceRequest()))
                     if show { return nil }
                 }
                 let text = try Device.text(
@@ -56,7 +56,7 @@ extension Device {
                 )
                 let answer = try Device.answer(in: text)
                 if !yes { try await Device.confirm(answer.code, "Does the other device's screen show the code") }
-                return try await session.send(.setUpDevice(answer.text))
+                return try await session.send(Operations.setUpDevice(TextForm(answer.text)))
             }
             if let report { try Output.report(report, asJSON: home.output.json) }
         }

@@ -17,5 +17,5 @@ struct Discover: NetworkCommand {
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
-    func request() -> APIRequest<DiscoverReport> { .discover(network.map { NetworkName($0) }) }
+    func request() -> APIRequest<DiscoverReport> { Operations.discover(network.map { NetworkName($0) }) }
 }

@@ -29,7 +29,7 @@ struct Doctor: AsyncParsableCommand {
     private func nodeFacts() async throws -> NodeFacts? {
         let place = try home.place()
         if let client = NodeClient(home: place) {
-            return try await client.perform(.diagnose(peer.map { PeerName($0) }))
+            return try await client.perform(Operations.doctorFacts(PeerQuery(peer.map { PeerName($0) })))
         }
         guard try NodeDirectory.isMade(at: place) else { return nil }
         return try NodeFacts(idle: place, settings: home.settings())

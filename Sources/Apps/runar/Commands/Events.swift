@@ -42,7 +42,8 @@ struct Publish: NetworkCommand {
                 "\"\(topic.path.path)\" matches many topics: publish the event to one, without *, > and {}"
             )
         }
-        return .publish(topic.path.path, network: topic.network, try content())
+        let event = Joined(TopicForm(topic.path.path), ContentForm(try content()))
+        return Operations.publish(topic.network, event)
     }
 
     private func content() throws -> [UInt8] {
@@ -83,7 +84,10 @@ struct Subscribe: AsyncParsableCommand {
 
     func run() async throws {
         let topic = try TopicArgument(topic, network: network)
-        let request = APIRequest.subscribe(topic.path.path, network: topic.network, includesPast: includePast)
+        let request = Operations.subscribe(
+            topic.network,
+            SubscriptionForm(topic: topic.path.path, past: includePast)
+        )
         let asJSON = home.output.json
         let left = Locked(count)
         let (ends, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -38,13 +38,13 @@ struct Join: AsyncParsableCommand {
         let text = found.joined(separator: "\n")
         guard !Invitation.isText(text) else { return try await join(by: text) }
         try InputText.requireText(text, "paste the link that `runar network invite` shows there")
-        let request = APIRequest.join(text)
+        let request = Operations.join(JoinForm(text))
         let report = try await Session.with(home, node) { try await $0.send(request) }
         try Output.report(report, asJSON: home.output.json)
     }
 
     private func join(by text: String) async throws {
-        let request = APIRequest.joinByInvitation(Self.invitation(in: text))
+        let request = Operations.joinByInvitation(TextForm(Self.invitation(in: text)))
         let asJSON = home.output.json
         let digits = DelayedNote()
         let report = try await Interruption.run {

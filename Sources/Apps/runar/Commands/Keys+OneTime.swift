@@ -26,7 +26,7 @@ extension Keys {
             if !home.output.json { Output.note("Keys are generated and exchanged; this takes a few seconds.") }
         }
 
-        func request() -> APIRequest<KeyRelationshipReport> { .exchangeKeys(with: PeerName(peer)) }
+        func request() -> APIRequest<KeyRelationshipReport> { Operations.exchangeKeys(PeerName(peer)) }
 
         func show(_ report: KeyRelationshipReport) throws {
             try Output.report(report, asJSON: home.output.json)
@@ -60,7 +60,7 @@ extension Keys {
 
         func request() throws -> APIRequest<KeyRelationshipReport> {
             let texts = try picture.map { try ImageCodes.readings(in: $0).compactMap(\.text) } ?? [digits.joined()]
-            return .verifyKeys(of: PeerName(peer), digits: texts.joined(separator: "\n"))
+            return Operations.verifyKeys(PeerName(peer), TextForm(texts.joined(separator: "\n")))
         }
     }
 
@@ -72,7 +72,7 @@ extension Keys {
 
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<KeyRelationshipsReport> { .keyRelationships }
+        func request() -> APIRequest<KeyRelationshipsReport> { Operations.keyRelationships() }
     }
 
     struct Forget: ReportingCommand {
@@ -86,6 +86,6 @@ extension Keys {
         var peer: String
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<DoneReport> { .removeKeys(of: PeerName(peer)) }
+        func request() -> APIRequest<DoneReport> { Operations.removeKeys(PeerName(peer)) }
     }
 }

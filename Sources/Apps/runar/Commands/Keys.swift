@@ -72,7 +72,9 @@ extension Keys {
         var reveal = false
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<KeyReport> { .exportKey(name: key, isRevealed: reveal) }
+        func request() -> APIRequest<KeyReport> {
+            reveal ? Operations.exportKey(KeyName(key)) : Operations.publicKey(KeyName(key))
+        }
     }
 
     struct Import: ReportingCommand {
@@ -98,9 +100,11 @@ extension Keys {
         @OptionGroup var home: HomeOptions
 
         func request() async throws -> APIRequest<KeyReport> {
-            guard !sealed else { return .importKey(name: key, hex: try await unsealed(), replacing: replace) }
-            let hex = try InputText.read(file, limit: Keys.hexLimit).filter { !$0.isWhitespace }
-            return .importKey(name: key, hex: hex, replacing: replace)
+            let hex =
+                sealed
+                ? try await unsealed()
+                : try InputText.read(file, limit: Keys.hexLimit).filter { !$0.isWhitespace }
+            return Operations.importKey(KeyName(key), KeyImportForm(hex: hex, replace: replace))
         }
 
         /// The key in a file that a passphrase opens.
@@ -143,7 +147,7 @@ extension Keys {
             try await Prompt.requireConsent("", with: "renew", otherwise: "nothing was changed")
         }
 
-        func request() -> APIRequest<RenewalReport> { .renewDevice }
+        func request() -> APIRequest<RenewalReport> { Operations.renewDevice() }
     }
 }
 

@@ -31,7 +31,7 @@ struct Listen: AsyncParsableCommand {
         listening.events = events
         listening.acceptFiles = try home.settings(node).text(.acceptFiles)
         listening.asksAboutFiles = listening.acceptFiles == nil && Posix.isTerminal(0) && Prompt.isPossible
-        let request = APIRequest.listen(listening)
+        let request = Operations.listen(listening)
         let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
         let asJSON = home.output.json
         let offers = OfferDialogue()
@@ -75,7 +75,7 @@ struct Listen: AsyncParsableCommand {
             if asJSON { try Output.json(report) } else { Output.note(report.line) }
         case .message(let report, let delivery):
             try show(report, report.line)
-            _ = try await session.send(.confirmDelivery(delivery))
+            _ = try await session.send(Operations.confirmDelivery(RequestNumber(delivery)))
         case .fileArrived(let report): try show(report, report.line)
         case .fileFailed(let report): try show(report, report.line)
         case .event(let report): try show(report, report.line)

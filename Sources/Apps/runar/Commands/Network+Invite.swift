@@ -53,7 +53,8 @@ extension Network {
             let dialogue = InvitationDialogue(asJSON: home.output.json, showsCode: !noQr && Output.isTerminal)
             let report = try await Interruption.run {
                 try await Session.with(home, node, onNetwork: true, isServing: true) { session in
-                    try await dialogue.run(.invite(to: network.map { NetworkName($0) }, terms), session)
+                    let request = Operations.inviteDevice(network.map { NetworkName($0) }, terms)
+                    return try await dialogue.run(request, session)
                 }
             }
             guard let report else {

@@ -36,13 +36,8 @@ extension Network {
             let now = SystemProcess.wallSeconds
             let expiration = try expiresAt ?? Self.expiration(of: expires, from: now)
             if let expiration, expiration < now { Output.note("note: this token has expired already") }
-            return .issueToken(
-                PeerName(peer),
-                network: network.map { NetworkName($0) },
-                expiration: expiration,
-                label: label,
-                isRenewable: !noRenewal
-            )
+            let form = TokenForm(peer: peer, expiration: expiration, label: label, renewable: !noRenewal)
+            return Operations.issueToken(network.map { NetworkName($0) }, form)
         }
 
         func show(_ report: TokenReport) throws {
@@ -89,7 +84,7 @@ extension Network {
         }
 
         func request() -> APIRequest<RevocationReport> {
-            .revoke(PeerName(peer), network: network.map { NetworkName($0) })
+            Operations.revoke(network.map { NetworkName($0) }, PeerForm(PeerName(peer)))
         }
     }
 }

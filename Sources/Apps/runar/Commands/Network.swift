@@ -32,7 +32,9 @@ extension Network {
         var index: UInt32?
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<NetworkReport> { .createNetwork(name: name, index: index) }
+        func request() -> APIRequest<NetworkReport> {
+            Operations.createNetwork(NewNetworkForm(name: name, index: index)).reading(NetworkReport.self)
+        }
     }
 
     struct List: ReportingCommand {
@@ -43,7 +45,9 @@ extension Network {
 
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<NetworksReport> { .networks }
+        func request() -> APIRequest<NetworksReport> {
+            Operations.networks().reading(NetworksReport.self)
+        }
     }
 
     struct Show: ReportingCommand {
@@ -60,7 +64,9 @@ extension Network {
         var qr = false
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<NetworkReport> { .network(network.map { NetworkName($0) }) }
+        func request() -> APIRequest<NetworkReport> {
+            Operations.network(network.map { NetworkName($0) }).reading(NetworkReport.self)
+        }
 
         func show(_ report: NetworkReport) throws {
             if text || qr, !home.output.json {
@@ -89,7 +95,9 @@ extension Network {
         var name: String
         @OptionGroup var home: HomeOptions
 
-        func request() -> APIRequest<NetworkReport> { .renameNetwork(NetworkName(network), name: name) }
+        func request() -> APIRequest<NetworkReport> {
+            Operations.renameNetwork(NetworkName(network), NameForm(name: name)).reading(NetworkReport.self)
+        }
     }
 
     struct Leave: AsyncParsableCommand {
@@ -111,8 +119,11 @@ extension Network {
         func run() async throws {
             let name = NetworkName(network)
             let report = try await Session.with(home) { session in
-                if !yes { try await confirm(try await session.send(.network(name))) }
-                return try await session.send(.leaveNetwork(name))
+                if !yes {
+                    let network = Operations.network(name).reading(NetworkReport.self)
+                    try await confirm(try await session.send(network))
+                }
+                return try await session.send(Operations.leaveNetwork(name))
             }
             try Output.report(report, asJSON: home.output.json)
         }
@@ -158,8 +169,8 @@ extension Network {
             let network = network.map { NetworkName($0) }
             let report = try await Session.with(home) { session in
                 var place = address
-                if stun { place = try await session.send(.publicAddress).address }
-                return try await session.send(.connectionText(network, address: place))
+                if stun { place = try await session.send(Operations.publicAddress()).address }
+                return try await session.send(Operations.connectionText(network, AddressQuery(address: place)))
             }
             if stun, !home.output.json { Output.note("public address \(report.address)") }
             if qr, !home.output.json { return try TerminalCode.show(report.text) }

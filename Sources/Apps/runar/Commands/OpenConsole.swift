@@ -34,7 +34,7 @@ struct OpenConsole: AsyncParsableCommand {
         }
         if lan { return try await Self.pair(client, asJSON: home.output.json) }
         if isPrinting {
-            let report = try await client.perform(.consoleAddress)
+            let report = try await client.perform(Operations.consoleAddress())
             if Output.isTerminal { Output.note("for one browser, within a minute:") }
             return try Output.report(report, asJSON: home.output.json)
         }
@@ -44,7 +44,7 @@ struct OpenConsole: AsyncParsableCommand {
 
     /// Shows the link for a device, and waits for its sign-in.
     private static func pair(_ client: NodeClient, asJSON: Bool) async throws {
-        let report = try await client.perform(.pairConsole(address: nil)) { update in
+        let report = try await client.perform(Operations.pairConsole(PairingForm())) { update in
             guard case .pairing(let report) = update else { return }
             if asJSON { return try Output.json(report) }
             try TerminalCode.showIfRoom(report.link)
@@ -60,7 +60,7 @@ struct OpenConsole: AsyncParsableCommand {
         let (links, continuation) = AsyncStream.makeStream(of: String.self)
         return try await withThrowingTaskGroup(of: ConsoleReport?.self) { group in
             group.addTask {
-                try await client.perform(.openConsole) { update in
+                try await client.perform(Operations.openConsole()) { update in
                     if case .consoleLink(let link) = update { continuation.yield(link.file) }
                 }
             }

@@ -15,7 +15,9 @@ struct Peers: ReportingCommand {
     var all = false
     @OptionGroup var home: HomeOptions
 
-    func request() -> APIRequest<PeersReport> { .peers(all: all) }
+    func request() -> APIRequest<PeersReport> {
+        Operations.peers(Joined(PeersQuery(all: all), PageQuery.whole)).reading(PeersReport.self)
+    }
 }
 
 /// Dials a peer.
@@ -47,11 +49,11 @@ struct Connect: NetworkCommand {
     func request() throws -> APIRequest<ConnectReport> {
         guard words.count > 1 else {
             return try isPeer(words[0])
-                ? .connect(PeerName(words[0]), network: nil, address: nil, overRelay: false)
-                : .connectByText(InputText.pasted(words, limit: 16 * 1024))
+                ? Operations.connect(PeerName(words[0]), ConnectForm(network: nil, address: nil, relay: false))
+                : Operations.connectByText(TextForm(InputText.pasted(words, limit: 16 * 1024)))
         }
-        let address = words.dropFirst(2).first
-        return .connect(PeerName(words[0]), network: NetworkName(words[1]), address: address, overRelay: relay)
+        let form = ConnectForm(network: words[1], address: words.dropFirst(2).first, relay: relay)
+        return Operations.connect(PeerName(words[0]), form)
     }
 
     /// Whether a single word is an id or the name of a peer: no text, and no file has this name.

@@ -77,11 +77,15 @@ struct Put: NetworkCommand {
         let limit = Record.valueByteLimit
         let advice = "a value has at most that; send it with `runar send PEER --file PATH`, or store where it is"
         let bytes = try file.map { try InputText.bytes($0, limit: limit, otherwise: advice) }
-        return .put(
-            try table.key(key),
-            value: bytes ?? Array((value ?? "").utf8),
-            condition: ifVersion.map { .ifVersion($0) } ?? (ifAbsent ? .ifAbsent : .any),
-            lifetime: try lifetime.map { try DurationText.parse($0) }
+        let condition: PutCondition = ifVersion.map { .ifVersion($0) } ?? (ifAbsent ? .ifAbsent : .any)
+        let key = try table.key(key)
+        return Operations.put(
+            key.network,
+            Joined(
+                KeyForm(key),
+                PutForm(condition, lifetime: try lifetime.map { try DurationText.parse($0) }),
+                ContentForm(bytes ?? Array((value ?? "").utf8))
+            )
         )
     }
 }
@@ -128,7 +132,8 @@ struct Get: AsyncParsableCommand {
 
     func run() async throws {
         let options = GetOptions(writer: writer.map { PeerName($0) }, isAll: all, isCached: !noCache)
-        let request = APIRequest.get(try table.key(key), options)
+        let key = try table.key(key)
+        let request = Operations.get(key.network, Joined(KeyForm(key), GetForm(options)))
         var report = try await Session.answer(to: request, home, node, onNetwork: true)
         let file = output == "-" ? nil : output
         if let file, let record = report.records.first {
@@ -172,5 +177,8 @@ struct Delete: NetworkCommand {
     @OptionGroup var home: HomeOptions
     @OptionGroup var node: NodeOptions
 
-    func request() throws -> APIRequest<DeleteReport> { .delete(try table.key(key)) }
+    func request() throws -> APIRequest<DeleteReport> {
+        let key = try table.key(key)
+        return Operations.delete(key.network, KeyForm(key))
+    }
 }

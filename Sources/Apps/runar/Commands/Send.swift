@@ -48,7 +48,7 @@ struct Send: AsyncParsableCommand {
         if let file { return try await sendFile(HomeOptions.absolute(file)) }
         if all { return try await broadcast() }
         let (peer, text) = (PeerName(words[0]), try Self.text(words[1]))
-        let request = sealed ? APIRequest.sendSealed(peer, text: text) : APIRequest.send(peer, text: text)
+        let request = sealed ? Operations.sendSealed(peer, TextForm(text)) : Operations.send(peer, TextForm(text))
         let report = try await Session.answer(to: request, home, node, onNetwork: true)
         try Output.report(report, asJSON: home.output.json)
     }
@@ -60,7 +60,7 @@ struct Send: AsyncParsableCommand {
     }
 
     private func broadcast() async throws {
-        let request = APIRequest.broadcast(network: network.map { NetworkName($0) }, text: try Self.text(words[0]))
+        let request = Operations.broadcast(network.map { NetworkName($0) }, TextForm(try Self.text(words[0])))
         let report = try await Session.answer(to: request, home, node, onNetwork: true)
         try Output.report(report, asJSON: home.output.json)
         guard let failure = report.error else { return }
@@ -82,7 +82,7 @@ struct Send: AsyncParsableCommand {
         }
         let progress = ProgressLine()
         defer { progress.finish() }
-        let request = APIRequest.sendFile(PeerName(words[0]), path: path)
+        let request = Operations.sendLocalFile(PeerName(words[0]), PathForm(path))
         let name = FilePath.name(of: path)
         let wait = "waiting until \(words[0]) accepts \(name)"
         async let _ = progress.showWhileWaiting(wait, atMost: FileOfferReport.patience)

@@ -64,7 +64,7 @@ struct Serve: AsyncParsableCommand {
             let parts = action.split(separator: "=", maxSplits: 1).map(String.init)
             commands[parts[0]] = parts[1]
         }
-        let request = APIRequest.serve(
+        let request = Operations.serve(
             ServingForm(
                 path: path.path.servicePath,
                 network: path.network?.text,

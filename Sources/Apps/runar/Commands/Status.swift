@@ -27,7 +27,7 @@ struct Status: AsyncParsableCommand {
     private func report() async throws -> StatusReport {
         let place = try home.place()
         guard let client = NodeClient(home: place) else { return try idle(place) }
-        return try await client.perform(.status)
+        return try await client.perform(Operations.status())
     }
 
     /// Without a node there is no need for the keys.
@@ -53,7 +53,7 @@ struct Stop: AsyncParsableCommand {
             _ = try NodeDirectory.existing(place)
             return try Output.report(StopReport(stopped: false, processId: nil), asJSON: home.output.json)
         }
-        let report = try await client.perform(.stop)
+        let report = try await client.perform(Operations.stop())
         try await Self.waitUntilFree(place)
         try Output.report(report, asJSON: home.output.json)
     }

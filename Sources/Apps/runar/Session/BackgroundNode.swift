@@ -28,7 +28,7 @@ enum BackgroundNode {
         guard let client = NodeClient(home: place) else {
             throw CommandFailure("node-gone", .unavailable, "the node has ended again: see \(log)")
         }
-        try Output.report(try await client.perform(.status), asJSON: home.output.json)
+        try Output.report(try await client.perform(Operations.status()), asJSON: home.output.json)
     }
 
     /// Returns the secret of the vault; the passphrase of a person is tried here, where it can be typed again.

@@ -67,7 +67,9 @@ final class CommandRunner: Sendable {
         if let answer = await answer(to: call) {
             if case .failure(let why) = answer { failure = why }
             do {
-                let _: DoneReport = try await session.send(.answerCall(call.number, answer))
+                let _: DoneReport = try await session.send(
+                    Operations.answerCall(RequestNumber(call.number), CallAnswerForm(answer))
+                )
             } catch {
                 failure = CommandFailure(error).message
             }

@@ -79,7 +79,8 @@ struct InvitationDialogue: Sendable {
             Output.note("error: \(failure.message)")
             isAllowed = false
         }
-        _ = try await session.send(.answerJoin(question.number, isAllowed: isAllowed))
+        let decision = DecisionForm(isAllowed: isAllowed)
+        _ = try await session.send(Operations.answerJoin(RequestNumber(question.number), decision))
     }
 }
 

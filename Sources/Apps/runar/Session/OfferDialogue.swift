@@ -56,7 +56,12 @@ final class OfferDialogue: Sendable {
                 if let report = end.value { Output.note(Self.line(report, offer)) }
                 return
             }
-            _ = try await session.send(.answerOffer(offer.number, directory: isAccepted ? directory : nil))
+            _ = try await session.send(
+                Operations.answerOffer(
+                    RequestNumber(offer.number),
+                    OfferForm(directory: isAccepted ? directory : nil)
+                )
+            )
         } catch {
             let failure = CommandFailure(ofCommand: error)
             // An interruption ends the whole command.

@@ -10,11 +10,12 @@ extension Session {
         limit: Int,
         search: String? = nil
     ) async throws -> ThoughtsReport {
-        var report = try await send(.thoughts(in: conversation, before: number, limit: limit, search: search))
+        let query = ThoughtsQuery(before: number, limit: limit, search: search)
+        var report = try await send(Operations.thoughts(conversation, query))
         while let searchedTo = report.searchedTo, report.thoughts.count < limit {
             let rest = limit - report.thoughts.count
-            let older = try await send(.thoughts(in: conversation, before: searchedTo, limit: rest, search: search))
-            report.append(older)
+            let older = ThoughtsQuery(before: searchedTo, limit: rest, search: search)
+            report.append(try await send(Operations.thoughts(conversation, older)))
         }
         return report
     }
@@ -29,7 +30,7 @@ extension Session {
         var thought = thought
         for _ in 0..<Self.steps where thought.isWaiting {
             try await Task.sleep(for: Self.pause)
-            let newest = try await send(.thoughts(in: conversation, limit: 1)).thoughts
+            let newest = try await send(Operations.thoughts(conversation, ThoughtsQuery(limit: 1))).thoughts
             thought = newest.first { $0.number == thought.number } ?? thought
         }
         return thought

@@ -41,7 +41,7 @@ enum Upgrade {
             home: home.directory,
             settings: settings
         )
-        let content = try await NodeAPI(handler).perform(.backup) { _ in }
+        let content = try await NodeAPI(handler).perform(Operations.backup()) { _ in }
         Output.note(try Backup.write(content, to: file, Backup.newSecret(nil)).lines.joined())
     }
 }
