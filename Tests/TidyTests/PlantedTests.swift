@@ -39,6 +39,13 @@ internal import Testing
         #expect(found.map(\.rule).contains { $0.contains("may be imported only by") })
     }
 
+    @Test func `an operation that is not served once is found`() {
+        let declared = ["one", "two", "three"].map { "    static let \($0) = Operation<NoPath, NoForm, Report>(.get)" }
+        let served = "serve(Operations.one) {}\nstream(Operations.one) {}\nrespond(to: Operations.two) {}"
+        let found = Rules.operationFindings([source(declared.joined(separator: "\n")), source(served)])
+        #expect(found == ["one is served 2 times", "three is served 0 times"])
+    }
+
     @Test func `a separated module is found in the manifest, in an import and behind other targets`() {
         let manifest = Manifest(
             text: """

@@ -30,6 +30,11 @@ internal import Testing
         #expect(findings.isEmpty, "\(findings.listing)")
     }
 
+    @Test func `each operation of the API is served once`() throws {
+        let findings = try Rules.operationFindings(SourceTree.sources(below: "Sources/Apps"))
+        #expect(findings.isEmpty, "\(findings.joined(separator: "\n"))")
+    }
+
     @Test func `nothing traps, detaches or sleeps`() throws {
         let findings = try Rules.wordFindings(everything(), banned: Rules.bannedEverywhere)
         #expect(findings.isEmpty, "\(findings.listing)")
