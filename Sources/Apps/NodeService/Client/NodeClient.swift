@@ -14,6 +14,8 @@ package struct NodeClient: Sendable {
     package static let patience = Duration.seconds(5)
     /// No route has this path: the refusal shows that the node answers.
     private static let checkPath = "\(NodeAPI.prefix)/alive"
+    /// The event loop of all clients in the process, whose thread begins with the first request.
+    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private let home: String
     private let path: String
@@ -154,8 +156,7 @@ package struct NodeClient: Sendable {
     private static func channel(
         _ descriptor: Int32
     ) async throws -> NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart> {
-        Console.spareThreads()
-        return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        try await ClientBootstrap(group: group)
             .withConnectedSocket(descriptor) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
