@@ -274,12 +274,21 @@ let package = Package(
             path: "Sources/Apps/CTLSShim",
             linkerSettings: [.linkedLibrary("gnutls")]
         ),
+        // An HTTP server for any program: routes, streams, TLS and bounds.
+        module(
+            "HTTPAPI",
+            in: "Apps",
+            [
+                "CTLSShim", "Libc", "Bytes", "Certificates", "Identity", "Concurrency", "Platform", hummingbird,
+                hummingbirdCore, nio, nioPosix, nioTLS, httpTypes, logging,
+            ]
+        ),
         module(
             "Console",
             in: "Apps",
             [
-                "ConsolePages", "CTLSShim", "Libc", "Bytes", "Certificates", "Identity", "Concurrency", "Platform",
-                crypto, hummingbird, hummingbirdCore, nio, nioTLS, httpTypes, logging,
+                "HTTPAPI", "ConsolePages", "Bytes", "Certificates", "Identity", "Concurrency", "Platform", crypto,
+                logging,
             ]
         ),
         // The node as a program: its home, its settings, its API and who answers it.
@@ -287,8 +296,9 @@ let package = Package(
             "NodeService",
             in: "Apps",
             [
-                "Failures", "Console", "MetricsText", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys",
-                "NanoTDF", "Libc", "Bytes", "Identity", "Certificates", "Concurrency", "Kademlia", "QRCode",
+                "Failures", "HTTPAPI", "Console", "MetricsText", "RunarNode", "Circle", "SealedMessages",
+                "OneTimeKeys", "NanoTDF", "Libc", "Bytes", "Identity", "Certificates", "Concurrency", "Kademlia",
+                "QRCode",
                 "Traversal", "Platform", "Database", "NodeStore", "Node", logging, metrics, deque, nio, nioPosix,
                 nioHTTP1,
             ]
@@ -385,8 +395,8 @@ let package = Package(
         tests(
             of: "Command",
             [
-                "runar", "NodeService", "Console", "RunarNode", "NanoTDF", "Node", "Traversal", "Platform", "Bytes",
-                "Certificates", "Concurrency", "Identity", "QRCode", "SlotStore", "TestSupport", logging,
+                "runar", "NodeService", "HTTPAPI", "Console", "RunarNode", "NanoTDF", "Node", "Traversal", "Platform",
+                "Bytes", "Certificates", "Concurrency", "Identity", "QRCode", "SlotStore", "TestSupport", logging,
             ]
         ),
         .target(
@@ -482,9 +492,13 @@ let package = Package(
         tests(
             of: "Console",
             [
-                "Console", "MetricsText", "RunarNode", "Platform", "Bytes", "Certificates", "Identity", "Concurrency",
-                "TestSupport", logging, metrics, hummingbird, hummingbirdCore, httpTypes, nio, nioEmbedded,
+                "HTTPAPI", "Console", "MetricsText", "RunarNode", "Platform", "Bytes", "Certificates", "Identity",
+                "Concurrency", "TestSupport", logging, metrics,
             ]
+        ),
+        tests(
+            of: "HTTPAPI",
+            ["HTTPAPI", "Certificates", "Identity", "Concurrency", "TestSupport", logging, nio, nioEmbedded]
         ),
         // Real processes, whose consoles a real browser shows.
         tests(of: "ConsoleBrowser", ["runar", "TestSupport"]),

@@ -1,4 +1,5 @@
 internal import Console
+internal import HTTPAPI
 internal import RunarNode
 
 @testable internal import NodeService

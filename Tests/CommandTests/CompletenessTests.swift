@@ -1,5 +1,5 @@
-internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import TestSupport
 internal import Testing
 

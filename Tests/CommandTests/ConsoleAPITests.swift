@@ -1,5 +1,6 @@
 internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import Identity
 internal import Logging
 internal import Platform
@@ -91,11 +92,12 @@ internal import Testing
         request.body = JSONText.bytes(OfferForm(accept: true, directory: home.path))
         for (origin, status) in [(RouteRequest.Origin.thisMachine, 403), (.network, 403), (.socket, 409)] {
             request.origin = origin
-            guard case .json(_, let found) = await answer.answer(request) else {
+            let found = await answer.answer(request)
+            guard case .json = found.content else {
                 Issue.record("the answer is no JSON")
                 continue
             }
-            #expect(found == status)
+            #expect(found.status == status)
         }
         #expect(Set(api.routes.map(\.template)).isDisjoint(with: api.commandRoutes.map(\.template)))
     }
@@ -109,8 +111,9 @@ internal import Testing
         func ask(_ form: [String: String]) async throws -> (status: Int, text: String) {
             var request = RouteRequest()
             request.body = try Array(JSONEncoder().encode(form))
-            guard case .json(let bytes, let status) = await join.answer(request) else { return (0, "no JSON") }
-            return (status, String(decoding: bytes, as: UTF8.self))
+            let answer = await join.answer(request)
+            guard case .json(let bytes) = answer.content else { return (0, "no JSON") }
+            return (answer.status, String(decoding: bytes, as: UTF8.self))
         }
         #expect(try await ask(["text": wanted.qrString]).status == 200)
         let tokens = try [wanted, other].map {
@@ -148,8 +151,7 @@ internal import Testing
             request.parameters = ["key": key]
             request.body = try Array(JSONEncoder().encode(["values": values]))
             request.origin = isHere ? .thisMachine : .network
-            guard case .json(_, let status) = await change.answer(request) else { return 0 }
-            return status
+            return await change.answer(request).status
         }
         func report(_ key: Setting) throws -> SettingReport? {
             try api.handler.status().configuration.first { $0.key == key }

@@ -1,6 +1,6 @@
 internal import Bytes
-internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import Identity
 internal import Node
 internal import TestSupport

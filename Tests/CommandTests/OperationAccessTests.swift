@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import TestSupport
 internal import Testing
 
@@ -156,12 +157,13 @@ internal import Testing
             var request = RouteRequest()
             request.origin = .network
             request.body = JSONText.bytes(["confirmation": Self.passphrase])
-            guard case .json(let body, let status) = await operation.route.answer(request) else {
+            let answer = await operation.route.answer(request)
+            guard case .json(let body) = answer.content else {
                 Issue.record("\(Self.name(operation)) was performed")
                 continue
             }
             let code = try JSONText.decode(FailureAnswer.self, from: body).error.code
-            #expect(status == 403 && code == "only-here", "\(Self.name(operation))")
+            #expect(answer.status == 403 && code == "only-here", "\(Self.name(operation))")
         }
     }
 

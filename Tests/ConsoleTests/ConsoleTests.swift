@@ -1,6 +1,7 @@
 internal import Concurrency
 internal import Console
 internal import CoreMetrics
+internal import HTTPAPI
 internal import Logging
 internal import MetricsText
 internal import TestSupport
@@ -47,6 +48,40 @@ struct ConsoleTests {
             #expect(answers[1].headers["www-authenticate"] == "Bearer realm=\"runar\"")
             #expect(answers.dropFirst().dropLast().allSatisfy { !$0.body.contains("one_total") })
             #expect(answers.allSatisfy { $0.headers["access-control-allow-origin"] == nil })
+        }
+    }
+
+    @Test func `HEAD is answered like GET, without a body and within the same rules`() async throws {
+        try await withConsole(registry) { port in
+            let host = ["Host", "127.0.0.1:\(port)"]
+            let token = ["Authorization", "Bearer \(secretOfTests)"]
+            let foreign = ["Host", "evil.example"]
+            let requests = [("/", [host]), ("/metrics", [host, token]), ("/metrics", [host]), ("/", [foreign])]
+            for (path, fields) in requests {
+                let answers = try await ConsoleVisitor.fetch(port, [("GET", path, fields), ("HEAD", path, fields)])
+                let found = answers.map { $0.headers.filter { $0.key != "date" } }
+                #expect(answers[0].status == answers[1].status && found[0] == found[1], "\(path)")
+                #expect(answers[0].length > 0 && answers[1].length == 0, "\(path)")
+            }
+        }
+    }
+
+    @Test func `paths of programs differ from pages`() async throws {
+        try await withConsole(registry) { port in
+            let fields = [["Host", "127.0.0.1:\(port)"], ["Authorization", "Bearer \(secretOfTests)"]]
+            let programs = ["/api/v1/anything", "/api/", "/api/v1/networks/%"]
+            let pages = ["/api", "/metrics/", "//metrics", "/other.html"]
+            let answers = try await ConsoleVisitor.fetch(port, (programs + pages).map { ("GET", $0, fields) })
+            #expect(answers.allSatisfy { $0.status == 404 })
+            #expect(answers.prefix(programs.count).allSatisfy { $0.body.contains("no-such-path") })
+            #expect(answers.suffix(pages.count).allSatisfy { $0.body.contains("no-such-page") })
+            let refusals = try await ConsoleVisitor.fetch(
+                port,
+                (programs + pages).map { ("GET", $0, [["Host", "127.0.0.1:\(port)"]]) }
+            )
+            #expect(refusals.map(\.status) == programs.map { _ in 401 } + pages.map { _ in 404 })
+            let posted = try await ConsoleVisitor.fetch(port, [("POST", "/", fields), ("DELETE", "/metrics", fields)])
+            #expect(posted.map { $0.headers["allow"] } == ["GET, HEAD", "GET, HEAD"])
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Concurrency
 internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import Platform
 internal import TestSupport
 internal import Testing

@@ -1,6 +1,7 @@
 internal import Certificates
 internal import Concurrency
 internal import Console
+internal import HTTPAPI
 internal import Logging
 internal import TestSupport
 internal import Testing

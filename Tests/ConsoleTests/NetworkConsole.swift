@@ -1,5 +1,6 @@
 internal import Certificates
 internal import Console
+internal import HTTPAPI
 internal import TestSupport
 
 /// Runs `body` with the port of a console that is open to the network and shows `certificate`.

@@ -2,6 +2,7 @@ internal import Certificates
 internal import Concurrency
 internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import Identity
 internal import Logging
 internal import TestSupport

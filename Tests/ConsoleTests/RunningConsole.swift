@@ -1,8 +1,10 @@
 internal import Console
 internal import CoreMetrics
 internal import Foundation
+internal import HTTPAPI
 internal import Logging
 internal import MetricsText
+internal import TestSupport
 
 let secretOfTests = "a token of the tests"
 
@@ -29,17 +31,5 @@ func withConsole(
     )
     change(&configuration)
     let console = Console(configuration)
-    let (ports, continuation) = AsyncStream.makeStream(of: UInt16.self)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-            defer { continuation.finish() }
-            try await console.run { continuation.yield($0) }
-        }
-        for await port in ports {
-            try await body(port)
-            break
-        }
-        group.cancelAll()
-        try await group.waitForAll()
-    }
+    try await withPort(of: { try await console.run(onReady: $0) }, body)
 }

@@ -4,7 +4,7 @@ ask_console.py check                says what is missing, or an empty line
 ask_console.py ask PORT             reads requests as lines of JSON from standard input and answers each with a line:
                                     {"method", "path", "headers", "body"} -> {"status", "headers", "body", "length"}; the
                                     body is a text, or nothing, and as it was before gzip; so many bytes came
-ask_console.py raw PORT             sends each line (hexadecimal digits) on a connection of its own: {"status": first line}
+ask_console.py raw PORT             sends each line (hexadecimal digits) on a connection of its own: {"answer": all bytes}
 ask_console.py hold PORT            reads {"bytes": hexadecimal digits, "how"} and sends them on a connection that stays open:
                                     "read" tells {"held"} at once, {"line": the first of the body} and {"end": the first of
                                     all}, when the other side has closed; "mute" reads nothing after {"held"}; "leave" tells
@@ -156,7 +156,7 @@ def main(words):
                         answer += further
                 except OSError:
                     pass
-            print(json.dumps({"status": answer.split(b"\r\n")[0].decode("latin-1")}), flush=True)
+            print(json.dumps({"answer": answer.decode("latin-1")}), flush=True)
     elif words[0] == "read":
         from prometheus_client.parser import text_string_to_metric_families
 

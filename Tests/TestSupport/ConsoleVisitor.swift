@@ -14,9 +14,9 @@ package enum ConsoleVisitor {
         package let length: Int
     }
 
-    /// The status line that a connection received for raw bytes.
+    /// The bytes that a connection received for raw bytes.
     private struct RawAnswer: Decodable {
-        let status: String
+        let answer: String
     }
 
     /// A name and everything that is known of it.
@@ -90,11 +90,16 @@ package enum ConsoleVisitor {
 
     /// Sends bytes, each on a connection of its own, and returns the first lines of the answers.
     package static func send(_ port: UInt16, _ messages: [[UInt8]]) async throws -> [String] {
+        try await exchange(port, messages).map { String($0.prefix { $0 != "\r\n" }) }
+    }
+
+    /// Sends bytes, each on a connection of its own, and returns everything received until the other side closes it.
+    package static func exchange(_ port: UInt16, _ messages: [[UInt8]]) async throws -> [String] {
         try await aside {
             let process = try ChildProcess(script: script, arguments: ["raw", "\(port)"], takesLines: true)
             return try messages.map { message in
                 try process.write(message.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
-                return try JSONDecoder().decode(RawAnswer.self, from: Data((process.nextLine() ?? "").utf8)).status
+                return try JSONDecoder().decode(RawAnswer.self, from: Data((process.nextLine() ?? "").utf8)).answer
             }
         }
     }

@@ -30,6 +30,7 @@ enum Layers {
         // Apps.
         ["CGnuTLS"],
         ["ConsolePages", "CTLSShim", "CRunar", "CNotices"],
+        ["HTTPAPI"],
         ["Console"],
         ["NodeService"],
         ["runar", "RunarC"],
@@ -42,19 +43,19 @@ enum Layers {
         "CTurboJPEG": ["ImageFiles"],
         "CZlib": ["QRCode", "ImageFiles"],
         "CGnuTLS": ["CTLSShim"],
-        "CTLSShim": ["Console"],
+        "CTLSShim": ["HTTPAPI"],
         "FoundationEssentials": ["Essentials"],
         "GRDB": ["Database", "NodeStore", "CircleStore"],
         "X509": ["Certificates"],
         "SwiftASN1": ["Certificates"],
         "ArgumentParser": ["runar"],
-        "Hummingbird": ["Console"],
-        "HummingbirdCore": ["Console"],
-        "NIOCore": ["Console", "NodeService"],
+        "Hummingbird": ["HTTPAPI"],
+        "HummingbirdCore": ["HTTPAPI"],
+        "NIOCore": ["HTTPAPI", "NodeService"],
         "NIOHTTP1": ["NodeService"],
-        "NIOPosix": ["NodeService"],
-        "NIOTLS": ["Console"],
-        "HTTPTypes": ["Console"],
+        "NIOPosix": ["HTTPAPI", "NodeService"],
+        "NIOTLS": ["HTTPAPI"],
+        "HTTPTypes": ["HTTPAPI"],
         "QUIC": ["RunarNode", "runar", "runar-bench"],
         "NodeCore": ["Node", "Simulation", "RunarNode", "runar"],
     ]
@@ -81,7 +82,7 @@ enum Layers {
     private static let exit: Set = ["Tunnel", "BlindTokens", "Gateway", "TokenIssuer"]
     private static let people: Set = ["Account", "IdentityServer", "CircleModel", "CircleStore", "Circle"]
     private static let http: Set = [
-        "Console", "ConsolePages", "CTLSShim", "CGnuTLS", "Hummingbird", "HummingbirdCore", "HTTPTypes",
+        "HTTPAPI", "Console", "ConsolePages", "CTLSShim", "CGnuTLS", "Hummingbird", "HummingbirdCore", "HTTPTypes",
         "NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS",
     ]
 

@@ -104,6 +104,8 @@ extension Rules {
         "MulticastError": "the node wraps it in NodeError, which names the local network",
         "TerminalPromptError": "the command adds its own advice",
         "Problem": "QRCodeScanner: an app of an Apple system shows it",
+        "HTTPServerError": "the program names the server: ConsoleError wraps it",
+        "HeaderFieldError": "a route decides whether its own text or that of the client is wrong",
         "ConsoleError": "the node names the console or the control socket",
         "ConsoleCertificateError": "the state of the console on the local network contains it",
         "RouteFailure": "the answer of the API itself",

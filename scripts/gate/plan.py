@@ -25,6 +25,7 @@ COSTS = {
     "QRCodeTests": (1, 35),
     "MailboxTests": (0.8, 35),
     "ConsoleTests": (0.4, 30),
+    "HTTPAPITests": (0.4, 30),
     "ProgramTests": (0.3, 40),
     "NodeTests": (0.6, 30),
     "PlatformTests": (0.4, 30),

@@ -1,12 +1,8 @@
-internal import Bytes
 package import Certificates
 internal import Concurrency
-internal import HTTPTypes
-internal import Hummingbird
-internal import HummingbirdCore
+package import HTTPAPI
 package import Identity
 package import Logging
-internal import NIOCore
 internal import Platform
 
 /// A web server of a node: the pages of the console for browsers, and the routes for them and for programs.
@@ -22,15 +18,6 @@ package struct Console: Sendable {
         case thisMachine(port: UInt16)
         /// On every address of this machine, over TLS 1.3, for the local network (``Neighbourhood``) alone.
         case network(port: UInt16, ServerCertificate)
-
-        /// The origin of its requests.
-        var origin: RouteRequest.Origin {
-            switch self {
-            case .socket: .socket
-            case .thisMachine: .thisMachine
-            case .network: .network
-            }
-        }
     }
 
     /// The configuration of a console.
@@ -65,11 +52,8 @@ package struct Console: Sendable {
 
     /// Concurrent connections: some pages of a person and some programs.
     private static let connectionLimit = 64
-    /// Some pages and programs need one thread; by default the library starts one for each core of the machine.
-    private static let sparesThreads: Void = { NIOSingletons.groupLoopCountSuggestion = 1 }()
-
-    /// Limits the network library to one thread; call it before the first use of that library.
-    package static func spareThreads() { _ = sparesThreads }
+    /// The name of a file that holds an upload begins with this.
+    private static let uploadName = ".console.upload-"
 
     let configuration: Configuration
 
@@ -81,96 +65,70 @@ package struct Console: Sendable {
     ///
     /// - Throws: ``ConsoleError`` when the port is not available.
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
-        switch configuration.place {
-        case .socket(let path, _):
-            try await serve(on: .unixDomainSocket(path: path), at: path, onReady)
-        case .thisMachine(let port):
-            do {
-                try await serve(on: "127.0.0.1", port, onReady)
-            } catch ConsoleError.cannotListen where configuration.mayMove && port != 0 {
-                try await serve(on: "127.0.0.1", 0, onReady)
-            }
-        case .network(let port, _):
-            try await serve(on: ThisMachine.wildcard(for: ThisMachine.addresses()), port, onReady)
-        }
-    }
-
-    private func serve(on host: String, _ port: UInt16, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {
-        let name = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
-        try await serve(on: .hostname(host, port: Int(port)), at: name, onReady)
-    }
-
-    private func serve(
-        on address: BindAddress,
-        at name: String,
-        _ onReady: @escaping @Sendable (UInt16) -> Void
-    ) async throws {
-        let responder = Responder(configuration)
-        let listener = Locked<(any Channel)?>(nil)
-        var logger = configuration.logger
-        // The library's own messages about starting and stopping are for its developers.
-        logger.logLevel = max(logger.logLevel, .warning)
-        let origin = configuration.place.origin
-        Self.spareThreads()
-        let application = Application(
-            responder: CallbackResponder<ConsoleContext> { request, context in
-                await responder.respond(to: request, context)
-            },
-            server: try server(),
-            configuration: ApplicationConfiguration(
-                address: address,
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionLimit)
-            ),
-            onServerRunning: { channel in
-                let port = UInt16(clamping: channel.localAddress?.port ?? 0)
-                switch origin {
-                case .thisProcess, .socket: break
-                case .thisMachine: responder.use(.loopback(port: port))
-                case .network: responder.use(.network)
-                }
-                listener.withLock { $0 = channel }
-                channel.eventLoop.execute {
-                    let pipeline = channel.pipeline.syncOperations
-                    try? pipeline.addHandler(AcceptPauseHandler(), position: .first)  // it is closed
-                }
-                onReady(port)
-            },
-            logger: logger
-        )
-        // Of its own: a part of this task would be cancelled with it, which the server takes for a failure and logs.
-        let serving = Task { try await application.run() }
         do {
-            try await withTaskCancellationHandler {
-                try await serving.value
-            } onCancel: {
-                responder.endStreams()
-                Self.stop(serving, on: listener.withLock { $0 })
-            }
-        } catch _ where Task.isCancelled {
-            return
-        } catch let error as IOError {
-            throw ConsoleError.cannotListen(place: name, reason: SystemErrors.text(of: error.errnoCode))
+            try await HTTPServer(server).run(onReady: onReady)
+        } catch HTTPServerError.cannotListen where canMove {
+            var other = configuration
+            other.place = .thisMachine(port: 0)
+            try await Console(other).run(onReady: onReady)
+        } catch let error as HTTPServerError {
+            throw ConsoleError(error)
         }
     }
 
-    /// Stops accepting connections, then cancels the open ones.
-    private static func stop(_ serving: Task<Void, any Error>, on listener: (any Channel)?) {
-        guard let listener else { return serving.cancel() }
-        listener.closeFuture.whenComplete { _ in serving.cancel() }
-        listener.close(promise: nil)
+    private var canMove: Bool {
+        guard case .thisMachine(let port) = configuration.place else { return false }
+        return configuration.mayMove && port != 0
     }
-}
 
-/// The context of a request: its channel and its body.
-struct ConsoleContext: RequestContext {
-    var coreContext: CoreRequestContextStorage
-    let channel: any Channel
-    /// The body of the request, which is read once.
-    var body: IncomingBody?
+    /// The server in the form that the place needs.
+    private var server: HTTPServer.Configuration {
+        var routes = configuration.routes
+        if !isAtSocket { routes = SessionRoutes(configuration).routes + routes }
+        var server = HTTPServer.Configuration(
+            address: address,
+            routes: routes,
+            uploadPrefix: FilePath.joining(configuration.uploads, Self.uploadName),
+            logger: configuration.logger
+        )
+        server.fields = ConsoleFields.ofRoutes
+        server.streams = configuration.sessions.streams
+        server.limits.connectionCount = Self.connectionLimit
+        server.limits.patience = configuration.patience
+        switch configuration.place {
+        case .socket:
+            // A command behind a pager may read slowly, so it is not disconnected.
+            server.limits.toleratesSlowReaders = true
+        case .thisMachine: break
+        case .network(_, let certificate):
+            server.certificate = certificate
+            server.admits = configuration.isNear
+        }
+        if let access {
+            server.authorize = access.refusal
+            server.fallback = PageAnswerer().answer
+        }
+        return server
+    }
 
-    init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        channel = source.channel
+    private var address: HTTPServer.Address {
+        switch configuration.place {
+        case .socket(let path, let user): .socket(path: path, user: user)
+        case .thisMachine(let port): .thisMachine(port: port)
+        case .network(let port, _):
+            .network(host: ThisMachine.wildcard(for: ThisMachine.addresses()), port: port)
+        }
+    }
+
+    private var isAtSocket: Bool { access == nil }
+
+    /// The rules for requests; nil at the socket, where the kernel authenticates clients and there are no pages.
+    private var access: ConsoleAccess? {
+        switch configuration.place {
+        case .socket: nil
+        case .thisMachine: ConsoleAccess(sessions: configuration.sessions, isForNetwork: false)
+        case .network: ConsoleAccess(sessions: configuration.sessions, isForNetwork: true)
+        }
     }
 }
 
@@ -178,6 +136,15 @@ struct ConsoleContext: RequestContext {
 package enum ConsoleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system does not give the address and port, or the path of the socket.
     case cannotListen(place: String, reason: String)
+    /// The TLS library refuses the certificate or its key.
+    case badCertificate(reason: String)
+
+    init(_ error: HTTPServerError) {
+        switch error {
+        case .cannotListen(let place, let reason): self = .cannotListen(place: place, reason: reason)
+        case .badCertificate(let reason): self = .badCertificate(reason: reason)
+        }
+    }
 
     /// The reason and the remedy.
     package var description: String {
@@ -185,6 +152,7 @@ package enum ConsoleError: Error, Hashable, Sendable, CustomStringConvertible {
         case .cannotListen(let place, let reason) where place.hasPrefix("/"): "cannot listen on \(place): \(reason)"
         case .cannotListen(let place, let reason):
             "cannot listen on \(place): \(reason); choose another port, or 0 for any free port"
+        case .badCertificate(let reason): "the certificate of the console cannot be used: \(reason)"
         }
     }
 }

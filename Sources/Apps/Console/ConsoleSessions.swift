@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Concurrency
 internal import Crypto
+internal import HTTPAPI
 package import Platform
 
 /// The sessions of the node's user.
@@ -40,7 +41,7 @@ package final class ConsoleSessions: Sendable {
         var secrets: [(bytes: [UInt8], until: Duration)] = []
     }
 
-    /// The answers that last, whichever server gives them.
+    /// The answers of lines, of each server of the console.
     let streams = OpenStreams()
     private let state: Locked<State>
     private let clocks: Clocks

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Concurrency
 internal import ConsolePages
 internal import Crypto
+internal import HTTPAPI
 
 /// The files of the console, which a browser gets without a token.
 package struct PageTable: Sendable {

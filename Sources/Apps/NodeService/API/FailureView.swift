@@ -1,4 +1,4 @@
-internal import Console
+internal import HTTPAPI
 
 /// A failure as the API writes it, within the member `error`.
 struct FailureView: Codable, Hashable, Sendable {

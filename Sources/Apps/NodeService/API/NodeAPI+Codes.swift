@@ -1,4 +1,4 @@
-internal import Console
+internal import HTTPAPI
 internal import Identity
 internal import Platform
 internal import QRCode

@@ -1,6 +1,6 @@
 internal import Bytes
-internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import RunarNode
 
 // Operations for the `runar` command alone, over the socket in the home: paths of this machine, secret keys, and services

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Concurrency
-internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import Identity
 internal import Platform
 internal import RunarNode

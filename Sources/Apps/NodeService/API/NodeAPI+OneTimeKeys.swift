@@ -1,5 +1,5 @@
-internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import RunarNode
 
 // One-time keys, and messages that are sealed with them.

@@ -1,4 +1,4 @@
-internal import Console
+internal import HTTPAPI
 
 // The inner circle: streams, the devices of this device's person, and the people who are blocked.
 extension Operations {

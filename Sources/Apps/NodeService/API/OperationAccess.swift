@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Console
+internal import HTTPAPI
 internal import Platform
 
 /// The place and the secret that an operation of the API requires.

@@ -1,5 +1,5 @@
 internal import Concurrency
-internal import Console
+internal import HTTPAPI
 
 /// Admits one check of a passphrase concurrently: each takes much memory, and many at once would exhaust it.
 final class PassphraseGate: Sendable {

@@ -1,5 +1,5 @@
 package import Bytes
-internal import Console
+internal import HTTPAPI
 internal import RunarNode
 
 /// A request to the API of a node that is answered with an `Answer`; ``Operations`` make them.

@@ -1,4 +1,4 @@
-internal import Console
+internal import HTTPAPI
 
 // A command whose own process has the node uses the same routes, without a socket.
 extension NodeAPI {
@@ -20,13 +20,13 @@ extension NodeAPI {
         await handler.wait(for: request.requiredPeers)
         let answer = await route.answer(input)
         try Task.checkCancellation()
-        switch answer {
-        case .json(let body, let status): return try AnswerReader<Answer>.answer(body, status: status)
+        switch answer.content {
+        case .json(let body): return try AnswerReader<Answer>.answer(body, status: answer.status)
         case .last(let body, let action):
             defer { action() }
             return try AnswerReader<Answer>.answer(body, status: 200)
         case .lines(let eventStream): return try await Self.read(eventStream, AnswerReader(onUpdate: onUpdate))
-        case .text, .download, .file: throw AnswerReader<Answer>.unknown
+        case .empty, .bytes, .download, .file: throw AnswerReader<Answer>.unknown
         }
     }
 

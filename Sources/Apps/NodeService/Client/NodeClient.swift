@@ -1,5 +1,5 @@
 internal import Concurrency
-internal import Console
+internal import HTTPAPI
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Concurrency
 internal import Console
+internal import HTTPAPI
 internal import Logging
 internal import MetricsText
 package import Platform

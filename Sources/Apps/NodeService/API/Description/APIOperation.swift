@@ -1,4 +1,4 @@
-internal import Console
+internal import HTTPAPI
 
 /// A route of the API with its shape.
 struct APIOperation: Sendable {

@@ -1,4 +1,4 @@
-internal import Console
+internal import HTTPAPI
 
 /// An operation of the API: the parts of its request, and the type of its answer.
 ///

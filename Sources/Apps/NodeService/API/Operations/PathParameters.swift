@@ -1,4 +1,4 @@
-internal import Console
+internal import HTTPAPI
 
 /// The values of the parameters in the path of an operation.
 package protocol PathParameters: Sendable {

@@ -1,31 +1,34 @@
-internal import HummingbirdCore
 internal import Identity
-internal import Logging
 internal import NIOCore
 internal import NIOTLS
 
-/// The connection filter of the network server: closes connections from outside the local network and those whose
-/// TLS handshake does not finish in time.
+/// Closes connections from addresses that are not admitted, and those whose TLS handshake does not finish in time.
 ///
-/// It precedes TLS in the pipeline, so that bytes from outside are never parsed, and closes without `close_notify`. The
+/// It precedes TLS in the pipeline, so that bytes of others are never parsed, and closes without `close_notify`. The
 /// state is used on the channel's event loop only.
 final class ConnectionFilter: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
-    private let patience: TimeAmount
-    private let isNear: @Sendable (IPAddress) -> Bool
+    /// The time for the handshake; nil without TLS.
+    private let handshakePatience: TimeAmount?
+    /// Nil if all addresses are admitted.
+    private let admits: (@Sendable (IPAddress) -> Bool)?
     private var alarm: Scheduled<Void>?
 
-    init(patience: TimeAmount, isNear: @escaping @Sendable (IPAddress) -> Bool) {
-        self.patience = patience
-        self.isNear = isNear
+    init(handshakePatience: TimeAmount?, admits: (@Sendable (IPAddress) -> Bool)?) {
+        self.handshakePatience = handshakePatience
+        self.admits = admits
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        guard let peer = context.channel.remoteAddress?.plain, isNear(peer.ip) else {
-            return context.close(promise: nil)
+        if let admits {
+            guard let peer = context.channel.remoteAddress?.plain, admits(peer.ip) else {
+                return context.close(promise: nil)
+            }
         }
-        alarm = context.eventLoop.assumeIsolated().scheduleTask(in: patience) { context.close(promise: nil) }
+        alarm = handshakePatience.map { patience in
+            context.eventLoop.assumeIsolated().scheduleTask(in: patience) { context.close(promise: nil) }
+        }
         context.fireChannelActive()
     }
 
@@ -52,19 +55,6 @@ final class ConnectionFilter: ChannelInboundHandler, RemovableChannelHandler {
             context.fireUserInboundEventTriggered(event)
         }
     }
-}
-
-/// A channel with a connection filter in front of everything else.
-struct FilteredChannel<Inner: ServerChildChannel>: ServerChildChannel {
-    let inner: Inner
-    let makeFilter: @Sendable () -> ConnectionFilter
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Inner.Value> {
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(makeFilter()) }
-            .flatMap { inner.setup(channel: channel, logger: logger) }
-    }
-
-    func handle(value: Inner.Value, logger: Logger) async { await inner.handle(value: value, logger: logger) }
 }
 
 extension NIOCore.SocketAddress {

@@ -1,5 +1,3 @@
-internal import HummingbirdCore
-internal import Logging
 internal import NIOCore
 internal import NIOTLS
 
@@ -120,19 +118,4 @@ final class TLSServerHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireErrorCaught(session.error)
         context.close(promise: nil)
     }
-}
-
-/// A channel inside TLS.
-struct TLSServerChannel<Inner: ServerChildChannel>: ServerChildChannel {
-    let inner: Inner
-    let identity: TLSServerIdentity
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Inner.Value> {
-        channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(TLSServerHandler(try TLSServerSession(identity)))
-        }
-        .flatMap { inner.setup(channel: channel, logger: logger) }
-    }
-
-    func handle(value: Inner.Value, logger: Logger) async { await inner.handle(value: value, logger: logger) }
 }

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOEmbedded
 internal import Testing
 
-@testable internal import Console
+@testable internal import HTTPAPI
 
 @Suite("A listening channel without descriptors") struct AcceptPauseTests {
     private static func isReading(_ channel: EmbeddedChannel) -> Bool? {

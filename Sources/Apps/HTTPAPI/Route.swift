@@ -1,6 +1,6 @@
-/// A route of the console: a method, a path template and a handler.
+/// A route of a server: a method, a path template and a handler.
 package struct Route: Sendable {
-    /// The HTTP method; `get` changes nothing.
+    /// The HTTP method; `get` changes nothing and also answers HEAD.
     package enum Method: String, Hashable, Sendable, CaseIterable {
         case get = "GET"
         case post = "POST"
@@ -54,6 +54,8 @@ package struct RouteRequest: Sendable {
     package var parameters: [String: String] = [:]
     /// The query parameters, decoded; the last value counts if a name is repeated.
     package var query: [String: String] = [:]
+    /// The header fields, without `Host`; at most 64 in 16 KiB.
+    package var fields = HeaderFields()
     /// The request body, for routes that take JSON or bytes.
     package var body: [UInt8] = []
     /// The file that holds the request body, for routes that take one; it is deleted after the response.
@@ -61,18 +63,18 @@ package struct RouteRequest: Sendable {
     /// The origin of the request.
     package var origin = Origin.thisMachine
 
-    /// The ways to a node.
+    /// The ways to a server.
     package enum Origin: Hashable, Sendable {
-        /// The process of the node itself: a command that opened the vault and has the node for its own duration.
+        /// The process of the server itself, which calls a route without a connection.
         case thisProcess
-        /// The Unix socket in the home: a process of the node's own user.
+        /// A Unix socket: a process of the server's own user.
         case socket
         /// The loopback interface.
         case thisMachine
-        /// The local network.
+        /// The network.
         case network
 
-        /// Whether the request was sent by a process of the node's own user.
+        /// Whether the request was sent by a process of the server's own user.
         package var isOfUser: Bool {
             switch self {
             case .thisProcess, .socket: true

@@ -3,7 +3,7 @@ internal import CTLSShim
 internal import Certificates
 internal import NIOCore
 
-/// The reason why a certificate or a TLS connection cannot be used.
+/// The reason why a TLS connection cannot be used.
 struct TLSServerError: Error, CustomStringConvertible {
     let description: String
 }
@@ -17,8 +17,8 @@ final class TLSServerIdentity: @unchecked Sendable {
 
     /// Loads the certificate and its key.
     ///
-    /// - Throws: ``TLSServerError`` if GnuTLS refuses one of them.
-    init(_ certificate: ServerCertificate) throws(TLSServerError) {
+    /// - Throws: ``HTTPServerError`` if GnuTLS refuses one of them.
+    init(_ certificate: ServerCertificate) throws(HTTPServerError) {
         var why = [CChar](repeating: 0, count: 128)
         let (der, key) = (certificate.certificateDER, certificate.privateKeyDER)
         let handle = unsafe key.withUnsafeBytes { secret in
@@ -27,7 +27,7 @@ final class TLSServerIdentity: @unchecked Sendable {
         }
         guard let handle = unsafe handle else {
             let text = String(decoding: why.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            throw TLSServerError(description: "the certificate of the console cannot be used: \(text)")
+            throw .badCertificate(reason: text)
         }
         unsafe self.handle = unsafe handle
     }

@@ -1,0 +1,202 @@
+package import Certificates
+internal import Concurrency
+internal import Hummingbird
+internal import HummingbirdCore
+package import Identity
+package import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import Platform
+
+/// An HTTP/1.1 server for routes, with bounds for everything that a client sends or delays.
+///
+/// It has its own event loops, which end with it. The rules of its configuration decide about every request: with the head
+/// alone, again after the body, and before lines are streamed.
+package struct HTTPServer: Sendable {
+    /// The address that a server listens on; with port 0 the system chooses the port.
+    package enum Address: Hashable, Sendable {
+        /// At a Unix socket, for the processes of one user (the number is the kernel's).
+        case socket(path: String, user: UInt32)
+        /// On 127.0.0.1.
+        case thisMachine(port: UInt16)
+        /// On an address of this machine, or on all of them by a wildcard.
+        case network(host: String, port: UInt16)
+
+        /// The origin of the requests.
+        var origin: RouteRequest.Origin {
+            switch self {
+            case .socket: .socket
+            case .thisMachine: .thisMachine
+            case .network: .network
+            }
+        }
+
+        /// The address in a sentence.
+        var name: String {
+            switch self {
+            case .socket(let path, _): path
+            case .thisMachine(let port): "127.0.0.1:\(port)"
+            case .network(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+            }
+        }
+
+        fileprivate var bindAddress: BindAddress {
+            switch self {
+            case .socket(let path, _): .unixDomainSocket(path: path)
+            case .thisMachine(let port): .hostname("127.0.0.1", port: Int(port))
+            case .network(let host, let port): .hostname(host, port: Int(port))
+            }
+        }
+    }
+
+    /// The bounds of a server.
+    package struct Limits: Hashable, Sendable {
+        /// The number of threads that read and write.
+        package var eventLoopCount = 1
+        /// The number of concurrent connections; further ones wait to be accepted.
+        package var connectionCount = 64
+        /// The time after which a client that keeps the server waiting is disconnected.
+        package var patience = Duration.seconds(30)
+        /// Whether a client that does not read its answer stays connected.
+        package var toleratesSlowReaders = false
+
+        package init() {}
+    }
+
+    /// The configuration of a server.
+    package struct Configuration: Sendable {
+        package var address: Address
+        /// The certificate for TLS 1.3; nil for plain HTTP.
+        package var certificate: ServerCertificate?
+        package var routes: [Route]
+        /// The answer to a request to a path that no route has; not lines.
+        package var fallback: @Sendable (RequestHead) -> RouteAnswer = { _ in .failure(.noRoute) }
+        /// Returns nil for a request that is let through, or the refusal; not lines.
+        package var authorize: @Sendable (RequestHead) -> RouteAnswer? = { _ in nil }
+        /// Whether a client at this address may connect; nil if all may.
+        ///
+        /// It is not called at a Unix socket.
+        package var admits: (@Sendable (IPAddress) -> Bool)?
+        /// The header fields of every answer.
+        package var fields = HeaderFields()
+        /// A list that the answers of lines join, with which its owner can end them.
+        package var streams = OpenStreams()
+        package var limits = Limits()
+        /// The beginning of the path of a file that holds the body of a request while it is answered.
+        package var uploadPrefix: String
+        package var logger: Logger
+
+        package init(address: Address, routes: [Route], uploadPrefix: String, logger: Logger) {
+            self.address = address
+            self.routes = routes
+            self.uploadPrefix = uploadPrefix
+            self.logger = logger
+        }
+    }
+
+    let configuration: Configuration
+
+    package init(_ configuration: Configuration) {
+        self.configuration = configuration
+    }
+
+    /// Serves until the task is cancelled; `onReady` gets the port, or 0 at a Unix socket.
+    ///
+    /// No request is answered before `onReady` returns.
+    ///
+    /// - Throws: ``HTTPServerError``.
+    package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+        let connections = OpenConnections()
+        let setup = try connectionSetup(connections)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.limits.eventLoopCount)
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await serve(setup, on: group, onReady))
+        } catch {
+            outcome = .failure(error)
+        }
+        await connections.closeAll(on: group)
+        try? await group.shutdownGracefully()  // only a group that others own refuses
+        try outcome.get()
+    }
+
+    private func serve(
+        _ setup: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> ConnectionSetup,
+        on group: MultiThreadedEventLoopGroup,
+        _ onReady: @escaping @Sendable (UInt16) -> Void
+    ) async throws {
+        let responder = Responder(configuration)
+        let listener = Locked<(any Channel)?>(nil)
+        var logger = configuration.logger
+        // The library's own messages about starting and stopping are for its developers.
+        logger.logLevel = max(logger.logLevel, .warning)
+        let application = Application(
+            responder: CallbackResponder<HTTPContext> { request, context in
+                await responder.respond(to: request, on: context.channel)
+            },
+            server: HTTPServerBuilder { setup($0) },
+            configuration: ApplicationConfiguration(
+                address: configuration.address.bindAddress,
+                availableConnectionsDelegate: MaximumAvailableConnections(configuration.limits.connectionCount)
+            ),
+            onServerRunning: { channel in
+                listener.withLock { $0 = channel }
+                channel.eventLoop.execute {
+                    let pipeline = channel.pipeline.syncOperations
+                    try? pipeline.addHandler(AcceptPauseHandler(), position: .first)  // it is closed
+                }
+                onReady(UInt16(clamping: channel.localAddress?.port ?? 0))
+            },
+            eventLoopGroupProvider: .shared(group),
+            logger: logger
+        )
+        // Of its own: a part of this task would be cancelled with it, which the server takes for a failure and logs.
+        let serving = Task { try await application.run() }
+        do {
+            try await withTaskCancellationHandler {
+                try await serving.value
+            } onCancel: {
+                responder.endStreams()
+                Self.stop(serving, on: listener.withLock { $0 })
+            }
+        } catch _ where Task.isCancelled {
+            return
+        } catch let error as IOError {
+            let reason = SystemErrors.text(of: error.errnoCode)
+            throw HTTPServerError.cannotListen(place: configuration.address.name, reason: reason)
+        }
+    }
+
+    /// Stops accepting connections, then cancels the open ones.
+    private static func stop(_ serving: Task<Void, any Error>, on listener: (any Channel)?) {
+        guard let listener else { return serving.cancel() }
+        listener.closeFuture.whenComplete { _ in serving.cancel() }
+        listener.close(promise: nil)
+    }
+}
+
+/// The context of a request: its channel.
+struct HTTPContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+}
+
+/// A failure of a server to start.
+package enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The system does not give the address and port, or the path of the socket.
+    case cannotListen(place: String, reason: String)
+    /// The TLS library refuses the certificate or its key.
+    case badCertificate(reason: String)
+
+    package var description: String {
+        switch self {
+        case .cannotListen(let place, let reason): "cannot listen on \(place): \(reason)"
+        case .badCertificate(let reason): "the certificate of the server cannot be used: \(reason)"
+        }
+    }
+}

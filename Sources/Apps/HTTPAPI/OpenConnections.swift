@@ -1,0 +1,57 @@
+internal import Concurrency
+internal import NIOCore
+
+/// The connections of a server, each from its setup until nothing of it uses an event loop.
+///
+/// The event loops may be shut down when no connection is left: work that is scheduled on them later is lost.
+final class OpenConnections: Sendable {
+    /// The entry of a connection.
+    struct Ticket: Sendable {
+        fileprivate let number: UInt64
+        fileprivate let connections: OpenConnections
+
+        /// Removes the entry; a second call has no effect.
+        func leave() { connections.remove(number) }
+    }
+
+    private struct State {
+        var channels: [UInt64: any Channel] = [:]
+        var lastNumber: UInt64 = 0
+        /// Fulfilled when the last entry is removed.
+        var emptied: Promise<Void>?
+    }
+
+    private let state = Locked(State())
+
+    func enter(_ channel: any Channel) -> Ticket {
+        state.withLock { state in
+            state.lastNumber += 1
+            state.channels[state.lastNumber] = channel
+            return Ticket(number: state.lastNumber, connections: self)
+        }
+    }
+
+    /// Closes the connections and waits until nothing of them uses an event loop; the server has stopped listening.
+    func closeAll(on group: any EventLoopGroup) async {
+        // A connection that was accepted last begins its setup in a task of its event loop, which precedes this one.
+        for loop in group.makeIterator() {
+            try? await loop.submit {}.get()  // the task cannot fail
+        }
+        let emptied = Promise<Void>()
+        let channels = state.withLock { state in
+            state.emptied = emptied
+            return Array(state.channels.values)
+        }
+        guard !channels.isEmpty else { return }
+        for channel in channels { channel.close(promise: nil) }
+        await emptied.waitIgnoringCancellation()
+    }
+
+    private func remove(_ number: UInt64) {
+        let emptied = state.withLock { state -> Promise<Void>? in
+            state.channels[number] = nil
+            return state.channels.isEmpty ? state.emptied : nil
+        }
+        emptied?.fulfil(())
+    }
+}
