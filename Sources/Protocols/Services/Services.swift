@@ -45,6 +45,8 @@ package struct Services: Sendable {
         case host(HostEffect)
     }
 
+    typealias Turn = Identity.Turn<NodeTime, Effect>
+
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
         /// Report that the peer's offered services changed.
@@ -81,70 +83,69 @@ package struct Services: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        Turn.run(at: now, into: &effects) { handle(input, &$0) }
+    }
+
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
         case .memberUp(let peer):
-            if self.members.add(peer), !self.own.offers.isEmpty { effects.append(.send(peer, self.own.bytes)) }
+            if self.members.add(peer), !self.own.offers.isEmpty { turn.emit(.send(peer, self.own.bytes)) }
         case .memberDown(let peer):
             self.members.remove(peer)
             self.rotation.reset()
-            if self.offers.remove(peer) { effects.append(.host(.changed(peer))) }
+            if self.offers.remove(peer) { turn.emit(.host(.changed(peer))) }
         case .memberSuspected(let peer, let isSuspect): self.members.setSuspect(isSuspect, peer)
-        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
-        case .offered(let offers): self.offer(offers, now, &effects)
+        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, &turn)
+        case .offered(let offers): self.offer(offers, &turn)
         case .recordWritten(let service, let isWritten):
-            let write = self.records.noteOutcome(of: service, isWritten: isWritten, at: now.monotonic)
-            if let write { self.perform([write], &effects) }
+            let write = self.records.noteOutcome(of: service, isWritten: isWritten, at: turn.now.monotonic)
+            if let write { self.perform([write], &turn) }
         case .timeReached:
             self.wakeAt = nil
-            if let dueAt = self.own.dueAt, dueAt <= now.monotonic { self.announce(now, &effects) }
-            self.perform(self.records.takeDue(at: now.monotonic), &effects)
+            if let dueAt = self.own.dueAt, dueAt <= turn.now.monotonic { self.announce(&turn) }
+            self.perform(self.records.takeDue(at: turn.now.monotonic), &turn)
         }
-        self.arm(&effects)
+        self.arm(&turn)
     }
 
-    private mutating func arm(_ effects: inout [Effect]) {
+    private mutating func arm(_ turn: inout Turn) {
         let times = [self.own.dueAt, self.records.earliestDue]
         guard let earliest = times.compactMap({ $0 }).min(), earliest != self.wakeAt else { return }
         self.wakeAt = earliest
-        effects.append(.wake(at: earliest))
+        turn.emit(.wake(at: earliest))
     }
 
-    private mutating func offer(_ offers: [ServiceOffer], _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func offer(_ offers: [ServiceOffer], _ turn: inout Turn) {
         guard offers != self.own.offers else { return }
-        self.own.replace(with: offers, at: now.wallSeconds)
-        self.perform(self.records.setWanted(offers.map(\.path)), &effects)
-        if self.own.plan(at: now.monotonic) { self.announce(now, &effects) }
+        self.own.replace(with: offers, at: turn.now.wallSeconds)
+        self.perform(self.records.setWanted(offers.map(\.path)), &turn)
+        if self.own.plan(at: turn.now.monotonic) { self.announce(&turn) }
     }
 
-    private func perform(_ writes: [RecordRepublisher<String>.Write], _ effects: inout [Effect]) {
-        for write in writes { effects.append(.record(write.name, isOffered: write.isPresent)) }
+    private func perform(_ writes: [RecordRepublisher<String>.Write], _ turn: inout Turn) {
+        for write in writes { turn.emit(.record(write.name, isOffered: write.isPresent)) }
     }
 
-    private mutating func announce(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.own.noteSent(at: now.monotonic)
-        for peer in self.members.all { effects.append(.send(peer, self.own.bytes)) }
+    private mutating func announce(_ turn: inout Turn) {
+        self.own.noteSent(at: turn.now.monotonic)
+        for peer in self.members.all { turn.emit(.send(peer, self.own.bytes)) }
     }
 
-    private mutating func received(
-        _ bytes: ArraySlice<UInt8>,
-        from peer: PeerId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func received(_ bytes: ArraySlice<UInt8>, from peer: PeerId, _ turn: inout Turn) {
         guard self.members.contains(peer) else { return }
-        guard self.members.takeAnnouncement(of: peer, at: now.monotonic) else {
-            return effects.append(.violation(peer, "announces its services again and again"))
+        guard self.members.takeAnnouncement(of: peer, at: turn.now.monotonic) else {
+            return turn.emit(.violation(peer, "announces its services again and again"))
         }
         let announcement: Announcement
         do {
             announcement = try Announcement(bytes)
         } catch {
-            return effects.append(.violation(peer, error.description))
+            return turn.emit(.violation(peer, error.description))
         }
         guard self.offers.isNews(announcement, of: peer) else { return }
         self.rotation.reset()
         if self.offers.replace(announcement, byteCount: bytes.count, of: peer) {
-            effects.append(.host(.changed(peer)))
+            turn.emit(.host(.changed(peer)))
         }
     }
 
