@@ -9,8 +9,8 @@ extension Discovery {
         for network in Array(self.networks.keys) { self.beginAnnouncing(in: network, now) }
     }
 
-    mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
-        for network in Array(self.networks.keys) { self.sayGoodbye(in: network, now, &effects) }
+    mutating func stop(_ turn: inout Turn) {
+        for network in Array(self.networks.keys) { self.sayGoodbye(in: network, &turn) }
         self.isRunning = false
         // Presence is unknown while no datagrams are received; counters are remembered.
         for index in self.networks.values.indices {
@@ -18,18 +18,13 @@ extension Discovery {
         }
     }
 
-    mutating func addNetwork(
-        _ token: AccessToken,
-        _ secrets: MemberSecrets,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func addNetwork(_ token: AccessToken, _ secrets: MemberSecrets, _ turn: inout Turn) {
         let network = token.networkId
         precondition(secrets.networkId == network, "secrets of \(secrets.networkId.short) for \(network.short)")
-        guard self.take(token, now) else { return }
+        guard self.take(token, turn.now) else { return }
         let isNew = self.networks[network]?.use(secrets) ?? false
         self.networks[network]?.rendezvous = nil
-        if isNew { self.announceSoon(in: network, now) }
+        if isNew { self.announceSoon(in: network, turn.now) }
     }
 
     mutating func sendRendezvousProbe(with token: AccessToken, at key: RendezvousKey, _ now: NodeTime) {
@@ -52,8 +47,8 @@ extension Discovery {
         return true
     }
 
-    mutating func removeNetwork(_ network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.sayGoodbye(in: network, now, &effects)
+    mutating func removeNetwork(_ network: NetworkId, _ turn: inout Turn) {
+        self.sayGoodbye(in: network, &turn)
         self.networks.removeValue(forKey: network)
     }
 
@@ -68,12 +63,12 @@ extension Discovery {
         for network in Array(self.networks.keys) { self.announceSoon(in: network, now) }
     }
 
-    mutating func revoke(_ peer: PeerId, in network: NetworkId, _ effects: inout [Effect]) {
+    mutating func revoke(_ peer: PeerId, in network: NetworkId, _ turn: inout Turn) {
         guard let state = self.networks[network], state.revoked.count < RevocationSet.maximumCount else { return }
         self.networks[network]?.revoked.insert(peer)
         guard let gone = self.networks[network]?.peers.removeValue(forKey: peer), gone.isLive else { return }
         self.networks[network]?.liveCount -= 1
-        if peer != self.peerId { effects.append(.peerLost(peer, network)) }
+        if peer != self.peerId { turn.emit(.peerLost(peer, network)) }
     }
 }
 

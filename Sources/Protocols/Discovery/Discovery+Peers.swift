@@ -12,38 +12,38 @@ extension Discovery {
     private static let restartTime = Duration.seconds(5)
 
     /// Applies a verified announcement.
-    mutating func note(_ heard: Heard, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func note(_ heard: Heard, _ turn: inout Turn) {
         let announcement = heard.announcement
         let (id, network) = (announcement.peerId, heard.network)
         var peer = self.networks[network]?.peers[id] ?? HeardPeer(token: announcement.token)
         let before = peer.boot(announcement.instance)
         let wasLive = peer.isLive
-        let isRunTwice = self.isRunTwice(peer, heard: announcement, after: before, now)
+        let isRunTwice = self.isRunTwice(peer, heard: announcement, after: before, turn.now)
         peer.token = announcement.token
         let addresses = self.meaning(of: announcement.addresses, from: heard.source)
         if var boot = before {
-            boot.update(announcement, addresses: addresses, from: heard.source, at: now.monotonic)
+            boot.update(announcement, addresses: addresses, from: heard.source, at: turn.now.monotonic)
             peer.set(boot)
         } else {
-            peer.set(HeardBoot(announcement, addresses: addresses, from: heard.source, at: now.monotonic))
+            peer.set(HeardBoot(announcement, addresses: addresses, from: heard.source, at: turn.now.monotonic))
         }
         // A peer that was only silent needs no answer: it receives the next regular announcement.
         let isNew = !announcement.isGoodbye && before?.isGoodbye != false
-        let isAnswered = isNew && heard.carrier == .beacon && peer.takeAnswer(at: now.monotonic)
-        if isRunTwice, peer.takeReport(at: now.monotonic) {
-            effects.append(.deviceKeyUsedTwice(id, network, peer.addresses))
+        let isAnswered = isNew && heard.carrier == .beacon && peer.takeAnswer(at: turn.now.monotonic)
+        if isRunTwice, peer.takeReport(at: turn.now.monotonic) {
+            turn.emit(.deviceKeyUsedTwice(id, network, peer.addresses))
         }
         self.networks[network]?.set(peer, for: id, wasLive: wasLive)
-        let silence = now.monotonic + self.configuration.limits.timeToLive
+        let silence = turn.now.monotonic + self.configuration.limits.timeToLive
         self.networks[network]?.planSweep(at: silence)
         if isAnswered, let count = self.networks[network]?.liveCount {
-            self.networks[network]?.schedule.answer(peerCount: count, at: now.monotonic, using: &self.random)
+            self.networks[network]?.schedule.answer(peerCount: count, at: turn.now.monotonic, using: &self.random)
         }
         guard id != self.peerId else { return }
         if !announcement.isGoodbye {
-            effects.append(.peerHeard(id, network, peer.addresses))
+            turn.emit(.peerHeard(id, network, peer.addresses))
         } else if wasLive, !peer.isLive {
-            effects.append(.peerLost(id, network))
+            turn.emit(.peerLost(id, network))
         }
     }
 
@@ -70,29 +70,29 @@ extension Discovery {
     }
 
     /// Reports silent peers as lost, and forgets them later.
-    mutating func sweepDue(_ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func sweepDue(_ turn: inout Turn) {
         guard self.isRunning else { return }
         for (network, state) in self.networks {
-            guard let sweep = state.sweep, sweep <= now.monotonic else { continue }
-            self.sweep(network, now, &effects)
+            guard let sweep = state.sweep, sweep <= turn.now.monotonic else { continue }
+            self.sweep(network, &turn)
         }
     }
 
-    private mutating func sweep(_ network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func sweep(_ network: NetworkId, _ turn: inout Turn) {
         guard var state = self.networks[network] else { return }
         let timeToLive = self.configuration.limits.timeToLive
-        var next = now.monotonic + Self.longestSweepPause
+        var next = turn.now.monotonic + Self.longestSweepPause
         var isForgetting = false
         for index in state.peers.values.indices {
             let wasLive = state.peers.values[index].isLive
-            state.peers.values[index].expire(timeToLive: timeToLive, memory: Self.memory, at: now.monotonic)
+            state.peers.values[index].expire(timeToLive: timeToLive, memory: Self.memory, at: turn.now.monotonic)
             let peer = state.peers.values[index]
             for boot in peer.boots where boot.isLive { next = min(next, boot.lastHeard + timeToLive) }
             isForgetting = isForgetting || peer.boots.isEmpty
             guard wasLive, !peer.isLive else { continue }
             state.liveCount -= 1
             let id = state.peers.keys[index]
-            if id != self.peerId { effects.append(.peerLost(id, network)) }
+            if id != self.peerId { turn.emit(.peerLost(id, network)) }
         }
         if isForgetting { state.peers.removeAll { $0.value.boots.isEmpty } }
         state.sweep = state.peers.isEmpty ? nil : next

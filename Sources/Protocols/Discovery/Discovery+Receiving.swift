@@ -14,18 +14,13 @@ extension Discovery {
     /// The time for which an unchanged announcement is accepted without verifying its signature again.
     private static let believedFor = Duration.seconds(2)
 
-    mutating func receive(
-        _ datagram: [UInt8],
-        from source: SocketAddress,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func receive(_ datagram: [UInt8], from source: SocketAddress, _ turn: inout Turn) {
         guard self.isRunning else { return }
         do {
-            guard let heard = try self.open(datagram, from: source, now) else { return }
-            try self.evaluate(heard, now, &effects)
+            guard let heard = try self.open(datagram, from: source, turn.now) else { return }
+            try self.evaluate(heard, &turn)
         } catch {
-            if let report = self.reports.ignored(error, from: source, at: now.monotonic) { effects.append(report) }
+            if let report = self.reports.ignored(error, from: source, at: turn.now.monotonic) { turn.emit(report) }
         }
     }
 
@@ -80,9 +75,9 @@ extension Discovery {
     }
 
     /// Decides whether an announcement is new and genuine.
-    private mutating func evaluate(_ heard: Heard, _ now: NodeTime, _ effects: inout [Effect]) throws(Reason) {
+    private mutating func evaluate(_ heard: Heard, _ turn: inout Turn) throws(Reason) {
         let announcement = heard.announcement
-        let times = [announcement.wallSeconds, now.wallSeconds].sorted()
+        let times = [announcement.wallSeconds, turn.now.wallSeconds].sorted()
         guard times[1] - times[0] <= self.configuration.limits.clockToleranceSeconds else { throw .clocksDiffer }
         // Nothing here may hold on to the network's state, or changing it would copy it.
         let isRevoked = self.networks[heard.network]?.revoked.contains(announcement.peerId) ?? true
@@ -90,15 +85,15 @@ extension Discovery {
         let peer = self.networks[heard.network]?.peers[announcement.peerId]
         if let boot = peer?.boot(announcement.instance) {
             guard announcement.counter > boot.counter else {
-                try self.takeCopy(heard, of: boot, now, &effects)
+                try self.takeCopy(heard, of: boot, &turn)
                 return
             }
-            if self.isBelieved(announcement, after: boot, of: peer, now) { return }
+            if self.isBelieved(announcement, after: boot, of: peer, turn.now) { return }
         }
         let peerCount = self.networks[heard.network]?.peers.count ?? 0
         guard peer != nil || peerCount < self.configuration.limits.peersPerNetwork else { throw .tooMany }
-        try self.prove(heard, knownToken: peer?.token, now)
-        self.note(heard, now, &effects)
+        try self.prove(heard, knownToken: peer?.token, turn.now)
+        self.note(heard, &turn)
     }
 
     /// Whether nothing in an announcement is new but its time, and the last one is not long ago.
@@ -128,12 +123,7 @@ extension Discovery {
     }
 
     /// Adds the addresses to which a copy of the last announcement from another source resolves.
-    private mutating func takeCopy(
-        _ heard: Heard,
-        of boot: HeardBoot,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) throws(Reason) {
+    private mutating func takeCopy(_ heard: Heard, of boot: HeardBoot, _ turn: inout Turn) throws(Reason) {
         let peerId = heard.announcement.peerId
         guard boot.isCopy(heard.announcement, from: heard.source) else {
             // Each of our links brings the same datagram once.
@@ -144,7 +134,7 @@ extension Discovery {
         let isNew = boot.addCopy(self.meaning(of: boot.named, from: heard.source), from: heard.source)
         self.networks[heard.network]?.peers[peerId]?.set(boot)
         if isNew, boot.isLive, peerId != self.peerId, let peer = self.networks[heard.network]?.peers[peerId] {
-            effects.append(.peerHeard(peerId, heard.network, peer.addresses))
+            turn.emit(.peerHeard(peerId, heard.network, peer.addresses))
         }
     }
 

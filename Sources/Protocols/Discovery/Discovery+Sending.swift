@@ -35,40 +35,35 @@ extension Discovery {
     }
 
     /// Sends the announcements that are due.
-    mutating func sendDue(_ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func sendDue(_ turn: inout Turn) {
         guard self.isRunning else { return }
-        for (network, state) in self.networks where state.schedule.next <= now.monotonic {
-            self.networks[network]?.schedule.sent(at: now.monotonic, using: &self.random)
+        for (network, state) in self.networks where state.schedule.next <= turn.now.monotonic {
+            self.networks[network]?.schedule.sent(at: turn.now.monotonic, using: &self.random)
             // A quiet node keeps its schedule, so that listeners that know the schedule need no notice when it resumes.
-            if !self.isQuiet { self.announce(in: network, isGoodbye: false, now, &effects) }
+            if !self.isQuiet { self.announce(in: network, isGoodbye: false, &turn) }
         }
     }
 
     /// Sends two goodbyes, because multicast is lossy.
-    mutating func sayGoodbye(in network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func sayGoodbye(in network: NetworkId, _ turn: inout Turn) {
         guard self.isRunning else { return }
-        self.announce(in: network, isGoodbye: true, now, &effects)
-        self.announce(in: network, isGoodbye: true, now, &effects)
+        self.announce(in: network, isGoodbye: true, &turn)
+        self.announce(in: network, isGoodbye: true, &turn)
     }
 
-    private mutating func announce(
-        in network: NetworkId,
-        isGoodbye: Bool,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard let state = self.networks[network], !state.token.isExpired(at: now.wallSeconds) else { return }
+    private mutating func announce(in network: NetworkId, isGoodbye: Bool, _ turn: inout Turn) {
+        guard let state = self.networks[network], !state.token.isExpired(at: turn.now.wallSeconds) else { return }
         if let key = state.sealingKey,
-            let announcement = self.announcement(in: network, isGoodbye: isGoodbye, for: .beacon, now),
+            let announcement = self.announcement(in: network, isGoodbye: isGoodbye, for: .beacon, turn.now),
             let beacon = key.seal(announcement, nonce: self.nonces.next())
         {
-            effects.append(.host(.multicast(beacon)))
+            turn.emit(.host(.multicast(beacon)))
         }
         if let key = state.rendezvous, !isGoodbye,
-            let announcement = self.announcement(in: network, isGoodbye: false, for: .rendezvousProbe, now),
+            let announcement = self.announcement(in: network, isGoodbye: false, for: .rendezvousProbe, turn.now),
             let rendezvousProbe = RendezvousProbe.seal(announcement, to: key, by: self.configuration.verifier.seal)
         {
-            effects.append(.host(.multicast(rendezvousProbe)))
+            turn.emit(.host(.multicast(rendezvousProbe)))
         }
     }
 

@@ -99,27 +99,31 @@ package struct Discovery: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        Turn.run(at: now, into: &effects) { handle(input, &$0) }
+    }
+
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .started: self.start(now)
+        case .started: self.start(turn.now)
         case .stopping:
-            self.stop(now, &effects)
+            self.stop(&turn)
             self.armed = nil
-        case .networkAdded(let token, let secrets): self.addNetwork(token, secrets, now, &effects)
-        case .networkKnown(let token, let key): self.sendRendezvousProbe(with: token, at: key, now)
-        case .networkRemoved(let network): self.removeNetwork(network, now, &effects)
-        case .addressesChanged(let addresses): self.setAddresses(addresses, now)
-        case .datagramReceived(let bytes, let source): self.receive(bytes, from: source, now, &effects)
-        case .memberRevoked(let peer, let network): self.revoke(peer, in: network, &effects)
-        case .quietChanged(let isQuiet): self.setQuiet(isQuiet, now)
+        case .networkAdded(let token, let secrets): self.addNetwork(token, secrets, &turn)
+        case .networkKnown(let token, let key): self.sendRendezvousProbe(with: token, at: key, turn.now)
+        case .networkRemoved(let network): self.removeNetwork(network, &turn)
+        case .addressesChanged(let addresses): self.setAddresses(addresses, turn.now)
+        case .datagramReceived(let bytes, let source): self.receive(bytes, from: source, &turn)
+        case .memberRevoked(let peer, let network): self.revoke(peer, in: network, &turn)
+        case .quietChanged(let isQuiet): self.setQuiet(isQuiet, turn.now)
         case .timeReached: self.armed = nil
         }
-        self.sendDue(now, &effects)
-        self.sweepDue(now, &effects)
-        self.arm(&effects)
+        self.sendDue(&turn)
+        self.sweepDue(&turn)
+        self.arm(&turn)
     }
 
     /// Requests a wake when anything falls due, unless an earlier one is already requested.
-    private mutating func arm(_ effects: inout [Effect]) {
+    private mutating func arm(_ turn: inout Turn) {
         guard self.isRunning else { return }
         var soonest: Duration?
         for state in self.networks.values {
@@ -129,7 +133,7 @@ package struct Discovery: Sendable {
         }
         guard let soonest, self.armed.map({ soonest < $0 }) ?? true else { return }
         self.armed = soonest
-        effects.append(.wake(at: soonest))
+        turn.emit(.wake(at: soonest))
     }
 }
 

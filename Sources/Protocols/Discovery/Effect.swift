@@ -19,6 +19,8 @@ extension Discovery {
         case deviceKeyUsedTwice(PeerId, NetworkId, [SocketAddress])
     }
 
+    typealias Turn = Identity.Turn<NodeTime, Effect>
+
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
         /// Send the datagram to the group, once on each interface.
