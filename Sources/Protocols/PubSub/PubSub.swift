@@ -19,7 +19,7 @@ internal import OrderedCollections
 ///
 /// It is composed of values that own their state: the ``BatchValidator``, the ``EventPublisher``, the ``Mesh``, the
 /// ``PeerBudgets``, the ``Streams`` and the rounds of ``AntiEntropy``. None of them accesses the others except as an
-/// argument. Extensions pass an input of one to the others, and append the effects.
+/// argument. Extensions pass an input of one to the others, and emit effects.
 package struct PubSub: Sendable {
     /// The configuration that the value starts with.
     package struct Configuration: Sendable {
@@ -94,6 +94,8 @@ package struct PubSub: Sendable {
         case host(HostEffect)
     }
 
+    typealias Turn = Identity.Turn<NodeTime, Effect>
+
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
         /// Deliver a batch to the application: in order for each publisher, each once; with its number of hops, and the
@@ -136,66 +138,65 @@ package struct PubSub: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
-        switch input {
-        case .memberUp(let peer): self.memberUp(peer, &effects)
-        case .memberDown(let peer): self.memberDown(peer, &effects)
-        case .memberRevoked(let peer): self.memberRevoked(peer, &effects)
-        case .congestionChanged(let peer, let isCongested): self.congestionChanged(peer, isCongested, &effects)
-        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
-        case .tokenChanged(let token): self.publisher.token = token
-        case .published(let topic, let content, let count): self.publish(topic, content, count, now, &effects)
-        case .timeReached: self.timeReached(now, &effects)
-        case .stopping: for peer in self.mesh.neighbours { effects.append(.send(peer, Message.neighbourEnd.bytes)) }
-        }
-        if let isIsolated = self.mesh.takeIsolationChange() { effects.append(.host(.isolated(isIsolated))) }
-        self.arm(&effects)
+        Turn.run(at: now, into: &effects) { handle(input, &$0) }
     }
 
-    private mutating func received(
-        _ bytes: ArraySlice<UInt8>,
-        from peer: PeerId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
+        switch input {
+        case .memberUp(let peer): self.memberUp(peer, &turn)
+        case .memberDown(let peer): self.memberDown(peer, &turn)
+        case .memberRevoked(let peer): self.memberRevoked(peer, &turn)
+        case .congestionChanged(let peer, let isCongested): self.congestionChanged(peer, isCongested, &turn)
+        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, &turn)
+        case .tokenChanged(let token): self.publisher.token = token
+        case .published(let topic, let content, let count): self.publish(topic, content, count, &turn)
+        case .timeReached: self.timeReached(&turn)
+        case .stopping: for peer in self.mesh.neighbours { turn.emit(.send(peer, Message.neighbourEnd.bytes)) }
+        }
+        if let isIsolated = self.mesh.takeIsolationChange() { turn.emit(.host(.isolated(isIsolated))) }
+        self.arm(&turn)
+    }
+
+    private mutating func received(_ bytes: ArraySlice<UInt8>, from peer: PeerId, _ turn: inout Turn) {
         guard self.mesh.members.contains(peer) else { return }
         let message: Message
         do {
             message = try Message(bytes)
         } catch {
-            return effects.append(.violation(peer, error.description))
+            return turn.emit(.violation(peer, error.description))
         }
         switch message {
-        case .neighbourRequest(let isUrgent): self.neighbourRequested(by: peer, isUrgent, now, &effects)
-        case .neighbourAnswer(let isAgreed): self.neighbourAnswered(peer, isAgreed, &effects)
-        case .neighbourEnd: self.neighbourEnded(peer, &effects)
+        case .neighbourRequest(let isUrgent): self.neighbourRequested(by: peer, isUrgent, &turn)
+        case .neighbourAnswer(let isAgreed): self.neighbourAnswered(peer, isAgreed, &turn)
+        case .neighbourEnd: self.neighbourEnded(peer, &turn)
         case .gossip(let batch, let hops, let age):
-            self.batchReceived(batch, hops, age, from: peer, isGossip: true, now, &effects)
+            self.batchReceived(batch, hops, age, from: peer, isGossip: true, &turn)
         case .answer(let batch, let hops, let age):
-            self.batchReceived(batch, hops, age, from: peer, isGossip: false, now, &effects)
-        case .iHave(let states): self.announced(states, by: peer, now, &effects)
+            self.batchReceived(batch, hops, age, from: peer, isGossip: false, &turn)
+        case .iHave(let states): self.announced(states, by: peer, &turn)
         case .iWant(let stream, let from, let isGraft):
-            self.iWantReceived(stream, from: from, isGraft: isGraft, by: peer, now, &effects)
+            self.iWantReceived(stream, from: from, isGraft: isGraft, by: peer, &turn)
         case .prune: self.mesh.setEager(false, peer)
         }
     }
 
     // MARK: Time
 
-    private mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func timeReached(_ turn: inout Turn) {
         self.wakeAt = nil
         for stream in self.streams.waiting.elements {
-            guard let position = self.streams.takeDue(stream, at: now.monotonic) else { continue }
-            self.streamDue(at: position, now, &effects)
+            guard let position = self.streams.takeDue(stream, at: turn.now.monotonic) else { continue }
+            self.streamDue(at: position, &turn)
         }
-        if let dueAt = self.antiEntropy.dueAt, dueAt <= now.monotonic { self.spreadNews(now, &effects) }
-        if let ageAt = self.streams.ageAt, ageAt <= now.monotonic { self.streams.forgetOld(now) }
+        if let dueAt = self.antiEntropy.dueAt, dueAt <= turn.now.monotonic { self.spreadNews(&turn) }
+        if let ageAt = self.streams.ageAt, ageAt <= turn.now.monotonic { self.streams.forgetOld(turn.now) }
     }
 
-    private mutating func arm(_ effects: inout [Effect]) {
+    private mutating func arm(_ turn: inout Turn) {
         let times = [self.antiEntropy.dueAt, self.streams.ageAt, self.streams.earliestDue]
         guard let earliest = times.compactMap({ $0 }).min(), earliest != self.wakeAt else { return }
         self.wakeAt = earliest
-        effects.append(.wake(at: earliest))
+        turn.emit(.wake(at: earliest))
     }
 
     // MARK: Status
