@@ -3,32 +3,32 @@ internal import OrderedCollections
 
 // The recipient: mail is collected from its holders, and answered once the application has stored it.
 extension Mailbox {
-    mutating func setReceiving(_ isReceiving: Bool, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func setReceiving(_ isReceiving: Bool, _ turn: inout Turn) {
         guard isReceiving != self.isReceiving else { return }
         self.isReceiving = isReceiving
         guard isReceiving else { return search.stop() }
         guard !members.isEmpty else { return }
-        search.start(at: now.monotonic)
+        search.start(at: turn.now.monotonic)
         // Their notices arrived before the application registered.
-        for peer in members.holders { effects.append(.send(peer, Message.collect.bytes)) }
+        for peer in members.holders { turn.emit(.send(peer, Message.collect.bytes)) }
     }
 
-    mutating func noticed(by peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard isReceiving, budgets.takeNotice(of: peer, at: now.monotonic) else { return }
-        effects.append(.send(peer, Message.collect.bytes))
+    mutating func noticed(by peer: PeerId, _ turn: inout Turn) {
+        guard isReceiving, budgets.takeNotice(of: peer, at: turn.now.monotonic) else { return }
+        turn.emit(.send(peer, Message.collect.bytes))
     }
 
     /// Collects from the members near to the mailbox; others than holders have nothing to send.
     ///
     /// A holder that connects gives notice.
-    mutating func membersFound(_ peers: [PeerId]?, _ now: NodeTime, _ effects: inout [Effect]) {
-        search.noteFound(peers, at: now.monotonic)
+    mutating func membersFound(_ peers: [PeerId]?, _ turn: inout Turn) {
+        search.noteFound(peers, at: turn.now.monotonic)
         guard isReceiving else { return }
         for peer in peers ?? [] where peer != configuration.localPeerId {
             if !members.contains(peer) {
-                effects.append(.connect(peer))
+                turn.emit(.connect(peer))
             } else if members.isHolder(peer) {
-                effects.append(.send(peer, Message.collect.bytes))
+                turn.emit(.send(peer, Message.collect.bytes))
             }
         }
     }
@@ -38,18 +38,18 @@ extension Mailbox {
         _ body: [UInt8],
         from peer: PeerId,
         isSender: Bool,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         guard isReceiving else { return }
         let mail = Mail(to: ownMailbox, expirationSeconds: expirationSeconds, body: body)
         switch receptions.add(mail.id, byteCount: body.count, from: peer) {
-        case .isNew: effects.append(.host(.receive(mail, from: isSender ? peer : nil)))
+        case .isNew: turn.emit(.host(.receive(mail, from: isSender ? peer : nil)))
         case .isPending, .isRefused: break
         }
     }
 
     /// Answers the members that sent a mail which the application took or refused.
-    mutating func stored(_ ids: [MailID], _ reception: Reception?, _ effects: inout [Effect]) {
+    mutating func stored(_ ids: [MailID], _ reception: Reception?, _ turn: inout Turn) {
         var answers: OrderedDictionary<PeerId, [MailID]> = [:]
         for id in ids {
             for peer in receptions.take(id) where members.contains(peer) { answers[peer, default: []].append(id) }
@@ -58,7 +58,7 @@ extension Mailbox {
         for (peer, ids) in answers {
             for start in stride(from: 0, to: ids.count, by: Message.idLimit) {
                 let page = Array(ids[start..<min(start + Message.idLimit, ids.count)])
-                effects.append(.send(peer, Message.received(reception, page).bytes))
+                turn.emit(.send(peer, Message.received(reception, page).bytes))
             }
         }
     }

@@ -27,24 +27,24 @@ extension Mailbox {
     }
 
     /// Begins the next steps of queued mails, as many as may be under way concurrently.
-    mutating func advanceOutbox(_ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func advanceOutbox(_ turn: inout Turn) {
         while outbox.attemptCount < configuration.limits.attempts, let id = outbox.takeNext() {
-            guard let step = nextStep(of: id, &effects) else { continue }
+            guard let step = nextStep(of: id, &turn) else { continue }
             outbox.begin(.reading(step), of: id)
             var relays: [PeerId] = []
             if case .deposit(_, _?) = step { relays = outbox[id].map { Array($0.relays) } ?? [] }
-            effects.append(.host(.readOutgoing(id, relays: relays)))
+            turn.emit(.host(.readOutgoing(id, relays: relays)))
         }
     }
 
-    private mutating func nextStep(of id: MailID, _ effects: inout [Effect]) -> Outbox.Step? {
+    private mutating func nextStep(of id: MailID, _ turn: inout Turn) -> Outbox.Step? {
         guard let entry = outbox[id] else { return nil }
         if members.contains(entry.mail.recipient), !entry.wasOffered { return .deliver }
         let homes = entry.mail.homes
         let wanted = homes.isEmpty ? configuration.limits.holders : homes.count
         guard entry.holders.count < wanted else { return nil }
         for home in homes where home != entry.mail.recipient && !members.contains(home) {
-            if !entry.holders.contains(home), !entry.failed.contains(home) { effects.append(.connect(home)) }
+            if !entry.holders.contains(home), !entry.failed.contains(home) { turn.emit(.connect(home)) }
         }
         let ordered = candidates(for: entry)
         let planned = entry.holders.union(ordered.prefix(wanted - entry.holders.count))
@@ -102,15 +102,15 @@ extension Mailbox {
     }
 
     /// Sends a mail after its body was read.
-    mutating func send(_ id: MailID, _ mail: Mail?, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func send(_ id: MailID, _ mail: Mail?, _ turn: inout Turn) {
         guard let entry = outbox[id], case .reading(let step)? = entry.attempt else { return }
         guard let mail, mail.id == id else { return outbox.noteUnreadable(id) }
-        let until = now.monotonic + configuration.limits.attemptTimeout
+        let until = turn.now.monotonic + configuration.limits.attemptTimeout
         switch step {
         case .deliver:
             guard members.contains(entry.mail.recipient) else { return outbox.noteSilence(of: id) }
             let message = Message.deliver(expirationSeconds: mail.expirationSeconds, body: mail.body)
-            effects.append(.send(entry.mail.recipient, message.bytes))
+            turn.emit(.send(entry.mail.recipient, message.bytes))
             outbox.begin(.delivering(until: until), of: id)
         case .deposit(let holder, let relay):
             let request = nextRequest()
@@ -123,9 +123,9 @@ extension Mailbox {
                 guard let sealed = configuration.seal(deposit.bytes, key, info) else {
                     return outbox.noteFailure(of: id, at: holder)
                 }
-                effects.append(.send(relay, Message.relay(request: request, holder: holder, sealed).bytes))
+                turn.emit(.send(relay, Message.relay(request: request, holder: holder, sealed).bytes))
             } else {
-                effects.append(.send(holder, Message.deposit(request: request, deposit.bytes).bytes))
+                turn.emit(.send(holder, Message.deposit(request: request, deposit.bytes).bytes))
             }
             outbox.begin(
                 .depositing(holder: holder, relay: relay, request: request, receipt: receipt, until: until),
@@ -149,9 +149,9 @@ extension Mailbox {
     }
 
     /// Ends a mail with its last step.
-    mutating func finish(_ id: MailID, _ progress: Progress, _ effects: inout [Effect]) {
+    mutating func finish(_ id: MailID, _ progress: Progress, _ turn: inout Turn) {
         guard outbox.remove(id) != nil else { return }
-        effects.append(.host(.progressed(id, progress)))
+        turn.emit(.host(.progressed(id, progress)))
     }
 
     // MARK: Answers
@@ -162,9 +162,9 @@ extension Mailbox {
         _ status: DepositStatus,
         _ receipt: [UInt8],
         from peer: PeerId,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
-        guard !passOn(request, status, receipt, from: peer, &effects) else { return }
+        guard !passOn(request, status, receipt, from: peer, &turn) else { return }
         guard let id = outbox.mail(of: request),
             case .depositing(let holder, let relay, request, let expected, _)? = outbox[id]?.attempt,
             peer == relay ?? holder
@@ -178,7 +178,7 @@ extension Mailbox {
             }
             outbox.noteStored(id, by: holder)
             let holders = outbox[id].map { Array($0.holders) } ?? []
-            effects.append(.host(.progressed(id, .held(by: holders))))
+            turn.emit(.host(.progressed(id, .held(by: holders))))
         case .unreachable:
             // A holder that was sent the deposit directly has no reason for a status of relays.
             guard let relay else { return outbox.noteFailure(of: id, at: holder) }
@@ -192,20 +192,15 @@ extension Mailbox {
     }
 
     /// Takes the recipient's answer to mails that this node delivered or holds.
-    mutating func confirmed(
-        _ reception: Reception,
-        _ ids: [MailID],
-        by peer: PeerId,
-        _ effects: inout [Effect]
-    ) {
+    mutating func confirmed(_ reception: Reception, _ ids: [MailID], by peer: PeerId, _ turn: inout Turn) {
         for id in ids where outbox[id]?.mail.recipient == peer {
             switch reception {
-            case .delivered: finish(id, .delivered, &effects)
-            case .refused: finish(id, .refused, &effects)
+            case .delivered: finish(id, .delivered, &turn)
+            case .refused: finish(id, .refused, &turn)
             }
         }
         let mailbox = mailbox(of: peer)
-        delete(ids.filter { holdings[$0]?.mailbox == mailbox }, &effects)
-        continueCollection(of: peer, &effects)
+        delete(ids.filter { holdings[$0]?.mailbox == mailbox }, &turn)
+        continueCollection(of: peer, &turn)
     }
 }

@@ -115,6 +115,8 @@ package struct Mailbox: Sendable {
         case host(HostEffect)
     }
 
+    typealias Turn = Identity.Turn<NodeTime, Effect>
+
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
         /// Store which members are requested to relay an outgoing mail, then read its body; answered by `outgoingRead`.
@@ -196,125 +198,124 @@ package struct Mailbox: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
-        switch input {
-        case .memberUp(let peer): memberUp(peer, now, &effects)
-        case .memberDown(let peer): memberDown(peer, now, &effects)
-        case .memberSuspected(let peer, let isSuspect): members.setSuspect(isSuspect, peer)
-        case .memberRemembered(let peer): holdings.noteMet(mailbox(of: peer))
-        case .memberRevoked(let peer): memberRevoked(peer, &effects)
-        case .messageReceived(let peer, let bytes): received(bytes, from: peer, now, &effects)
-        case .membersFound(let peers): membersFound(peers, now, &effects)
-        case .timeReached: timeReached(now, &effects)
-        case .host(let input): handle(input, now, &effects)
-        }
-        advanceOutbox(now, &effects)
-        arm(now, &effects)
+        Turn.run(at: now, into: &effects) { handle(input, &$0) }
     }
 
-    private mutating func handle(_ input: HostInput, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
+        switch input {
+        case .memberUp(let peer): memberUp(peer, &turn)
+        case .memberDown(let peer): memberDown(peer, &turn)
+        case .memberSuspected(let peer, let isSuspect): members.setSuspect(isSuspect, peer)
+        case .memberRemembered(let peer): holdings.noteMet(mailbox(of: peer))
+        case .memberRevoked(let peer): memberRevoked(peer, &turn)
+        case .messageReceived(let peer, let bytes): received(bytes, from: peer, &turn)
+        case .membersFound(let peers): membersFound(peers, &turn)
+        case .timeReached: timeReached(&turn)
+        case .host(let input): handle(input, &turn)
+        }
+        advanceOutbox(&turn)
+        arm(&turn)
+    }
+
+    private mutating func handle(_ input: HostInput, _ turn: inout Turn) {
         switch input {
         case .submitted(let mail):
             submit(mail)
-            hastenExpiry(of: mail.expirationSeconds, now)
+            hastenExpiry(of: mail.expirationSeconds, turn.now)
         case .withdrawn(let ids): for id in ids { outbox.remove(id) }
-        case .receiptReceived(let id): finish(id, .delivered, &effects)
-        case .outgoingRead(let id, let mail): send(id, mail, now, &effects)
+        case .receiptReceived(let id): finish(id, .delivered, &turn)
+        case .outgoingRead(let id, let mail): send(id, mail, &turn)
         case .heldLoaded(let mails):
             for mail in mails {
-                load(mail, &effects)
-                hastenExpiry(of: mail.expirationSeconds, now)
+                load(mail, &turn)
+                hastenExpiry(of: mail.expirationSeconds, turn.now)
             }
-        case .held(let id, let isHeld): depositStored(id, isHeld, &effects)
-        case .heldRead(let owner, let mails): sendPage(mails, to: owner, &effects)
-        case .receiving(let isReceiving): setReceiving(isReceiving, now, &effects)
-        case .stored(let ids, let reception): stored(ids, reception, &effects)
+        case .held(let id, let isHeld): depositStored(id, isHeld, &turn)
+        case .heldRead(let owner, let mails): sendPage(mails, to: owner, &turn)
+        case .receiving(let isReceiving): setReceiving(isReceiving, &turn)
+        case .stored(let ids, let reception): stored(ids, reception, &turn)
         }
     }
 
     // MARK: Members
 
-    private mutating func memberUp(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func memberUp(_ peer: PeerId, _ turn: inout Turn) {
         let mailbox = mailbox(of: peer)
         guard members.add(peer, mailbox: mailbox) else { return }
         holdings.noteMet(mailbox)
         budgets.connect(peer)
-        if configuration.holdsMail { effects.append(.send(peer, Message.key(key.publicKey).bytes)) }
-        offerCollection(to: peer, &effects)
+        if configuration.holdsMail { turn.emit(.send(peer, Message.key(key.publicKey).bytes)) }
+        offerCollection(to: peer, &turn)
         outbox.recipientUp(peer)
-        if isReceiving { search.start(at: now.monotonic) }
+        if isReceiving { search.start(at: turn.now.monotonic) }
     }
 
-    private mutating func memberDown(_ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func memberDown(_ peer: PeerId, _ turn: inout Turn) {
         members.remove(peer)
         budgets.disconnect(peer)
         collections.end(peer)
         outbox.memberDown(peer)
-        failRelays(now, gone: peer, &effects)
+        failRelays(gone: peer, &turn)
         if members.isEmpty { search.stop() }
     }
 
-    private mutating func memberRevoked(_ peer: PeerId, _ effects: inout [Effect]) {
+    private mutating func memberRevoked(_ peer: PeerId, _ turn: inout Turn) {
         members.remove(peer)
         budgets.remove(peer)
         collections.end(peer)
-        for id in outbox.mails(to: peer) { finish(id, .refused, &effects) }
-        delete(holdings.revoke(peer, mailbox: mailbox(of: peer)), &effects)
+        for id in outbox.mails(to: peer) { finish(id, .refused, &turn) }
+        delete(holdings.revoke(peer, mailbox: mailbox(of: peer)), &turn)
     }
 
     func mailbox(of peer: PeerId) -> MailboxID { MailboxID(of: peer, in: configuration.networkId) }
 
     // MARK: Messages
 
-    private mutating func received(
-        _ bytes: ArraySlice<UInt8>,
-        from peer: PeerId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func received(_ bytes: ArraySlice<UInt8>, from peer: PeerId, _ turn: inout Turn) {
         guard members.contains(peer) else { return }
         let message: Message
         do throws(BytesError) {
             message = try Message(bytes)
         } catch {
-            return effects.append(.violation(peer, "a message of the mailbox: \(error)"))
+            return turn.emit(.violation(peer, "a message of the mailbox: \(error)"))
         }
         switch message {
         case .key(let key):
-            guard budgets.takeKey(of: peer, at: now.monotonic), members.setKey(key, of: peer) else { return }
+            guard budgets.takeKey(of: peer, at: turn.now.monotonic), members.setKey(key, of: peer) else { return }
             outbox.enqueueUnheld(configuration.limits.holders)
         case .deliver(let expirationSeconds, let body):
-            receive(expirationSeconds, body, from: peer, isSender: true, &effects)
+            receive(expirationSeconds, body, from: peer, isSender: true, &turn)
         case .mail(let expirationSeconds, let body):
-            receive(expirationSeconds, body, from: peer, isSender: false, &effects)
+            receive(expirationSeconds, body, from: peer, isSender: false, &turn)
         case .deposit(let request, let bytes):
-            deposit(bytes, DepositSource(peer: peer, request: request), now, &effects)
+            deposit(bytes, DepositSource(peer: peer, request: request), &turn)
         case .relayed(let request, let sealed):
-            openDeposit(sealed, DepositSource(peer: peer, request: request), now, &effects)
+            openDeposit(sealed, DepositSource(peer: peer, request: request), &turn)
         case .relay(let request, let holder, let sealed):
-            relay(sealed, to: holder, DepositSource(peer: peer, request: request), now, &effects)
+            relay(sealed, to: holder, DepositSource(peer: peer, request: request), &turn)
         case .reply(let request, let status, let receipt):
-            replied(request, status, receipt, from: peer, &effects)
-        case .notice: noticed(by: peer, now, &effects)
-        case .collect: collect(peer, now, &effects)
-        case .received(let reception, let ids): confirmed(reception, ids, by: peer, &effects)
+            replied(request, status, receipt, from: peer, &turn)
+        case .notice: noticed(by: peer, &turn)
+        case .collect: collect(peer, &turn)
+        case .received(let reception, let ids): confirmed(reception, ids, by: peer, &turn)
         }
     }
 
     // MARK: Time
 
-    private mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func timeReached(_ turn: inout Turn) {
         wakeAt = nil
-        outbox.expireAttempts(at: now.monotonic)
-        failRelays(now, &effects)
-        if let retryAt, retryAt <= now.monotonic {
+        outbox.expireAttempts(at: turn.now.monotonic)
+        failRelays(&turn)
+        if let retryAt, retryAt <= turn.now.monotonic {
             self.retryAt = nil
             outbox.retryAll()
         }
-        if let place = search.takeDue(at: now.monotonic) { effects.append(.search(place)) }
-        if let expiryAt, expiryAt <= now.monotonic {
+        if let place = search.takeDue(at: turn.now.monotonic) { turn.emit(.search(place)) }
+        if let expiryAt, expiryAt <= turn.now.monotonic {
             self.expiryAt = nil
-            for id in outbox.expired(at: now.wallSeconds) { finish(id, .expired, &effects) }
-            delete(holdings.expired(at: now.wallSeconds), &effects)
+            for id in outbox.expired(at: turn.now.wallSeconds) { finish(id, .expired, &turn) }
+            delete(holdings.expired(at: turn.now.wallSeconds), &turn)
         }
     }
 
@@ -323,23 +324,23 @@ package struct Mailbox: Sendable {
         if UnixTime.isPast(expirationSeconds, at: now.wallSeconds) { expiryAt = now.monotonic }
     }
 
-    private mutating func arm(_ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func arm(_ turn: inout Turn) {
         if outbox.isEmpty {
             retryAt = nil
         } else {
-            retryAt = retryAt ?? now.monotonic + configuration.limits.retryInterval
+            retryAt = retryAt ?? turn.now.monotonic + configuration.limits.retryInterval
         }
         if outbox.isEmpty, holdings.total.mails == 0 {
             expiryAt = nil
         } else {
-            expiryAt = expiryAt ?? now.monotonic + Self.expiryInterval
+            expiryAt = expiryAt ?? turn.now.monotonic + Self.expiryInterval
         }
         let times = [
             outbox.earliestDeadline, relays.earliestDeadline, retryAt, search.dueAt, expiryAt,
         ]
         guard let earliest = times.compactMap({ $0 }).min(), earliest != wakeAt else { return }
         wakeAt = earliest
-        effects.append(.wake(at: earliest))
+        turn.emit(.wake(at: earliest))
     }
 
     // MARK: Status
