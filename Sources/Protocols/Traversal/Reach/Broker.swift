@@ -25,22 +25,21 @@ struct Broker: Sendable {
         _ peers: inout AdmittedPeers,
         _ secrets: inout SecretSource,
         _ held: OrderedDictionary<ChannelId, HeldChannel>,
-        _ now: Duration,
-        _ effects: inout [Reach.Effect]
+        _ turn: inout Reach.Turn
     ) {
         let (id, caller, target, network) = (request.id, request.caller, request.target, request.network)
         guard let link = peers[caller]?.link else { return }
-        guard peers[caller]?.offers.take(under: self.limits.offerRate, at: now) == true, self.sessions[id] == nil,
+        guard peers[caller]?.offers.take(under: self.limits.offerRate, at: turn.now) == true, self.sessions[id] == nil,
             self.sessions.count < Self.sessionLimit
-        else { return effects.append(.send(caller, network, Reach.Message.failed(id, .refused).bytes)) }
+        else { return turn.emit(.send(caller, network, Reach.Message.failed(id, .refused).bytes)) }
         guard let callee = peers[target], target != caller, callee.networks.contains(network) else {
-            return effects.append(.send(caller, network, Reach.Message.failed(id, .notConnected).bytes))
+            return turn.emit(.send(caller, network, Reach.Message.failed(id, .notConnected).bytes))
         }
         var session = BrokeredSession(
             caller: caller,
             callee: target,
             network: network,
-            expiry: now + self.limits.sessionPatience
+            expiry: turn.now + self.limits.sessionPatience
         )
         if self.canRelay(caller, target, peers) {
             session.channels = (self.freeChannel(&secrets, held), self.freeChannel(&secrets, held))
@@ -51,7 +50,7 @@ struct Broker: Sendable {
             channel: session.channels?.callee
         )
         let message = Reach.Message.forwardedOffer(id, from: caller, request.key, request.offer, introduction)
-        effects.append(.send(target, network, message.bytes))
+        turn.emit(.send(target, network, message.bytes))
     }
 
     /// Whether both are here without a relay, and have room for one more channel.
@@ -85,7 +84,7 @@ struct Broker: Sendable {
         _ callee: PeerId,
         _ network: NetworkId,
         _ peers: AdmittedPeers,
-        _ effects: inout [Reach.Effect]
+        _ turn: inout Reach.Turn
     ) {
         guard let session = self.sessions[id], session.callee == callee, session.network == network,
             session.expiry != nil,
@@ -95,7 +94,7 @@ struct Broker: Sendable {
             self.sessions[id]?.expiry = nil
             let callerEnd = Reach.RelayEnd(channel: channels.caller, peer: session.caller)
             let calleeEnd = Reach.RelayEnd(channel: channels.callee, peer: callee)
-            effects.append(.relay(callerEnd, calleeEnd, network))
+            turn.emit(.relay(callerEnd, calleeEnd, network))
         } else {
             self.sessions[id] = nil
         }
@@ -103,7 +102,7 @@ struct Broker: Sendable {
             observed: ChannelId(address: link.remote) == nil ? link.remote : nil,
             channel: session.channels?.caller
         )
-        effects.append(.send(session.caller, network, Reach.Message.forwardedAnswer(id, offer, introduction).bytes))
+        turn.emit(.send(session.caller, network, Reach.Message.forwardedAnswer(id, offer, introduction).bytes))
     }
 
     mutating func calleeDeclined(
@@ -111,7 +110,7 @@ struct Broker: Sendable {
         _ refusal: Reach.Refusal,
         _ callee: PeerId,
         _ network: NetworkId,
-        _ effects: inout [Reach.Effect]
+        _ turn: inout Reach.Turn
     ) {
         guard let session = self.sessions[id], session.callee == callee, session.network == network,
             session.expiry != nil
@@ -119,16 +118,16 @@ struct Broker: Sendable {
             return
         }
         self.sessions[id] = nil
-        effects.append(.send(session.caller, network, Reach.Message.failed(id, refusal).bytes))
+        turn.emit(.send(session.caller, network, Reach.Message.failed(id, refusal).bytes))
     }
 
     /// Ends the sessions that were not answered in time.
-    mutating func expire(_ now: Duration, _ effects: inout [Reach.Effect]) {
+    mutating func expire(_ turn: inout Reach.Turn) {
         for (id, session) in self.sessions {
-            guard let due = session.expiry, due <= now else { continue }
+            guard let due = session.expiry, due <= turn.now else { continue }
             self.sessions[id] = nil
-            effects.append(.send(session.callee, session.network, Reach.Message.cancel(id).bytes))
-            effects.append(.send(session.caller, session.network, Reach.Message.failed(id, .notConnected).bytes))
+            turn.emit(.send(session.callee, session.network, Reach.Message.cancel(id).bytes))
+            turn.emit(.send(session.caller, session.network, Reach.Message.failed(id, .notConnected).bytes))
         }
     }
 
@@ -136,34 +135,24 @@ struct Broker: Sendable {
     func isSide(_ peer: PeerId, of id: SessionId) -> Bool { self.sessions[id]?.other(than: peer) != nil }
 
     /// Ends a session that one side cancelled, and notifies the other.
-    mutating func end(
-        _ id: SessionId,
-        cancelledBy peer: PeerId,
-        _ peers: AdmittedPeers,
-        _ effects: inout [Reach.Effect]
-    ) {
+    mutating func end(_ id: SessionId, cancelledBy peer: PeerId, _ peers: AdmittedPeers, _ turn: inout Reach.Turn) {
         guard let other = self.sessions[id]?.other(than: peer), let session = self.sessions.removeValue(forKey: id)
         else {
             return
         }
         if let channels = session.channels, session.expiry == nil {
-            effects.append(.host(.stopRelaying(channels.caller)))
+            turn.emit(.host(.stopRelaying(channels.caller)))
         }
         guard peers[other]?.networks.contains(session.network) == true else { return }
         let isUnanswered = session.expiry != nil && other == session.caller
         let message = isUnanswered ? Reach.Message.failed(id, .notConnected) : Reach.Message.cancel(id)
-        effects.append(.send(other, session.network, message.bytes))
+        turn.emit(.send(other, session.network, message.bytes))
     }
 
     /// Ends the sessions and channels of a peer in a network.
-    mutating func endAll(
-        of peer: PeerId,
-        in network: NetworkId,
-        _ peers: AdmittedPeers,
-        _ effects: inout [Reach.Effect]
-    ) {
+    mutating func endAll(of peer: PeerId, in network: NetworkId, _ peers: AdmittedPeers, _ turn: inout Reach.Turn) {
         for (id, session) in self.sessions where session.network == network && session.other(than: peer) != nil {
-            self.end(id, cancelledBy: peer, peers, &effects)
+            self.end(id, cancelledBy: peer, peers, &turn)
         }
     }
 
@@ -177,21 +166,20 @@ struct Broker: Sendable {
         by asker: PeerId,
         _ network: NetworkId,
         _ peers: inout AdmittedPeers,
-        _ now: Duration,
-        _ effects: inout [Reach.Effect]
+        _ turn: inout Reach.Turn
     ) {
         guard let link = peers[asker]?.link,
-            peers[asker]?.offers.take(under: self.limits.offerRate, at: now) == true,
+            peers[asker]?.offers.take(under: self.limits.offerRate, at: turn.now) == true,
             ChannelId(address: link.remote) == nil
-        else { return effects.append(.send(asker, network, Reach.Message.filteringReply(id, by: nil).bytes)) }
+        else { return turn.emit(.send(asker, network, Reach.Message.filteringReply(id, by: nil).bytes)) }
         let alternate = peers.states.first { peer, state in
             peer != asker && !known.contains(peer) && state.channel == nil && state.networks.contains(network)
                 && state.link.remote.ip != link.remote.ip
         }
         if let alternate = alternate?.key {
-            effects.append(.send(alternate, network, Reach.Message.probeRequest(id, key, link.remote).bytes))
+            turn.emit(.send(alternate, network, Reach.Message.probeRequest(id, key, link.remote).bytes))
         }
-        effects.append(.send(asker, network, Reach.Message.filteringReply(id, by: alternate?.key).bytes))
+        turn.emit(.send(asker, network, Reach.Message.filteringReply(id, by: alternate?.key).bytes))
     }
 }
 

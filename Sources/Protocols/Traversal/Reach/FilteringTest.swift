@@ -47,17 +47,16 @@ struct FilteringTest: Sendable {
         _ peers: AdmittedPeers,
         _ secrets: inout SecretSource,
         _ patience: Duration,
-        _ now: Duration,
-        _ effects: inout [Reach.Effect]
+        _ turn: inout Reach.Turn
     ) {
         guard self.pending == nil else { return }
         guard let (helper, peer) = peers.states.first(where: { $0.value.channel == nil && !$0.value.isSuspect }),
             let network = peer.networks.first
-        else { return effects.append(.host(.filteringFound(.unknown(.noHelper)))) }
+        else { return turn.emit(.host(.filteringFound(.unknown(.noHelper)))) }
         let drawn = secrets.drawPathKey()
-        self.pending = Pending(key: drawn, helper: helper, endsAt: now + patience)
+        self.pending = Pending(key: drawn, helper: helper, endsAt: turn.now + patience)
         let known = Array(peers.states.keys.prefix(Reach.Message.knownLimit))
-        effects.append(.send(helper, network, Reach.Message.filteringRequest(drawn.id, drawn.key, known: known).bytes))
+        turn.emit(.send(helper, network, Reach.Message.filteringRequest(drawn.id, drawn.key, known: known).bytes))
     }
 
     /// The member that got the request names the peer that sends the probe.
@@ -66,10 +65,10 @@ struct FilteringTest: Sendable {
         _ alternate: PeerId?,
         by helper: PeerId,
         _ peers: AdmittedPeers,
-        _ effects: inout [Reach.Effect]
+        _ turn: inout Reach.Turn
     ) {
         guard let pending, pending.key.id == id, pending.helper == helper else { return }
-        guard let alternate, peers[alternate] == nil else { return self.end(.unknown(.noAlternate), &effects) }
+        guard let alternate, peers[alternate] == nil else { return self.end(.unknown(.noAlternate), &turn) }
         self.pending?.alternate = alternate
     }
 
@@ -81,24 +80,24 @@ struct FilteringTest: Sendable {
         _ id: SessionId,
         from address: SocketAddress,
         _ peers: AdmittedPeers,
-        _ effects: inout [Reach.Effect]
+        _ turn: inout Reach.Turn
     ) -> Bool {
         guard let pending, pending.key.id == id,
             packet.isAuthentic(under: SymmetricKey(data: pending.key.key.bytes), by: .sha256)
         else { return false }
         let isFromAlternate = !peers.states.values.contains { $0.link.remote.ip == address.ip }
-        self.end(isFromAlternate ? .endpointIndependent : .unknown(.noAlternate), &effects)
+        self.end(isFromAlternate ? .endpointIndependent : .unknown(.noAlternate), &turn)
         return true
     }
 
     /// Ends the test if its deadline has passed.
-    mutating func expire(_ now: Duration, _ effects: inout [Reach.Effect]) {
-        guard let pending, pending.endsAt <= now else { return }
-        self.end(pending.alternate == nil ? .unknown(.noAnswer) : .endpointDependent, &effects)
+    mutating func expire(_ turn: inout Reach.Turn) {
+        guard let pending, pending.endsAt <= turn.now else { return }
+        self.end(pending.alternate == nil ? .unknown(.noAnswer) : .endpointDependent, &turn)
     }
 
-    private mutating func end(_ answer: FilteringBehaviour, _ effects: inout [Reach.Effect]) {
+    private mutating func end(_ answer: FilteringBehaviour, _ turn: inout Reach.Turn) {
         self.pending = nil
-        effects.append(.host(.filteringFound(answer)))
+        turn.emit(.host(.filteringFound(answer)))
     }
 }

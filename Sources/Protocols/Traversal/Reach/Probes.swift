@@ -19,11 +19,11 @@ struct Probes: Sendable {
     subscript(transaction: STUNTransactionId) -> Transactions.Request? { self.transactions[transaction] }
 
     /// Sends a probe of a session, and notes it until it is answered.
-    mutating func send(to way: Session.Way, for session: Session, _ now: Duration, _ effects: inout [Reach.Effect]) {
+    mutating func send(to way: Session.Way, for session: Session, _ turn: inout Reach.Turn) {
         let id = session.key.id
         let (transaction, bytes) = self.makeRequest(ProbeName(id, isFirst: session.isFirst), session.key.key)
-        self.transactions.insert(Transactions.Request(session: id, way: way, sentAt: now), as: transaction)
-        effects.append(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
+        self.transactions.insert(Transactions.Request(session: id, way: way, sentAt: turn.now), as: transaction)
+        turn.emit(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
     }
 
     /// Draws a transaction id, and seals a request with it.

@@ -123,31 +123,26 @@ struct Candidate: Sendable {
 
 extension Session {
     /// Sends the probes that are due.
-    mutating func probe(
-        _ probes: inout Probes,
-        _ limits: Reach.Limits,
-        _ now: Duration,
-        _ effects: inout [Reach.Effect]
-    ) {
+    mutating func probe(_ probes: inout Probes, _ limits: Reach.Limits, _ turn: inout Reach.Turn) {
         for position in self.probing.candidates.indices {
             let candidate = self.probing[position]
-            guard let time = candidate.probeAt, time <= now else { continue }
+            guard let time = candidate.probeAt, time <= turn.now else { continue }
             let address = candidate.way.address
             self.probing[position].probeAt = nil
-            switch self.permission(candidate, &probes.ledger, now) {
+            switch self.permission(candidate, &probes.ledger, turn.now) {
             case .granted: break
             case .later:
-                let next = self.nextProbe(candidate.count, limits, now)
-                let earliest = now + limits.probeInterval
+                let next = self.nextProbe(candidate.count, limits, turn.now)
+                let earliest = turn.now + limits.probeInterval
                 self.probing[position].probeAt = next.map { max($0, earliest) }
                 continue
             case .refused:
-                if candidate.count == 0 { effects.append(.host(.record(self.peer, .leftOut(address, .usedUp)))) }
+                if candidate.count == 0 { turn.emit(.host(.record(self.peer, .leftOut(address, .usedUp)))) }
                 continue
             }
-            if candidate.count == 0 { effects.append(.host(.record(self.peer, .tried(address, candidate.kind)))) }
-            self.probing[position].probed(at: now, next: self.nextProbe(candidate.count + 1, limits, now))
-            probes.send(to: candidate.way, for: self, now, &effects)
+            if candidate.count == 0 { turn.emit(.host(.record(self.peer, .tried(address, candidate.kind)))) }
+            self.probing[position].probed(at: turn.now, next: self.nextProbe(candidate.count + 1, limits, turn.now))
+            probes.send(to: candidate.way, for: self, &turn)
         }
     }
 

@@ -17,18 +17,12 @@ extension Reach {
         }
     }
 
-    mutating func datagramReceived(
-        _ bytes: [UInt8],
-        from source: SocketAddress,
-        _ port: UInt16?,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    mutating func datagramReceived(_ bytes: [UInt8], from source: SocketAddress, _ port: UInt16?, _ turn: inout Turn) {
         guard let packet = try? STUNPacket(bytes) else { return }  // anybody can send anything
         let way = Session.Way(address: source.unmapped, port: port)
         switch packet.message.kind {
-        case .request: self.requestReceived(packet, way, now, &effects)
-        case .success: self.answerReceived(packet, way, now, &effects)
+        case .request: self.requestReceived(packet, way, &turn)
+        case .success: self.answerReceived(packet, way, &turn)
         case .indication, .failure: break
         }
     }
@@ -36,8 +30,8 @@ extension Reach {
     // MARK: Requests
 
     /// Sends the probes of a session that are due.
-    mutating func probe(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
-        self.sessions[id]?.probe(&self.probes, self.limits, now, &effects)
+    mutating func probe(_ id: SessionId, _ turn: inout Turn) {
+        self.sessions[id]?.probe(&self.probes, self.limits, &turn)
     }
 
     /// Sends probes as the alternate address of a filtering test; the helper sees the tested peer at `address`.
@@ -45,11 +39,10 @@ extension Reach {
         _ key: PathKey,
         _ address: SocketAddress,
         by helper: PeerId,
-        _ now: Duration,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         let place = address.unmapped
-        guard self.peers[helper]?.forwardedOffers.take(under: self.limits.offerRate, at: now) == true,
+        guard self.peers[helper]?.forwardedOffers.take(under: self.limits.offerRate, at: turn.now) == true,
             self.implausibility(of: place, isObserved: true) == nil
         else { return }
         for _ in 0..<Self.alternateProbes {
@@ -58,30 +51,25 @@ extension Reach {
                 isUnobserved: true,
                 of: helper,
                 over: helper,
-                at: now
+                at: turn.now
             )
             guard permission == .granted else { return }
             let (_, bytes) = self.probes.makeRequest(ProbeName(key.id, isFirst: true), key.key)
-            effects.append(.host(.sendDatagram(bytes, to: place, port: nil)))
+            turn.emit(.host(.sendDatagram(bytes, to: place, port: nil)))
         }
     }
 
     /// Answers a probe of the peer at its source, and probes that address as well.
-    private mutating func requestReceived(
-        _ packet: STUNPacket,
-        _ way: Session.Way,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func requestReceived(_ packet: STUNPacket, _ way: Session.Way, _ turn: inout Turn) {
         guard let name = packet.message.username.flatMap({ ProbeName($0) }), self.ownAddresses.isUsable(way.address)
         else { return }
-        if self.filteringTest.takeProbe(packet, name.session, from: way.address, self.peers, &effects) { return }
+        if self.filteringTest.takeProbe(packet, name.session, from: way.address, self.peers, &turn) { return }
         let session = self.sessions[name.session]
         let owner = self.peers.owner(ofPath: name.session)
         let link = owner.flatMap { self.peers[$0]?.link }
         guard let key = session?.key.key ?? link?.pathKey.key, let isFirst = session?.isFirst ?? link?.isDialler,
             name.isFirst != isFirst, packet.isAuthentic(under: SymmetricKey(data: key.bytes), by: .sha256),
-            self.takeAnswer(name.session, owner, now)
+            self.takeAnswer(name.session, owner, turn.now)
         else { return }
         let answer = STUNMessage(
             .success,
@@ -89,13 +77,13 @@ extension Reach {
             attributes: [.xorMappedAddress(way.address)]
         )
         let bytes = STUNPacket.encode(answer, key: SymmetricKey(data: key.bytes))
-        effects.append(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
+        turn.emit(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
         if session == nil {
             // Only the dialler validates whether the connection can migrate to the new path.
             guard let owner, let link, link.isDialler, link.remote != way.address else { return }
-            self.beginPath(to: owner, now)
+            self.beginPath(to: owner, turn.now)
         }
-        self.heard(way, name.session, now, &effects)
+        self.heard(way, name.session, &turn)
     }
 
     /// Whether the budget permits one more answer, which it charges.
@@ -106,46 +94,43 @@ extension Reach {
     }
 
     /// Handles a probe of the peer: it can reach this node from this address.
-    private mutating func heard(_ way: Session.Way, _ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func heard(_ way: Session.Way, _ id: SessionId, _ turn: inout Turn) {
         guard let session = self.sessions[id], session.choice.way == nil else { return }
         self.sessions[id]?.search.heard(on: way.port)
         self.sessions[id]?.search.stop()
         if let position = session.probing.position(of: way) {
             let candidate = session.probing[position]
-            guard candidate.workedAt == nil, candidate.lastAt.map({ now - $0 >= Self.triggerPause }) ?? true else {
+            guard candidate.workedAt == nil, candidate.lastAt.map({ turn.now - $0 >= Self.triggerPause }) ?? true else {
                 return
             }
-            self.sessions[id]?.probing[position].probeAt = now
+            self.sessions[id]?.probing[position].probeAt = turn.now
         } else {
             guard session.probing.heardCount < self.limits.reflexiveCandidates else { return }
-            effects.append(.host(.record(session.peer, .heard(way.address))))
-            self.sessions[id]?.probing.add(Candidate(way: way, kind: .heard, isUnobserved: true, probeAt: now))
+            turn.emit(.host(.record(session.peer, .heard(way.address))))
+            self.sessions[id]?.probing.add(Candidate(way: way, kind: .heard, isUnobserved: true, probeAt: turn.now))
         }
-        self.probe(id, now, &effects)
+        self.probe(id, &turn)
     }
 
     // MARK: Answers
 
-    private mutating func answerReceived(
-        _ packet: STUNPacket,
-        _ way: Session.Way,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func answerReceived(_ packet: STUNPacket, _ way: Session.Way, _ turn: inout Turn) {
         let transaction = packet.message.transaction
         guard let request = self.probes[transaction], request.way == way,
             let session = self.sessions[request.session],
             packet.isAuthentic(under: SymmetricKey(data: session.key.key.bytes), by: .sha256)
         else { return }
-        self.probes.answered(transaction, from: way.address, session.peer, now)
+        self.probes.answered(transaction, from: way.address, session.peer, turn.now)
         self.sessions[request.session]?.search.stop()
         self.sessions[request.session]?.search.heard(on: way.port)
-        guard let first = self.sessions[request.session]?.probing.answered(way, request.sentAt, at: now) else { return }
-        effects.append(.host(.record(session.peer, .worked(way.address, after: now - first))))
-        if let link = self.peers[session.peer]?.link, link.remote == way.address {
-            if link.isDialler { self.tellAgain(session.peer, &effects) }
-            self.pathConfirmed(session.peer, now, &effects)
+        guard let first = self.sessions[request.session]?.probing.answered(way, request.sentAt, at: turn.now) else {
+            return
         }
-        self.considerChoice(request.session, now, &effects)
+        turn.emit(.host(.record(session.peer, .worked(way.address, after: turn.now - first))))
+        if let link = self.peers[session.peer]?.link, link.remote == way.address {
+            if link.isDialler { self.tellAgain(session.peer, &turn) }
+            self.pathConfirmed(session.peer, &turn)
+        }
+        self.considerChoice(request.session, &turn)
     }
 }

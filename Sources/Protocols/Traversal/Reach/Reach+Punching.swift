@@ -11,19 +11,18 @@ extension Reach {
         _ introduction: Introduction,
         by coordinator: PeerId,
         _ network: NetworkId,
-        _ now: Duration,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         let id = key.id
-        if let refusal = self.refusal(of: id, from: caller, by: coordinator, now) {
-            effects.append(.send(coordinator, network, Message.decline(id, refusal).bytes))
+        if let refusal = self.refusal(of: id, from: caller, by: coordinator, turn.now) {
+            turn.emit(.send(coordinator, network, Message.decline(id, refusal).bytes))
             if refusal == .busy, let own = self.sessions.byPeer[caller] {
-                self.sendOffer(own, first: coordinator, now, &effects)
+                self.sendOffer(own, first: coordinator, &turn)
             }
             return
         }
-        if let earlier = self.sessions.byPeer[caller], earlier != id { self.end(earlier, now, &effects) }
-        effects.append(.host(.record(caller, .forwardedOfferReceived(by: coordinator))))
+        if let earlier = self.sessions.byPeer[caller], earlier != id { self.end(earlier, &turn) }
+        turn.emit(.host(.record(caller, .forwardedOfferReceived(by: coordinator))))
         if self.sessions[id] == nil {
             self.sessions.begin(
                 Session(
@@ -31,18 +30,18 @@ extension Reach {
                     network: network,
                     key: key,
                     purpose: .incoming,
-                    startedAt: now,
-                    endsAt: now + self.limits.sessionPatience
+                    startedAt: turn.now,
+                    endsAt: turn.now + self.limits.sessionPatience
                 )
             )
         }
-        self.bind(introduction.channel, for: id, over: coordinator, &effects)
-        effects.append(.send(coordinator, network, Message.answer(id, self.offer).bytes))
-        self.punch(id, offer, introduction, by: coordinator, now, &effects)
+        self.bind(introduction.channel, for: id, over: coordinator, &turn)
+        turn.emit(.send(coordinator, network, Message.answer(id, self.offer).bytes))
+        self.punch(id, offer, introduction, by: coordinator, &turn)
         // A peer that sends an offer on a connection that this node dialled lost it, perhaps: its path is looked after.
         guard let peer = self.peers[caller], peer.link.isDialler else { return }
-        if peer.channel == nil { self.startPath(to: caller, now, &effects) }
-        if peer.channel == nil || peer.isSuspect { self.planRelay(id, now, &effects) }
+        if peer.channel == nil { self.startPath(to: caller, &turn) }
+        if peer.channel == nil || peer.isSuspect { self.planRelay(id, &turn) }
     }
 
     /// Why an offer is declined, or nil.
@@ -74,28 +73,27 @@ extension Reach {
         _ offer: Offer,
         _ introduction: Introduction,
         by helper: PeerId,
-        _ now: Duration,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         guard let session = self.sessions[id] else { return }
-        self.sessions[id]?.introduced(by: helper, offer.mapping, self.limits, at: now)
+        self.sessions[id]?.introduced(by: helper, offer.mapping, self.limits, at: turn.now)
         let observed = introduction.observed?.unmapped
         let isRelayed = introduction.channel != nil
-        effects.append(
+        turn.emit(
             .host(.record(session.peer, .introduced(by: helper, observed: observed, isRelayed: isRelayed)))
         )
-        effects.append(.host(.record(session.peer, .mappings(own: self.mapping, peer: offer.mapping))))
+        turn.emit(.host(.record(session.peer, .mappings(own: self.mapping, peer: offer.mapping))))
         let addresses = offer.addresses.prefix(self.limits.candidates).map(\.unmapped)
         if let observed {
             // Both the coordinator and the caller's offer name the address. The coordinator passed on the offer, so that
             // agreement only lifts the bound per caller; those per target and per coordinator hold until it answers.
             let isAgreed = addresses.contains { $0.ip == observed.ip }
             if isAgreed { self.sessions[id]?.introductions.peerObserved = observed }
-            self.propose(observed, .observed, isUnobserved: !isAgreed, in: id, now, &effects)
+            self.propose(observed, .observed, isUnobserved: !isAgreed, in: id, &turn)
         }
-        for address in addresses { self.propose(address, .told, isUnobserved: true, in: id, now, &effects) }
-        self.probe(id, now, &effects)
-        self.considerChoice(id, now, &effects)
+        for address in addresses { self.propose(address, .told, isUnobserved: true, in: id, &turn) }
+        self.probe(id, &turn)
+        self.considerChoice(id, &turn)
     }
 
     /// Adds an address to those that are tried, if it makes sense.
@@ -104,17 +102,16 @@ extension Reach {
         _ kind: AddressKind,
         isUnobserved: Bool,
         in id: SessionId,
-        _ now: Duration,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         let way = Session.Way(address: address, port: nil)
         guard let session = self.sessions[id], session.probing.position(of: way) == nil,
             session.probing.candidates.count <= self.limits.candidates
         else { return }
         if let reason = self.implausibility(of: address, isObserved: kind == .observed) {
-            return effects.append(.host(.record(session.peer, .leftOut(address, reason))))
+            return turn.emit(.host(.record(session.peer, .leftOut(address, reason))))
         }
-        let probeAt = session.choice.way == nil ? now : nil
+        let probeAt = session.choice.way == nil ? turn.now : nil
         self.sessions[id]?.probing.add(
             Candidate(way: way, kind: kind, isUnobserved: isUnobserved, probeAt: probeAt)
         )
@@ -127,14 +124,14 @@ extension Reach {
 
     // MARK: Time
 
-    mutating func sessionDue(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
-        if let time = self.sessions[id]?.coordinators.offerAt, time <= now { self.sendOffer(id, now, &effects) }
-        self.probe(id, now, &effects)
-        if let time = self.sessions[id]?.choice.dueAt, time <= now { self.choose(id, now, &effects) }
-        if let time = self.sessions[id]?.search.startsAt, time <= now { self.beginSearch(id, now, &effects) }
-        self.sessions[id]?.sendSearchProbes(&self.probes, self.limits, now, &effects)
-        if let time = self.sessions[id]?.relay.dueAt, time <= now { self.useRelay(id, now, &effects) }
-        if let time = self.sessions[id]?.endsAt, time <= now { self.giveUp(id, now, &effects) }
+    mutating func sessionDue(_ id: SessionId, _ turn: inout Turn) {
+        if let time = self.sessions[id]?.coordinators.offerAt, time <= turn.now { self.sendOffer(id, &turn) }
+        self.probe(id, &turn)
+        if let time = self.sessions[id]?.choice.dueAt, time <= turn.now { self.choose(id, &turn) }
+        if let time = self.sessions[id]?.search.startsAt, time <= turn.now { self.beginSearch(id, &turn) }
+        self.sessions[id]?.sendSearchProbes(&self.probes, self.limits, &turn)
+        if let time = self.sessions[id]?.relay.dueAt, time <= turn.now { self.useRelay(id, &turn) }
+        if let time = self.sessions[id]?.endsAt, time <= turn.now { self.giveUp(id, &turn) }
     }
 
     // MARK: The choice
@@ -145,97 +142,97 @@ extension Reach {
     }
 
     /// Something works: takes it, or waits a moment for something better.
-    mutating func considerChoice(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func considerChoice(_ id: SessionId, _ turn: inout Turn) {
         guard let session = self.sessions[id], session.choice.way == nil, !session.relay.isOnly, self.decides(session),
             let best = session.probing.bestRank
         else { return }
-        guard session.probing.isBetterPossible(than: best) else { return self.choose(id, now, &effects) }
-        self.sessions[id]?.choice.wait(until: now + self.limits.choiceTime)
+        guard session.probing.isBetterPossible(than: best) else { return self.choose(id, &turn) }
+        self.sessions[id]?.choice.wait(until: turn.now + self.limits.choiceTime)
     }
 
     /// Takes the best address that works.
-    private mutating func choose(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func choose(_ id: SessionId, _ turn: inout Turn) {
         self.sessions[id]?.choice.stopWaiting()
         guard let session = self.sessions[id], session.choice.way == nil, self.decides(session),
             let way = self.sessions[id]?.choose()
         else { return }
-        self.take(way, id, now, &effects)
+        self.take(way, id, &turn)
     }
 
     /// Connects over the chosen path, or migrates the connection to it.
-    mutating func take(_ way: Session.Way, _ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func take(_ way: Session.Way, _ id: SessionId, _ turn: inout Turn) {
         guard let session = self.sessions[id] else { return }
         if let peer = self.peers[session.peer] {
-            guard peer.link.remote != way.address else { return self.pathConfirmed(session.peer, now, &effects) }
+            guard peer.link.remote != way.address else { return self.pathConfirmed(session.peer, &turn) }
             if let port = way.port { self.keep(port, for: session.peer) }
             self.sessions[id]?.relay.dueAt = nil
-            self.sessions[id]?.endsAt = now + self.limits.moveTime
-            effects.append(.host(.record(session.peer, .directed(way.address))))
-            effects.append(.direct(session.peer, way.address, port: way.port))
+            self.sessions[id]?.endsAt = turn.now + self.limits.moveTime
+            turn.emit(.host(.record(session.peer, .directed(way.address))))
+            turn.emit(.direct(session.peer, way.address, port: way.port))
         } else if session.choice.dialled == nil {
-            self.sessions[id]?.dialled(way.address, self.limits.sessionPatience, at: now)
-            self.sessions[id]?.relay.dueAt = session.relay.channel == nil ? nil : now + self.limits.moveTime
-            effects.append(.host(.record(session.peer, .dialled(way.address))))
-            effects.append(.dial(session.peer, session.network, way.address, port: way.port))
+            self.sessions[id]?.dialled(way.address, self.limits.sessionPatience, at: turn.now)
+            self.sessions[id]?.relay.dueAt = session.relay.channel == nil ? nil : turn.now + self.limits.moveTime
+            turn.emit(.host(.record(session.peer, .dialled(way.address))))
+            turn.emit(.dial(session.peer, session.network, way.address, port: way.port))
         }
     }
 
     // MARK: The relay
 
     /// Plans when the channel is used: at once if the connection is lost, else after a direct way had its chance.
-    mutating func planRelay(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func planRelay(_ id: SessionId, _ turn: inout Turn) {
         guard let session = self.sessions[id], session.relay.channel != nil else { return }
         if let peer = self.peers[session.peer] {
             guard peer.link.isDialler, session.choice.way == nil else { return }
-            self.sessions[id]?.relay.dueAt = peer.isSuspect ? now : now + self.limits.relayDelay
+            self.sessions[id]?.relay.dueAt = peer.isSuspect ? turn.now : turn.now + self.limits.relayDelay
         } else {
             guard session.purpose == .outgoing else { return }
             let delay = session.choice.way == nil ? self.limits.relayDelay : self.limits.moveTime
-            self.sessions[id]?.relay.dueAt = session.relay.isOnly ? now : now + delay
+            self.sessions[id]?.relay.dueAt = session.relay.isOnly ? turn.now : turn.now + delay
         }
-        if let time = self.sessions[id]?.relay.dueAt, time <= now { self.useRelay(id, now, &effects) }
+        if let time = self.sessions[id]?.relay.dueAt, time <= turn.now { self.useRelay(id, &turn) }
     }
 
-    private mutating func useRelay(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func useRelay(_ id: SessionId, _ turn: inout Turn) {
         self.sessions[id]?.relay.dueAt = nil
         guard let session = self.sessions[id], let channel = session.relay.channel, let held = self.channels[channel]
         else { return }
         if let peer = self.peers[session.peer] {
             guard peer.link.isDialler, peer.channel != channel else { return }
             if let current = peer.channel, self.channels[current] != nil, !peer.isSuspect { return }
-            effects.append(.host(.record(session.peer, .fellBack(over: held.relay))))
-            effects.append(.fallBack(session.peer, channel))
+            turn.emit(.host(.record(session.peer, .fellBack(over: held.relay))))
+            turn.emit(.fallBack(session.peer, channel))
         } else {
             // The chosen address brought no connection in time; the choice is made again.
             self.sessions[id]?.choice.way = nil
-            self.sessions[id]?.dialled(channel.address, self.limits.sessionPatience, at: now)
-            effects.append(.host(.record(session.peer, .dialled(channel.address))))
-            effects.append(.dial(session.peer, session.network, channel.address, port: nil))
+            self.sessions[id]?.dialled(channel.address, self.limits.sessionPatience, at: turn.now)
+            turn.emit(.host(.record(session.peer, .dialled(channel.address))))
+            turn.emit(.dial(session.peer, session.network, channel.address, port: nil))
         }
     }
 
-    mutating func dialFailed(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func dialFailed(_ peer: PeerId, _ turn: inout Turn) {
         guard self.peers[peer] == nil, let id = self.sessions.byPeer[peer], let session = self.sessions[id],
             let dialled = session.choice.dialled
         else { return }
         self.sessions[id]?.choice.dialled = nil
         if ChannelId(address: dialled) == nil {
             self.sessions[id]?.dismiss(dialled)
-            self.useRelay(id, now, &effects)
+            self.useRelay(id, &turn)
         } else if let choice = session.choice.way {
-            self.take(choice, id, now, &effects)
+            self.take(choice, id, &turn)
         } else if !session.coordinators.remaining.isEmpty, session.search.side == nil {
-            self.giveUp(id, now, &effects)
+            self.giveUp(id, &turn)
         }
     }
 
-    mutating func pathRefused(_ peer: PeerId, _ address: SocketAddress, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func pathRefused(_ peer: PeerId, _ address: SocketAddress, _ turn: inout Turn) {
         for id in self.sessions.ids {
             guard let session = self.sessions[id], session.peer == peer, session.choice.way?.address == address else {
                 continue
             }
             self.sessions[id]?.dismiss(address)
-            self.considerChoice(id, now, &effects)
+            self.considerChoice(id, &turn)
         }
     }
 }

@@ -4,7 +4,7 @@ internal import OrderedCollections
 // The birthday search: one side's NAT maps every destination to another port, and the other's lets nothing in from ports to
 // which it did not send. Many ports on both sides make it likely that some pair of them matches.
 extension Reach {
-    mutating func beginSearch(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func beginSearch(_ id: SessionId, _ turn: inout Turn) {
         self.sessions[id]?.search.cancelPlan()
         guard let session = self.sessions[id], session.search.side == nil, session.choice.way == nil,
             !session.probing.isWorking, let observed = session.introductions.peerObserved, !observed.isIPv6
@@ -14,26 +14,27 @@ extension Reach {
             !isOwn || self.searchPorts == .free
         else { return }
         guard self.isProvenMember(session.peer) else {
-            self.sessions[id]?.search.plan(at: now + self.limits.searchRetry)
+            self.sessions[id]?.search.plan(at: turn.now + self.limits.searchRetry)
             return
         }
-        guard self.probes.ledger.takeSearch(at: observed.ip, of: session.peer, over: session.voucher, at: now) else {
+        guard self.probes.ledger.takeSearch(at: observed.ip, of: session.peer, over: session.voucher, at: turn.now)
+        else {
             return
         }
-        effects.append(.host(.record(session.peer, .searched(ownPorts: isOwn))))
+        turn.emit(.host(.record(session.peer, .searched(ownPorts: isOwn))))
         let interval = Duration.seconds(1) / self.limits.searchProbesPerSecond
         let opening = interval * (self.limits.searchPorts + 1)
         let length = interval * (self.limits.searchProbesPerRound * self.limits.searchRounds)
         if isOwn {
             self.searchPorts = .held(by: id)
             self.sessions[id]?.search.begin(.ownPorts([], next: 0, target: observed), dueAt: nil)
-            effects.append(.host(.openPorts(self.limits.searchPorts)))
+            turn.emit(.host(.openPorts(self.limits.searchPorts)))
         } else {
             // The other side's ports are open first.
             let side = Search.Side.peerPorts(tried: [observed.port], of: observed.ip)
-            self.sessions[id]?.search.begin(side, dueAt: now + opening)
+            self.sessions[id]?.search.begin(side, dueAt: turn.now + opening)
         }
-        let end = now + opening + length + self.limits.searchLinger
+        let end = turn.now + opening + length + self.limits.searchLinger
         self.sessions[id]?.endsAt = max(session.endsAt, end)
     }
 
@@ -46,10 +47,10 @@ extension Reach {
         return peer.channel != nil || peer.isSuspect
     }
 
-    mutating func portsOpened(_ ports: [UInt16], _ now: Duration, _ effects: inout [Effect]) {
+    mutating func portsOpened(_ ports: [UInt16], _ turn: inout Turn) {
         guard let id = self.searchPorts.holder, self.sessions[id]?.search.open(ports) == true else {
             if self.searchPorts == .unneeded { self.searchPorts = .free }
-            if !ports.isEmpty { effects.append(.host(.closePorts(ports))) }
+            if !ports.isEmpty { turn.emit(.host(.closePorts(ports))) }
             return
         }
         guard !ports.isEmpty else {
@@ -58,12 +59,12 @@ extension Reach {
             return
         }
         guard self.sessions[id]?.probing.isWorking == false else { return }
-        self.sessions[id]?.search.start(at: now)
-        self.sessions[id]?.sendSearchProbes(&self.probes, self.limits, now, &effects)
+        self.sessions[id]?.search.start(at: turn.now)
+        self.sessions[id]?.sendSearchProbes(&self.probes, self.limits, &turn)
     }
 
     /// Closes the ports of a session that has ended, except those over which the connection may run.
-    mutating func endSearch(_ session: Session, _ effects: inout [Effect]) {
+    mutating func endSearch(_ session: Session, _ turn: inout Turn) {
         guard self.searchPorts.holder == session.key.id else { return }
         self.searchPorts = .free
         guard case .ownPorts(let ports, _, _) = session.search.side else { return }
@@ -78,7 +79,7 @@ extension Reach {
         }
         for port in kept { self.keep(port, for: session.peer) }
         let closed = ports.filter { !kept.contains($0) }
-        if !closed.isEmpty { effects.append(.host(.closePorts(closed))) }
+        if !closed.isEmpty { turn.emit(.host(.closePorts(closed))) }
     }
 
     /// A port that was opened carries the peer's connection from now on.

@@ -4,24 +4,18 @@ internal import OrderedCollections
 
 // Sessions of this node: their coordinators, and the answers.
 extension Reach {
-    mutating func seek(
-        _ peer: PeerId,
-        _ network: NetworkId,
-        overRelay isRelayOnly: Bool = false,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    mutating func seek(_ peer: PeerId, _ network: NetworkId, overRelay isRelayOnly: Bool = false, _ turn: inout Turn) {
         guard self.peers[peer] == nil, self.sessions.byPeer[peer] == nil, peer != self.localPeerId else { return }
-        if let failure = self.startSession(peer, network, now, &effects) {
-            effects.append(.host(.record(peer, .failed(failure))))
-            effects.append(.failed(peer, network, failure))
+        if let failure = self.startSession(peer, network, &turn) {
+            turn.emit(.host(.record(peer, .failed(failure))))
+            turn.emit(.failed(peer, network, failure))
         }
         if isRelayOnly, let id = self.sessions.byPeer[peer] { self.sessions[id]?.relay.isOnly = true }
     }
 
-    mutating func abandon(_ peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func abandon(_ peer: PeerId, _ turn: inout Turn) {
         guard self.peers[peer] == nil, let id = self.sessions.byPeer[peer], self.sessions.isOutgoing(id) else { return }
-        self.end(id, now, &effects)
+        self.end(id, &turn)
     }
 
     /// Starts a session over these peers, or those that could know the other one; returns why it cannot.
@@ -29,8 +23,7 @@ extension Reach {
         _ peer: PeerId,
         _ network: NetworkId,
         over given: [PeerId]? = nil,
-        _ now: Duration,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) -> ReachFailure? {
         let coordinators = given ?? self.coordinators(for: peer, network)
         guard !coordinators.isEmpty else { return .nobodyToAsk }
@@ -41,12 +34,12 @@ extension Reach {
             network: network,
             key: drawn,
             purpose: .outgoing,
-            startedAt: now,
-            endsAt: now + self.limits.sessionPatience
+            startedAt: turn.now,
+            endsAt: turn.now + self.limits.sessionPatience
         )
         session.coordinators = Coordinators(coordinators)
         self.sessions.begin(session)
-        self.sendOffer(drawn.id, now, &effects)
+        self.sendOffer(drawn.id, &turn)
         return nil
     }
 
@@ -67,52 +60,46 @@ extension Reach {
     }
 
     /// Sends the offer to the next coordinator.
-    mutating func sendOffer(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
-        guard let coordinator = self.sessions[id]?.coordinators.takeNext(self.limits.answerPatience, at: now),
+    mutating func sendOffer(_ id: SessionId, _ turn: inout Turn) {
+        guard let coordinator = self.sessions[id]?.coordinators.takeNext(self.limits.answerPatience, at: turn.now),
             let session = self.sessions[id]
         else { return }
         let message = Message.offer(id, target: session.peer, session.key.key, self.offer)
-        effects.append(.send(coordinator, session.network, message.bytes))
-        effects.append(.host(.record(session.peer, .offerSent(coordinator))))
+        turn.emit(.send(coordinator, session.network, message.bytes))
+        turn.emit(.host(.record(session.peer, .offerSent(coordinator))))
     }
 
     /// Sends the offer to this coordinator now: it just showed that it knows the peer.
-    mutating func sendOffer(_ id: SessionId, first coordinator: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func sendOffer(_ id: SessionId, first coordinator: PeerId, _ turn: inout Turn) {
         guard let session = self.sessions[id], session.introductions.first == nil,
             !session.coordinators.offered.contains(coordinator)
         else { return }
         self.sessions[id]?.coordinators.putFirst(coordinator)
-        self.sendOffer(id, now, &effects)
+        self.sendOffer(id, &turn)
     }
 
-    mutating func sessionFailed(
-        _ id: SessionId,
-        _ refusal: Refusal,
-        by coordinator: PeerId,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    mutating func sessionFailed(_ id: SessionId, _ refusal: Refusal, by coordinator: PeerId, _ turn: inout Turn) {
         guard self.sessions.isOutgoing(id), self.sessions[id]?.introductions.first == nil,
             self.sessions[id]?.coordinators.refused(by: coordinator, refusal) == true,
             let session = self.sessions[id]
         else { return }
-        effects.append(.host(.record(session.peer, .refused(by: coordinator, refusal))))
+        turn.emit(.host(.record(session.peer, .refused(by: coordinator, refusal))))
         if refusal == .busy {
             // The peer's own offer is on its way here.
             self.sessions[id]?.coordinators.stop()
-            self.sessions[id]?.endsAt = now + self.limits.retryPause
+            self.sessions[id]?.endsAt = turn.now + self.limits.retryPause
         } else if !session.coordinators.remaining.isEmpty {
-            self.sendOffer(id, now, &effects)
+            self.sendOffer(id, &turn)
         } else if session.coordinators.offered.isEmpty {
-            self.giveUp(id, now, &effects)
+            self.giveUp(id, &turn)
         }
     }
 
     /// Some coordinator fell away.
-    mutating func coordinatorLost(_ coordinator: PeerId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func coordinatorLost(_ coordinator: PeerId, _ turn: inout Turn) {
         for id in self.sessions.ids where self.sessions[id]?.coordinators.offered.contains(coordinator) == true {
             self.sessions[id]?.coordinators.drop(coordinator)
-            self.sessionFailed(id, .notConnected, by: coordinator, now, &effects)
+            self.sessionFailed(id, .notConnected, by: coordinator, &turn)
         }
     }
 
@@ -122,39 +109,38 @@ extension Reach {
         _ introduction: Introduction,
         by coordinator: PeerId,
         _ network: NetworkId,
-        _ now: Duration,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         guard self.sessions.isOutgoing(id), let session = self.sessions[id], session.network == network,
             session.coordinators.offered.contains(coordinator)
         else {
             // A late answer: the coordinator need not relay.
-            return effects.append(.send(coordinator, network, Message.cancel(id).bytes))
+            return turn.emit(.send(coordinator, network, Message.cancel(id).bytes))
         }
         self.sessions[id]?.coordinators.answered(by: coordinator)
         guard session.introductions.helpers.isEmpty else {
-            return effects.append(.send(coordinator, network, Message.cancel(id).bytes))
+            return turn.emit(.send(coordinator, network, Message.cancel(id).bytes))
         }
-        self.bind(introduction.channel, for: id, over: coordinator, &effects)
-        self.punch(id, offer, introduction, by: coordinator, now, &effects)
-        if self.sessions[id]?.relay.channel != nil { self.planRelay(id, now, &effects) }
+        self.bind(introduction.channel, for: id, over: coordinator, &turn)
+        self.punch(id, offer, introduction, by: coordinator, &turn)
+        if self.sessions[id]?.relay.channel != nil { self.planRelay(id, &turn) }
     }
 
     // MARK: Ends
 
     /// Ends a session that brought nothing.
-    mutating func giveUp(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func giveUp(_ id: SessionId, _ turn: inout Turn) {
         guard let session = self.sessions[id] else { return }
         let isFailure = self.sessions.isOutgoing(id) && self.peers[session.peer] == nil
-        self.end(id, now, &effects)
+        self.end(id, &turn)
         guard isFailure else {
-            if session.isOfferAnswer { self.retrySoon(session.peer, now) }
+            if session.isOfferAnswer { self.retrySoon(session.peer, turn.now) }
             return
         }
         // A relay may pass nothing on; the remaining coordinators may do better.
         if session.introductions.first != nil, !session.coordinators.remaining.isEmpty {
             let rest = Array(session.coordinators.remaining.reversed())
-            if self.startSession(session.peer, session.network, over: rest, now, &effects) == nil {
+            if self.startSession(session.peer, session.network, over: rest, &turn) == nil {
                 if let next = self.sessions.byPeer[session.peer] {
                     self.sessions[next]?.relay.isOnly = session.relay.isOnly
                 }
@@ -171,87 +157,78 @@ extension Reach {
                 case .notConnected, nil: .notConnected
                 }
             }
-        effects.append(.host(.record(session.peer, .failed(failure))))
-        effects.append(.failed(session.peer, session.network, failure))
+        turn.emit(.host(.record(session.peer, .failed(failure))))
+        turn.emit(.failed(session.peer, session.network, failure))
     }
 
     /// Ends a session, and releases its ports and channels unless a connection uses them.
-    mutating func end(_ id: SessionId, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func end(_ id: SessionId, _ turn: inout Turn) {
         guard let session = self.sessions.remove(id) else { return }
-        self.endSearch(session, &effects)
-        guard self.peers[session.peer] == nil else { return self.trimStandbys(&effects) }
+        self.endSearch(session, &turn)
+        guard self.peers[session.peer] == nil else { return self.trimStandbys(&turn) }
         let channels = self.channels.filter { $0.value.session == id }
-        for channel in channels.keys { self.giveBack(channel, &effects) }
+        for channel in channels.keys { self.giveBack(channel, &turn) }
         let told = Set(channels.values.map(\.relay))
         guard session.purpose == .outgoing else { return }
         for helper in session.coordinators.offered.union(session.introductions.helpers) where !told.contains(helper) {
-            effects.append(.send(helper, session.network, Message.cancel(id).bytes))
+            turn.emit(.send(helper, session.network, Message.cancel(id).bytes))
         }
     }
 
     // MARK: Channels
 
     /// Registers the channel of a session.
-    mutating func bind(
-        _ channel: ChannelId?,
-        for id: SessionId,
-        over relay: PeerId,
-        _ effects: inout [Effect]
-    ) {
+    mutating func bind(_ channel: ChannelId?, for id: SessionId, over relay: PeerId, _ turn: inout Turn) {
         guard let channel, let session = self.sessions[id], self.channels[channel] == nil,
             self.channels.count < self.limits.channels, self.peers[relay]?.channel == nil
         else { return }
         self.channels[channel] = HeldChannel(peer: session.peer, relay: relay, network: session.network, session: id)
         self.sessions[id]?.relay.add(channel)
-        effects.append(.bind(channel, to: session.peer, over: relay))
+        turn.emit(.bind(channel, to: session.peer, over: relay))
     }
 
     /// Closes a channel.
-    mutating func giveBack(_ channel: ChannelId, _ effects: inout [Effect]) {
+    mutating func giveBack(_ channel: ChannelId, _ turn: inout Turn) {
         guard let held = self.channels.removeValue(forKey: channel) else { return }
-        effects.append(.host(.closeChannel(channel)))
+        turn.emit(.host(.closeChannel(channel)))
         guard self.peers[held.relay]?.networks.contains(held.network) == true else { return }
-        effects.append(.send(held.relay, held.network, Message.cancel(held.session).bytes))
+        turn.emit(.send(held.relay, held.network, Message.cancel(held.session).bytes))
     }
 
     /// Releases the oldest channels that serve as a fallback only, if they are too many.
-    mutating func trimStandbys(_ effects: inout [Effect]) {
+    mutating func trimStandbys(_ turn: inout Turn) {
         let idle = self.channels.filter { channel, held in
             self.sessions[held.session] == nil && self.peers[held.peer]?.channel != channel
         }
         let inUse = idle.filter { self.peers[$0.value.peer]?.channel != nil }.keys
-        for channel in inUse { self.giveBack(channel, &effects) }
+        for channel in inUse { self.giveBack(channel, &turn) }
         let standbys = idle.keys.filter { !inUse.contains($0) }
         for channel in standbys.prefix(max(0, standbys.count - self.limits.standbyChannels)) {
-            self.giveBack(channel, &effects)
+            self.giveBack(channel, &turn)
         }
     }
 
     /// The other side cancelled the session, or the relay did.
-    mutating func cancelled(_ id: SessionId, by peer: PeerId, _ now: Duration, _ effects: inout [Effect]) {
-        if self.broker.isSide(peer, of: id) { return self.broker.end(id, cancelledBy: peer, self.peers, &effects) }
+    mutating func cancelled(_ id: SessionId, by peer: PeerId, _ turn: inout Turn) {
+        if self.broker.isSide(peer, of: id) { return self.broker.end(id, cancelledBy: peer, self.peers, &turn) }
         self.sessions[id]?.introductions.remove(peer)
-        self.loseChannels(now, &effects) { $0.session == id && $0.relay == peer }
+        self.loseChannels(&turn) { $0.session == id && $0.relay == peer }
         guard let session = self.sessions[id], session.purpose == .incoming,
             session.introductions.helpers.isEmpty, !session.probing.isWorking
         else { return }
-        self.end(id, now, &effects)
+        self.end(id, &turn)
     }
 
     /// Closes the channels that are lost, and suspects the connections over them.
-    mutating func loseChannels(
-        _ now: Duration,
-        _ effects: inout [Effect],
-        _ areLost: (HeldChannel) -> Bool
-    ) {
+    mutating func loseChannels(_ turn: inout Turn, _ areLost: (HeldChannel) -> Bool) {
         let lost = self.channels.filter { areLost($0.value) }
         for (channel, held) in lost {
             self.channels[channel] = nil
-            effects.append(.host(.closeChannel(channel)))
+            turn.emit(.host(.closeChannel(channel)))
             self.sessions[held.session]?.relay.remove(channel)
         }
         for (channel, held) in lost where self.peers[held.peer]?.channel == channel {
-            self.pathSuspected(held.peer, now, &effects)
+            self.pathSuspected(held.peer, &turn)
         }
     }
 }

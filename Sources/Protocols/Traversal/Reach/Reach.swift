@@ -123,6 +123,8 @@ package struct Reach: Sendable {
         case host(HostEffect)
     }
 
+    typealias Turn = Identity.Turn<Duration, Effect>
+
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
         /// Send a datagram of STUN, from a port that was opened or from the node's own (nil).
@@ -195,47 +197,44 @@ package struct Reach: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
-        let time = now.monotonic
+        Turn.run(at: now.monotonic, into: &effects) { handle(input, &$0) }
+    }
+
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .connected(let peer, let network, let link): self.connected(peer, network, link, time, &effects)
-        case .disconnected(let peer, let network): self.disconnected(peer, network, time, &effects)
-        case .pathChanged(let peer, let address): self.pathChanged(peer, address, time, &effects)
-        case .pathRefused(let peer, let address): self.pathRefused(peer, address, time, &effects)
-        case .pathSuspected(let peer): self.pathSuspected(peer, time, &effects)
-        case .pathAnswered(let peer): self.pathAnswered(peer, time, &effects)
-        case .ownAddressesChanged(let addresses): self.ownAddressesChanged(addresses, time, &effects)
+        case .connected(let peer, let network, let link): self.connected(peer, network, link, &turn)
+        case .disconnected(let peer, let network): self.disconnected(peer, network, &turn)
+        case .pathChanged(let peer, let address): self.pathChanged(peer, address, &turn)
+        case .pathRefused(let peer, let address): self.pathRefused(peer, address, &turn)
+        case .pathSuspected(let peer): self.pathSuspected(peer, &turn)
+        case .pathAnswered(let peer): self.pathAnswered(peer, &turn)
+        case .ownAddressesChanged(let addresses): self.ownAddressesChanged(addresses, &turn)
         case .addressObserved(let address, let server):
             self.ownAddresses.note(address, observedBy: server)
             self.ownAddresses.proveMapping(seenBy: self.peers.observations)
-        case .sought(let peer, let network): self.seek(peer, network, time, &effects)
-        case .soughtOverRelay(let peer, let network): self.seek(peer, network, overRelay: true, time, &effects)
-        case .abandoned(let peer): self.abandon(peer, time, &effects)
-        case .dialFailed(let peer): self.dialFailed(peer, time, &effects)
+        case .sought(let peer, let network): self.seek(peer, network, &turn)
+        case .soughtOverRelay(let peer, let network): self.seek(peer, network, overRelay: true, &turn)
+        case .abandoned(let peer): self.abandon(peer, &turn)
+        case .dialFailed(let peer): self.dialFailed(peer, &turn)
         case .messageReceived(let peer, let network, let bytes):
-            self.received(bytes, from: peer, network, time, &effects)
+            self.received(bytes, from: peer, network, &turn)
         case .datagramReceived(let bytes, let source, let port):
-            self.datagramReceived(bytes, from: source, port, time, &effects)
-        case .portsOpened(let ports): self.portsOpened(ports, time, &effects)
+            self.datagramReceived(bytes, from: source, port, &turn)
+        case .portsOpened(let ports): self.portsOpened(ports, &turn)
         case .filteringRequested:
-            self.filteringTest.begin(self.peers, &self.secrets, self.limits.filteringPatience, time, &effects)
-        case .timeReached: self.timeReached(time, &effects)
+            self.filteringTest.begin(self.peers, &self.secrets, self.limits.filteringPatience, &turn)
+        case .timeReached: self.timeReached(&turn)
         }
-        self.arm(&effects)
+        self.arm(&turn)
     }
 
-    private mutating func received(
-        _ bytes: [UInt8],
-        from peer: PeerId,
-        _ network: NetworkId,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func received(_ bytes: [UInt8], from peer: PeerId, _ network: NetworkId, _ turn: inout Turn) {
         guard self.peers[peer]?.networks.contains(network) == true else { return }
         let message: Message
         do {
             message = try Message(bytes)
         } catch {
-            return effects.append(.violation(peer, error.description))
+            return turn.emit(.violation(peer, error.description))
         }
         switch message {
         case .observed(let address):
@@ -250,48 +249,48 @@ package struct Reach: Sendable {
                 key: key,
                 offer: offer
             )
-            self.broker.offerReceived(request, &self.peers, &self.secrets, self.channels, now, &effects)
+            self.broker.offerReceived(request, &self.peers, &self.secrets, self.channels, &turn)
         case .forwardedOffer(let id, let caller, let key, let offer, let introduction):
-            self.forwardedOfferReceived(PathKey(id, key), caller, offer, introduction, by: peer, network, now, &effects)
+            self.forwardedOfferReceived(PathKey(id, key), caller, offer, introduction, by: peer, network, &turn)
         case .answer(let id, let offer):
-            self.broker.calleeAnswered(id, offer, peer, network, self.peers, &effects)
-        case .decline(let id, let refusal): self.broker.calleeDeclined(id, refusal, peer, network, &effects)
+            self.broker.calleeAnswered(id, offer, peer, network, self.peers, &turn)
+        case .decline(let id, let refusal): self.broker.calleeDeclined(id, refusal, peer, network, &turn)
         case .forwardedAnswer(let id, let offer, let introduction):
-            self.forwardedAnswerReceived(id, offer, introduction, by: peer, network, now, &effects)
-        case .failed(let id, let refusal): self.sessionFailed(id, refusal, by: peer, now, &effects)
-        case .cancel(let id): self.cancelled(id, by: peer, now, &effects)
+            self.forwardedAnswerReceived(id, offer, introduction, by: peer, network, &turn)
+        case .failed(let id, let refusal): self.sessionFailed(id, refusal, by: peer, &turn)
+        case .cancel(let id): self.cancelled(id, by: peer, &turn)
         case .filteringRequest(let id, let key, let known):
-            self.broker.filteringRequestReceived(id, key, known, by: peer, network, &self.peers, now, &effects)
+            self.broker.filteringRequestReceived(id, key, known, by: peer, network, &self.peers, &turn)
         case .probeRequest(let id, let key, let address):
-            self.probeRequestReceived(PathKey(id, key), address, by: peer, now, &effects)
+            self.probeRequestReceived(PathKey(id, key), address, by: peer, &turn)
         case .filteringReply(let id, let alternate):
-            self.filteringTest.alternateNamed(id, alternate, by: peer, self.peers, &effects)
+            self.filteringTest.alternateNamed(id, alternate, by: peer, self.peers, &turn)
         }
     }
 
     // MARK: Time
 
-    private mutating func timeReached(_ now: Duration, _ effects: inout [Effect]) {
+    private mutating func timeReached(_ turn: inout Turn) {
         self.armed = nil
-        self.filteringTest.expire(now, &effects)
+        self.filteringTest.expire(&turn)
         for id in self.sessions.ids {
-            guard let due = self.sessions[id]?.due, due <= now else { continue }
-            self.sessionDue(id, now, &effects)
+            guard let due = self.sessions[id]?.due, due <= turn.now else { continue }
+            self.sessionDue(id, &turn)
         }
         for peer in self.peers.upgrades.keys {
-            guard let due = self.peers.upgrades[peer]?.due, due <= now else { continue }
-            self.upgradeDue(peer, now, &effects)
+            guard let due = self.peers.upgrades[peer]?.due, due <= turn.now else { continue }
+            self.upgradeDue(peer, &turn)
         }
-        self.broker.expire(now, &effects)
+        self.broker.expire(&turn)
     }
 
-    private mutating func arm(_ effects: inout [Effect]) {
+    private mutating func arm(_ turn: inout Turn) {
         let earliest = [
             self.sessions.due, self.peers.upgrades.values.lazy.map(\.due).min(), self.broker.due,
             self.filteringTest.due,
         ].compactMap { $0 }.min()
         guard let earliest, earliest != self.armed else { return }
         self.armed = earliest
-        effects.append(.wake(at: earliest))
+        turn.emit(.wake(at: earliest))
     }
 }

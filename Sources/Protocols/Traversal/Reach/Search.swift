@@ -72,21 +72,16 @@ struct Search: Sendable {
 
 extension Session {
     /// Sends the probes of the search that are due.
-    mutating func sendSearchProbes(
-        _ probes: inout Probes,
-        _ limits: Reach.Limits,
-        _ now: Duration,
-        _ effects: inout [Reach.Effect]
-    ) {
+    mutating func sendSearchProbes(_ probes: inout Probes, _ limits: Reach.Limits, _ turn: inout Reach.Turn) {
         let interval = Duration.seconds(1) / limits.searchProbesPerSecond
         for _ in 0..<Search.catchUp {
-            guard let due = self.search.dueAt, due <= now else { return }
+            guard let due = self.search.dueAt, due <= turn.now else { return }
             guard let way = self.search.nextWay(&probes, limits) else { return self.search.stop() }
             self.search.dueAt = due + interval
-            probes.send(to: way, for: self, now, &effects)
+            probes.send(to: way, for: self, &turn)
         }
         // Probes beyond the catch-up are skipped: after a sleep of the node the search continues at its rate.
-        if let due = self.search.dueAt, due <= now { self.search.dueAt = now + interval }
+        if let due = self.search.dueAt, due <= turn.now { self.search.dueAt = turn.now + interval }
     }
 }
 

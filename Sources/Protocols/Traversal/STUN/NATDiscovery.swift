@@ -20,6 +20,8 @@ package struct NATDiscovery: Sendable {
         case fail(STUNFailure)
     }
 
+    typealias Turn = Identity.Turn<Duration, Effect>
+
     /// The tests (RFC 5780 numbers them in each section from I to III).
     private enum STUNTest: Int, CaseIterable {
         /// A request for the mapped address.
@@ -65,24 +67,28 @@ package struct NATDiscovery: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: Duration, into effects: inout [Effect]) {
-        guard !self.hasEnded else { return }
-        if case .started = input {
-            self.start([.plain], now, &effects)
-        } else {
-            for index in self.running.indices { self.feed(input, to: index, now, &effects) }
-        }
-        self.running.removeAll { self.outcomes[$0.test.rawValue] != nil }
-        self.advance(now, &effects)
-        guard !self.hasEnded, let dueAt = self.running.compactMap(\.dueAt).min() else { return }
-        effects.append(.wake(at: dueAt))
+        Turn.run(at: now, into: &effects) { handle(input, &$0) }
     }
 
-    private mutating func feed(_ input: Input, to index: Int, _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
+        guard !self.hasEnded else { return }
+        if case .started = input {
+            self.start([.plain], &turn)
+        } else {
+            for index in self.running.indices { self.feed(input, to: index, &turn) }
+        }
+        self.running.removeAll { self.outcomes[$0.test.rawValue] != nil }
+        self.advance(&turn)
+        guard !self.hasEnded, let dueAt = self.running.compactMap(\.dueAt).min() else { return }
+        turn.emit(.wake(at: dueAt))
+    }
+
+    private mutating func feed(_ input: Input, to index: Int, _ turn: inout Turn) {
         var steps: [STUNTransaction.Effect] = []
-        self.running[index].transaction.handle(input, at: now, into: &steps)
+        self.running[index].transaction.handle(input, at: turn.now, into: &steps)
         for step in steps {
             switch step {
-            case .send(let bytes, let place): effects.append(.send(bytes, to: place))
+            case .send(let bytes, let place): turn.emit(.send(bytes, to: place))
             case .wake(let dueAt): self.running[index].dueAt = dueAt
             case .finish(let outcome): self.outcomes[self.running[index].test.rawValue] = outcome
             }
@@ -91,37 +97,37 @@ package struct NATDiscovery: Sendable {
 
     // MARK: The order of tests
 
-    private mutating func advance(_ now: Duration, _ effects: inout [Effect]) {
+    private mutating func advance(_ turn: inout Turn) {
         switch self.outcomes[STUNTest.plain.rawValue] {
         case nil: return
-        case .failed(let failure): return self.end(.fail(failure), &effects)
+        case .failed(let failure): return self.end(.fail(failure), &turn)
         case .answered(let answer):
             guard self.isClassifying, let other = answer.otherAddress, self.isSecond(other) else {
                 let doubt = self.isClassifying ? NATDoubt.noSecondAddress : .notTested
-                return self.end(.finish(self.report(answer, .unknown(doubt), .unknown(doubt))), &effects)
+                return self.end(.finish(self.report(answer, .unknown(doubt), .unknown(doubt))), &turn)
             }
             self.otherAddress = other.unmapped
-            self.goOn(after: answer, now, &effects)
+            self.goOn(after: answer, &turn)
         }
     }
 
-    private mutating func goOn(after answer: STUNAnswer, _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func goOn(after answer: STUNAnswer, _ turn: inout Turn) {
         // A filter that lets the other address in lets the other port in, too.
         if self.isAnswered(.otherSource) { self.running.removeAll { $0.test == .otherSourcePort } }
         guard self.running.isEmpty else { return }
         if self.outcomes[STUNTest.otherSource.rawValue] == nil {
-            self.start([.otherSource, .otherSourcePort], now, &effects)
+            self.start([.otherSource, .otherSourcePort], &turn)
         } else if self.outcomes[STUNTest.otherAddress.rawValue] == nil {
-            self.start([.otherAddress, .otherAddressAndPort], now, &effects)
+            self.start([.otherAddress, .otherAddressAndPort], &turn)
         } else {
-            self.end(.finish(self.report(answer, self.mapping(answer), self.filtering)), &effects)
+            self.end(.finish(self.report(answer, self.mapping(answer), self.filtering)), &turn)
         }
     }
 
-    private mutating func start(_ tests: [STUNTest], _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func start(_ tests: [STUNTest], _ turn: inout Turn) {
         for test in tests {
             self.running.append((test, self.transaction(test), nil))
-            self.feed(.started, to: self.running.count - 1, now, &effects)
+            self.feed(.started, to: self.running.count - 1, &turn)
         }
     }
 
@@ -148,10 +154,10 @@ package struct NATDiscovery: Sendable {
         (place, [], place)
     }
 
-    private mutating func end(_ effect: Effect, _ effects: inout [Effect]) {
+    private mutating func end(_ effect: Effect, _ turn: inout Turn) {
         self.hasEnded = true
         self.running = []
-        effects.append(effect)
+        turn.emit(effect)
     }
 
     // MARK: Interpretation of the answers

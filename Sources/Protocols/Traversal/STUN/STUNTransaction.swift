@@ -46,6 +46,8 @@ package struct STUNTransaction: Sendable {
         case finish(Outcome)
     }
 
+    typealias Turn = Identity.Turn<Duration, Effect>
+
     /// The result of the transaction.
     package enum Outcome: Hashable, Sendable {
         case answered(STUNAnswer)
@@ -81,30 +83,34 @@ package struct STUNTransaction: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: Duration, into effects: inout [Effect]) {
+        Turn.run(at: now, into: &effects) { handle(input, &$0) }
+    }
+
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .started: self.sendRequest(now, &effects)
-        case .datagramReceived(let bytes, let sender): self.received(bytes, from: sender, &effects)
+        case .started: self.sendRequest(&turn)
+        case .datagramReceived(let bytes, let sender): self.received(bytes, from: sender, &turn)
         case .timeReached:
-            guard let dueAt = self.dueAt, dueAt <= now else { return }
+            guard let dueAt = self.dueAt, dueAt <= turn.now else { return }
             guard self.requestCount < self.schedule.requestLimit else {
-                return self.end(.failed(.noAnswer), &effects)
+                return self.end(.failed(.noAnswer), &turn)
             }
-            self.sendRequest(now, &effects)
+            self.sendRequest(&turn)
         }
     }
 
-    private mutating func sendRequest(_ now: Duration, _ effects: inout [Effect]) {
-        effects.append(.send(self.request, to: self.server))
+    private mutating func sendRequest(_ turn: inout Turn) {
+        turn.emit(.send(self.request, to: self.server))
         self.requestCount += 1
         let isLast = self.requestCount == self.schedule.requestLimit
         let waits = isLast ? self.schedule.lastWaits : 1 << (self.requestCount - 1)
-        let dueAt = now + self.schedule.firstWait * waits
+        let dueAt = turn.now + self.schedule.firstWait * waits
         self.dueAt = dueAt
-        effects.append(.wake(at: dueAt))
+        turn.emit(.wake(at: dueAt))
     }
 
     /// Ignores datagrams that do not answer this request from the expected source.
-    private mutating func received(_ bytes: [UInt8], from sender: SocketAddress, _ effects: inout [Effect]) {
+    private mutating func received(_ bytes: [UInt8], from sender: SocketAddress, _ turn: inout Turn) {
         guard self.dueAt != nil, sender.unmapped == self.source.unmapped,
             let message = try? STUNPacket(bytes).message,  // any host may send to the socket
             message.transaction == self.id, message.method == STUNMessage.binding
@@ -113,21 +119,21 @@ package struct STUNTransaction: Sendable {
         case .request, .indication: return
         case .failure:
             guard let code = message.failure else { return }
-            self.end(.failed(.refused(code)), &effects)
+            self.end(.failed(.refused(code)), &turn)
         case .success:
             guard message.unknownAttributes.isEmpty else {
-                return self.end(.failed(.notUnderstood(message.unknownAttributes)), &effects)
+                return self.end(.failed(.notUnderstood(message.unknownAttributes)), &turn)
             }
             guard let mapped = message.mappedAddress, mapped.isDialable else {
-                return self.end(.failed(.noAddress), &effects)
+                return self.end(.failed(.noAddress), &turn)
             }
-            self.end(.answered(STUNAnswer(mappedAddress: mapped, otherAddress: message.otherAddress)), &effects)
+            self.end(.answered(STUNAnswer(mappedAddress: mapped, otherAddress: message.otherAddress)), &turn)
         }
     }
 
-    private mutating func end(_ outcome: Outcome, _ effects: inout [Effect]) {
+    private mutating func end(_ outcome: Outcome, _ turn: inout Turn) {
         self.dueAt = nil
-        effects.append(.finish(outcome))
+        turn.emit(.finish(outcome))
     }
 }
 
