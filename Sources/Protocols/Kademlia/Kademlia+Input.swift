@@ -48,6 +48,8 @@ extension Kademlia {
         case host(HostEffect)
     }
 
+    typealias Turn = Identity.Turn<NodeTime, Effect>
+
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
         /// The request ended.

@@ -19,7 +19,7 @@ package import Identity
 /// It is composed of values that own their state: the ``Schedule``, the ``Routing`` side, the ``ConnectedPeers``, the
 /// ``PendingQueries``, the ``Lookups`` and ``PendingRequests`` in flight, the ``Replicas``, the ``RecordValidator`` and the
 /// ``RecordPublisher``. None of them accesses the others except as an argument. Extensions, one for each subsystem, pass an
-/// input of one to the others, and append the effects.
+/// input of one to the others, and emit effects.
 package struct Kademlia: Sendable {
     /// The identity, keys and limits with which a table starts.
     package struct Configuration: Sendable {
@@ -91,24 +91,28 @@ package struct Kademlia: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        Turn.run(at: now, into: &effects) { handle(input, &$0) }
+    }
+
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .memberUp(let peer, let addresses): self.memberUp(peer, addresses, now, &effects)
-        case .memberDown(let peer): self.memberDown(peer, now, &effects)
-        case .memberSuspected(let peer, let isSuspect): self.memberSuspected(peer, isSuspect, now, &effects)
-        case .memberRevoked(let peer): self.memberRevoked(peer, now, &effects)
-        case .contactHeard(let contact): self.contactHeard(contact, now, &effects)
-        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, now, &effects)
-        case .unreachable(let peer): self.unreachable(peer, now, &effects)
+        case .memberUp(let peer, let addresses): self.memberUp(peer, addresses, &turn)
+        case .memberDown(let peer): self.memberDown(peer, &turn)
+        case .memberSuspected(let peer, let isSuspect): self.memberSuspected(peer, isSuspect, &turn)
+        case .memberRevoked(let peer): self.memberRevoked(peer, &turn)
+        case .contactHeard(let contact): self.contactHeard(contact, &turn)
+        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, &turn)
+        case .unreachable(let peer): self.unreachable(peer, &turn)
         case .tokenChanged(let token): self.publisher.token = token
-        case .requested(let id, let request, let policy): self.requested(id, request, policy, now, &effects)
+        case .requested(let id, let request, let policy): self.requested(id, request, policy, &turn)
         case .cancelled(let id): self.end(id)
-        case .persisted(let id, let version, let isStored): self.persisted(id, version, isStored, now, &effects)
+        case .persisted(let id, let version, let isStored): self.persisted(id, version, isStored, &turn)
         case .recordsLoaded(let records):
-            self.replicas.load(records, revoked: self.validator.revoked, &self.schedule, now, &effects)
-        case .timeReached: self.timeReached(now, &effects)
-        case .stopping: self.stop(now, &effects)
+            self.replicas.load(records, revoked: self.validator.revoked, &self.schedule, &turn)
+        case .timeReached: self.timeReached(&turn)
+        case .stopping: self.stop(&turn)
         }
-        self.arm(&effects)
+        self.arm(&turn)
     }
 
     var limits: Limits { self.configuration.limits }
@@ -117,13 +121,13 @@ package struct Kademlia: Sendable {
     // MARK: Timers
 
     /// Requests a wake from the driver if the earliest timer is before the wake that was requested.
-    private mutating func arm(_ effects: inout [Effect]) {
+    private mutating func arm(_ turn: inout Turn) {
         while let earliest = self.schedule.earliest {
             guard self.isPending(earliest) else {
                 self.schedule.removeEarliest()
                 continue
             }
-            if self.schedule.requestWake(at: earliest.at) { effects.append(.wake(at: earliest.at)) }
+            if self.schedule.requestWake(at: earliest.at) { turn.emit(.wake(at: earliest.at)) }
             return
         }
     }
@@ -137,25 +141,25 @@ package struct Kademlia: Sendable {
         }
     }
 
-    private mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func timeReached(_ turn: inout Turn) {
         self.schedule.wakeReached()
-        while let timer = self.schedule.takeTimer(until: now.monotonic) {
+        while let timer = self.schedule.takeTimer(until: turn.now.monotonic) {
             guard self.isPending(timer) else { continue }
             switch timer.kind {
-            case .query(let number): self.queryDelayed(number, now, &effects)
-            case .request(let id): self.requestIsDue(id, now, &effects)
-            case .maintenance: self.maintain(now, &effects)
+            case .query(let number): self.queryDelayed(number, &turn)
+            case .request(let id): self.requestIsDue(id, &turn)
+            case .maintenance: self.maintain(&turn)
             }
         }
     }
 
-    private mutating func maintain(_ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func maintain(_ turn: inout Turn) {
         self.schedule.beginMaintenance()
-        if self.isDue(.newcomer, now) { self.queryNewcomer(now, &effects) }
-        if self.isDue(.neighbourhood, now) { self.compareNeighbourhood(isJoin: false, now, &effects) }
-        if self.isDue(.refresh, now) { self.refreshBucket(now, &effects) }
-        if self.isDue(.candidates, now) { self.dialCandidates(now, &effects) }
-        if self.isDue(.republish, now) || self.isDue(.replicas, now) { self.reviewRecords(now, &effects) }
+        if self.isDue(.newcomer, turn.now) { self.queryNewcomer(&turn) }
+        if self.isDue(.neighbourhood, turn.now) { self.compareNeighbourhood(isJoin: false, &turn) }
+        if self.isDue(.refresh, turn.now) { self.refreshBucket(&turn) }
+        if self.isDue(.candidates, turn.now) { self.dialCandidates(&turn) }
+        if self.isDue(.republish, turn.now) || self.isDue(.replicas, turn.now) { self.reviewRecords(&turn) }
         self.schedule.endMaintenance()
     }
 

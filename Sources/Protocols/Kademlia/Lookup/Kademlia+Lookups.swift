@@ -9,59 +9,58 @@ extension Kademlia {
         _ shape: Lookup.Shape,
         for purpose: LookupTask.Purpose,
         reading: ReadProgress? = nil,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) -> UInt32 {
-        let lookup = self.routing.lookup(of: target, shape, isIsolated: self.peers.isEmpty, at: now.monotonic)
-        return self.start(LookupTask(lookup: lookup, purpose: purpose, reading: reading), now, &effects)
+        let lookup = self.routing.lookup(of: target, shape, isIsolated: self.peers.isEmpty, at: turn.now.monotonic)
+        return self.start(LookupTask(lookup: lookup, purpose: purpose, reading: reading), &turn)
     }
 
     @discardableResult
-    mutating func start(_ task: LookupTask, _ now: NodeTime, _ effects: inout [Effect]) -> UInt32 {
+    mutating func start(_ task: LookupTask, _ turn: inout Turn) -> UInt32 {
         let number = self.lookups.add(task)
         if case .request(let id) = task.purpose { self.requests[id]?.lookup = number }
-        self.routing.noteLookup(of: task.lookup.target, at: now.monotonic)
-        self.advance(number, now, &effects)
+        self.routing.noteLookup(of: task.lookup.target, at: turn.now.monotonic)
+        self.advance(number, &turn)
         return number
     }
 
     /// Queries the next candidates, and ends the lookup when none is left.
-    private mutating func advance(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func advance(_ number: UInt32, _ turn: inout Turn) {
         guard self.lookups[number]?.reading?.isConcluding != true else { return }
         while let next = self.lookups[number]?.lookup.next(), !next.isEmpty {
             guard let rpc = self.lookups[number]?.rpc else { return }
             for contact in next {
-                let wasSent = self.sendQuery(contact, rpc, for: .lookup(number), now, &effects)
+                let wasSent = self.sendQuery(contact, rpc, for: .lookup(number), &turn)
                 if !wasSent { self.lookups[number]?.lookup.failed(contact.peerId) }
             }
         }
-        for contact in self.lookups[number]?.lookup.takeRedials() ?? [] { self.redial(contact, for: number, &effects) }
+        for contact in self.lookups[number]?.lookup.takeRedials() ?? [] { self.redial(contact, for: number, &turn) }
         guard self.lookups[number]?.lookup.isFinished == true else { return }
         if self.lookups[number]?.widenIfBesieged(self.routing.table) == true {
-            self.advance(number, now, &effects)
+            self.advance(number, &turn)
         } else {
-            self.finish(number, now, &effects)
+            self.finish(number, &turn)
         }
     }
 
     /// Sends a query once more now that more addresses of the peer are known: the first ones may be a lie.
-    private func redial(_ contact: Contact, for lookup: UInt32, _ effects: inout [Effect]) {
+    private func redial(_ contact: Contact, for lookup: UInt32, _ turn: inout Turn) {
         guard self.peers[contact.peerId] == nil else { return }
         for bytes in self.queries.messages(of: lookup, to: contact.peerId) {
-            effects.append(.send(contact.peerId, contact.addresses, bytes))
+            turn.emit(.send(contact.peerId, contact.addresses, bytes))
         }
     }
 
-    private mutating func finish(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func finish(_ number: UInt32, _ turn: inout Turn) {
         switch self.lookups[number]?.purpose {
-        case .request(let id): self.lookupFinished(number, for: id, now, &effects)
+        case .request(let id): self.lookupFinished(number, for: id, &turn)
         case .neighbourhood(let isJoin):
             self.lookups.remove(number)
-            self.neighbourhoodCompared(isJoin: isJoin, now, &effects)
+            self.neighbourhoodCompared(isJoin: isJoin, &turn)
         case .refresh: self.lookups.remove(number)
         case .republish(let id):
             let nearest = self.lookups.remove(number)?.lookup.nearest ?? []
-            self.republish(id, to: nearest.map(\.contact), now, &effects)
+            self.republish(id, to: nearest.map(\.contact), &turn)
         case nil: break
         }
     }
@@ -73,17 +72,16 @@ extension Kademlia {
         by peer: PeerId,
         _ contacts: [Contact],
         found: [Message.Found]?,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         guard let isReading = self.lookups[number].map({ $0.reading != nil }) else { return }
         guard isReading == (found != nil) else {
-            effects.append(.violation(peer, "a response that does not match the request"))
-            self.lookupFailed(number, peer, now, &effects)
+            turn.emit(.violation(peer, "a response that does not match the request"))
+            self.lookupFailed(number, peer, &turn)
             return
         }
-        if let found, !self.take(found, for: number, from: peer, now, &effects) {
-            self.lookupFailed(number, peer, now, &effects)
+        if let found, !self.take(found, for: number, from: peer, &turn) {
+            self.lookupFailed(number, peer, &turn)
             return
         }
         let credible = self.routing.table.credible(contacts, revoked: self.validator.revoked)
@@ -91,30 +89,24 @@ extension Kademlia {
         if self.lookups[number]?.reading?.isEnough == true,
             self.lookups[number]?.widenIfBesieged(self.routing.table) != true
         {
-            self.conclude(number, now, &effects)
+            self.conclude(number, &turn)
         } else {
-            self.advance(number, now, &effects)
+            self.advance(number, &turn)
         }
     }
 
-    mutating func lookupFailed(_ number: UInt32, _ peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func lookupFailed(_ number: UInt32, _ peer: PeerId, _ turn: inout Turn) {
         self.lookups[number]?.lookup.failed(peer)
-        self.advance(number, now, &effects)
+        self.advance(number, &turn)
     }
 
-    mutating func lookupDelayed(
-        _ number: UInt32,
-        _ peer: PeerId,
-        isOverdue: Bool,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func lookupDelayed(_ number: UInt32, _ peer: PeerId, isOverdue: Bool, _ turn: inout Turn) {
         if isOverdue {
             self.lookups[number]?.lookup.overdue(peer)
         } else {
             self.lookups[number]?.lookup.slow(peer)
         }
-        self.advance(number, now, &effects)
+        self.advance(number, &turn)
     }
 
     // MARK: Reading
@@ -126,18 +118,17 @@ extension Kademlia {
         _ policy: Reading,
         inlineLimit: Int,
         for id: RequestId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         let location = Record.location(of: key, in: self.configuration.networkId)
         let query = ReadProgress.Query(location: location, key: key, selection: selection, inlineLimit: inlineLimit)
         var reading = ReadProgress(query, policy, radius: self.routing.table.replicaRadius)
-        reading.take(self.replicas.store.stored(at: location), of: self.local, at: now.wallSeconds)
+        reading.take(self.replicas.store.stored(at: location), of: self.local, at: turn.now.wallSeconds)
         let isRead = self.requests[id]?.request.isRead == true
         if isRead, !reading.live.isEmpty { self.requests[id]?.noteOwnRecord() }
         let shape = self.routing.requestShape
-        let number = self.lookUp(location, shape, for: .request(id), reading: reading, now, &effects)
-        if isRead, reading.isEnough { self.conclude(number, now, &effects) }
+        let number = self.lookUp(location, shape, for: .request(id), reading: reading, &turn)
+        if isRead, reading.isEnough { self.conclude(number, &turn) }
     }
 
     /// Adds the records that a peer found at a lookup's location; returns false if it violated the protocol.
@@ -145,14 +136,13 @@ extension Kademlia {
         _ found: [Message.Found],
         for number: UInt32,
         from peer: PeerId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) -> Bool {
-        switch self.lookups[number]?.take(found, from: peer, &self.validator, now, &effects) {
+        switch self.lookups[number]?.take(found, from: peer, &self.validator, &turn) {
         case .refused: return false
         case .taken(let isFirstResult):
             if isFirstResult, case .request(let id)? = self.lookups[number]?.purpose {
-                self.requests[id]?.noteFirstRecord(at: now.monotonic)
+                self.requests[id]?.noteFirstRecord(at: turn.now.monotonic)
             }
             return true
         case nil: return true
@@ -160,31 +150,26 @@ extension Kademlia {
     }
 
     /// Fetches the values that are missing after enough was read, or reports the records.
-    mutating func conclude(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func conclude(_ number: UInt32, _ turn: inout Turn) {
         guard case .request(let id)? = self.lookups[number]?.purpose,
             let missing = self.lookups[number]?.reading?.missing
         else { return }
         self.lookups[number]?.reading?.isConcluding = true
         var isWaiting = false
-        for (writer, isFetching) in missing where isFetching || self.fetch(writer, number, now, &effects) {
+        for (writer, isFetching) in missing where isFetching || self.fetch(writer, number, &turn) {
             isWaiting = true
         }
         guard !isWaiting, let task = self.endLookup(number, of: id) else { return }
         let records = task.reading?.wanted.compactMap(\.record) ?? []
         if !records.isEmpty || task.isAbsenceCertain {
-            self.finish(id, .found(records), &effects)
+            self.finish(id, .found(records), &turn)
         } else {
-            self.tryAgain(id, self.failure(of: task.lookup), now, &effects)
+            self.tryAgain(id, self.failure(of: task.lookup), &turn)
         }
     }
 
     /// Queries the next peer that has it for a value; returns false when none is left.
-    private mutating func fetch(
-        _ writer: PeerId,
-        _ number: UInt32,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) -> Bool {
+    private mutating func fetch(_ writer: PeerId, _ number: UInt32, _ turn: inout Turn) -> Bool {
         guard let location = self.lookups[number]?.reading?.query.location else { return false }
         let rpc = Message.RPC.findRecords(
             location: location,
@@ -192,7 +177,7 @@ extension Kademlia {
             inlineLimit: Record.valueByteLimit
         )
         while let contact = self.lookups[number]?.takeSource(of: writer) {
-            if self.sendQuery(contact, rpc, for: .fetch(lookup: number, writer: writer), now, &effects) {
+            if self.sendQuery(contact, rpc, for: .fetch(lookup: number, writer: writer), &turn) {
                 self.lookups[number]?.reading?.setFetching(true, writer)
                 return true
             }
@@ -205,16 +190,15 @@ extension Kademlia {
         _ writer: PeerId,
         from peer: PeerId,
         _ found: [Message.Found],
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         guard self.lookups[number]?.reading != nil else { return }
-        self.lookups[number]?.reading?.takeFetched(found, of: writer, from: peer, &self.validator, now, &effects)
-        self.conclude(number, now, &effects)
+        self.lookups[number]?.reading?.takeFetched(found, of: writer, from: peer, &self.validator, &turn)
+        self.conclude(number, &turn)
     }
 
-    mutating func fetchFailed(_ number: UInt32, _ writer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func fetchFailed(_ number: UInt32, _ writer: PeerId, _ turn: inout Turn) {
         self.lookups[number]?.reading?.setFetching(false, writer)
-        self.conclude(number, now, &effects)
+        self.conclude(number, &turn)
     }
 }

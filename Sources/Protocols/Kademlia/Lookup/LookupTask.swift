@@ -57,11 +57,10 @@ struct LookupTask: Sendable {
         _ found: [Message.Found],
         from peer: PeerId,
         _ validator: inout RecordValidator,
-        _ now: NodeTime,
-        _ effects: inout [Kademlia.Effect]
+        _ turn: inout Kademlia.Turn
     ) -> ReadProgress.Step? {
         let hops = self.lookup.hops(of: peer) ?? 0
-        return self.reading?.take(found, from: peer, hops: hops, &validator, now, &effects)
+        return self.reading?.take(found, from: peer, hops: hops, &validator, &turn)
     }
 
     /// Returns the next peer that has the record of a writer, each once.

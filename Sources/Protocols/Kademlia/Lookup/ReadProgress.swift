@@ -109,20 +109,19 @@ struct ReadProgress: Sendable {
         from peer: PeerId,
         hops: Int,
         _ validator: inout RecordValidator,
-        _ now: NodeTime,
-        _ effects: inout [Kademlia.Effect]
+        _ turn: inout Kademlia.Turn
     ) -> Step {
         var newest: Revision?
         for one in found {
             guard self.query.fits(one) else {
-                effects.append(.violation(peer, "a record that was not asked for"))
+                turn.emit(.violation(peer, "a record that was not asked for"))
                 return .refused
             }
             if self.head(of: one.head.writer) != one.head,
-                let problem = validator.problem(with: one.head, at: now.wallSeconds)
+                let problem = validator.problem(with: one.head, at: turn.now.wallSeconds)
             {
                 if problem.mayBeHonest { continue }
-                effects.append(.violation(peer, "a forged record: \(problem)"))
+                turn.emit(.violation(peer, "a forged record: \(problem)"))
                 return .refused
             }
             self.take(one.head, value: one.value, from: peer)
@@ -168,17 +167,16 @@ struct ReadProgress: Sendable {
         of writer: PeerId,
         from peer: PeerId,
         _ validator: inout RecordValidator,
-        _ now: NodeTime,
-        _ effects: inout [Kademlia.Effect]
+        _ turn: inout Kademlia.Turn
     ) {
         self.setFetching(false, writer)
         let knownHead = self.head(of: writer)
         for one in found where one.head.writer == writer {
             guard self.query.fits(one) else {
-                effects.append(.violation(peer, "a record that was not asked for"))
+                turn.emit(.violation(peer, "a record that was not asked for"))
                 continue
             }
-            if knownHead == one.head || validator.problem(with: one.head, at: now.wallSeconds) == nil {
+            if knownHead == one.head || validator.problem(with: one.head, at: turn.now.wallSeconds) == nil {
                 self.take(one.head, value: one.value, from: peer)
             }
         }

@@ -8,8 +8,7 @@ extension Kademlia {
         _ contact: Contact,
         _ rpc: Message.RPC,
         for purpose: PendingQuery.Purpose,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) -> Bool {
         let peer = contact.peerId
         let bytes = self.queries.add(
@@ -18,22 +17,22 @@ extension Kademlia {
             self.peers[peer],
             for: purpose,
             &self.schedule,
-            at: now.monotonic
+            at: turn.now.monotonic
         )
         guard let bytes else { return false }
-        effects.append(.send(peer, contact.addresses, bytes))
+        turn.emit(.send(peer, contact.addresses, bytes))
         return true
     }
 
     /// Sends a contact a small RPC, so that both are connected and know each other.
-    mutating func greet(_ contact: Contact, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func greet(_ contact: Contact, _ turn: inout Turn) {
         guard !self.queries.isPending(to: contact.peerId) else { return }
-        self.sendQuery(contact, .findPeers(target: self.local.words), for: .greeting, now, &effects)
+        self.sendQuery(contact, .findPeers(target: self.local.words), for: .greeting, &turn)
     }
 
     // MARK: Messages
 
-    mutating func received(_ bytes: [UInt8], from peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func received(_ bytes: [UInt8], from peer: PeerId, _ turn: inout Turn) {
         guard self.peers[peer] != nil else { return }
         self.peers.setUnresponsive(false, peer)
         let message: Message
@@ -43,60 +42,54 @@ extension Kademlia {
             // A later version may have more kinds; without a response the sender queries another node.
             return
         } catch {
-            effects.append(.violation(peer, "\(error)"))
+            turn.emit(.violation(peer, "\(error)"))
             return
         }
         switch message.body {
-        case .rpc(let rpc): self.serve(rpc, message.number, from: peer, now, &effects)
-        case .answer(let answer): self.answered(answer, message.number, by: peer, now, &effects)
+        case .rpc(let rpc): self.serve(rpc, message.number, from: peer, &turn)
+        case .answer(let answer): self.answered(answer, message.number, by: peer, &turn)
         }
     }
 
-    private mutating func answered(
-        _ answer: Message.Answer,
-        _ number: UInt32,
-        by peer: PeerId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func answered(_ answer: Message.Answer, _ number: UInt32, by peer: PeerId, _ turn: inout Turn) {
         guard self.queries[number]?.peer == peer, let query = self.queries.remove(number) else { return }
-        let roundTrip = self.queries.measure(query, at: now.monotonic)
+        let roundTrip = self.queries.measure(query, at: turn.now.monotonic)
         self.peers.noteResponse(of: peer, roundTrip: roundTrip)
-        self.routing.noteResponse(of: peer, at: now.monotonic)
+        self.routing.noteResponse(of: peer, at: turn.now.monotonic)
         switch (query.purpose, answer) {
         case (.lookup(let lookup), .peers(let contacts)):
-            self.lookupAnswered(lookup, by: peer, contacts, found: nil, now, &effects)
+            self.lookupAnswered(lookup, by: peer, contacts, found: nil, &turn)
         case (.lookup(let lookup), .records(let found, let contacts)):
-            self.lookupAnswered(lookup, by: peer, contacts, found: found, now, &effects)
+            self.lookupAnswered(lookup, by: peer, contacts, found: found, &turn)
         case (.fetch(let lookup, let writer), .records(let found, _)):
-            self.fetched(lookup, writer, from: peer, found, now, &effects)
+            self.fetched(lookup, writer, from: peer, found, &turn)
         case (.store(let request, let id), .stored(let verdict)):
-            self.stored(request, id, at: peer, verdict, now, &effects)
+            self.stored(request, id, at: peer, verdict, &turn)
         case (.reserve(let request), .reserved(let isReserved)):
-            self.reserved(request, at: peer, isReserved, now, &effects)
+            self.reserved(request, at: peer, isReserved, &turn)
         case (.offer(let digests), .wanted(let flags)) where digests.count == flags.count:
-            self.wanted(digests, flags, by: peer, now, &effects)
-        case (.replicate(let id), .stored): self.replicated(id, to: peer, now, &effects)
-        case (.greeting, .peers(let contacts)): self.greeted(by: peer, naming: contacts, now, &effects)
+            self.wanted(digests, flags, by: peer, &turn)
+        case (.replicate(let id), .stored): self.replicated(id, to: peer, &turn)
+        case (.greeting, .peers(let contacts)): self.greeted(by: peer, naming: contacts, &turn)
         case (.greeting, .reserved): break
         case (.lookup, _), (.fetch, _), (.store, _), (.reserve, _), (.offer, _), (.replicate, _), (.greeting, _):
-            effects.append(.violation(peer, "a response that does not match the request"))
+            turn.emit(.violation(peer, "a response that does not match the request"))
         }
     }
 
     // MARK: Timeouts and failures
 
     /// Moves a query that takes long to its next stage, the last of which is its failure.
-    mutating func queryDelayed(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func queryDelayed(_ number: UInt32, _ turn: inout Turn) {
         guard let query = self.queries[number] else { return }
         let isUnresponsive = self.peers[query.peer]?.isUnresponsive == true
         guard let stage = self.queries.delay(number, isUnresponsive: isUnresponsive, &self.schedule) else {
-            if query.stage == .overdue { self.queryTimedOut(at: query.peer, now) }
-            self.fail(number, now, &effects)
+            if query.stage == .overdue { self.queryTimedOut(at: query.peer, turn.now) }
+            self.fail(number, &turn)
             return
         }
         if case .lookup(let lookup) = query.purpose {
-            self.lookupDelayed(lookup, query.peer, isOverdue: stage == .overdue, now, &effects)
+            self.lookupDelayed(lookup, query.peer, isOverdue: stage == .overdue, &turn)
         }
     }
 
@@ -109,44 +102,39 @@ extension Kademlia {
         }
     }
 
-    private mutating func fail(_ number: UInt32, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func fail(_ number: UInt32, _ turn: inout Turn) {
         guard let query = self.queries.remove(number) else { return }
         switch query.purpose {
-        case .lookup(let lookup): self.lookupFailed(lookup, query.peer, now, &effects)
-        case .fetch(let lookup, let writer): self.fetchFailed(lookup, writer, now, &effects)
-        case .store(let request, _): self.storeFailed(request, now, &effects)
-        case .reserve(let request): self.reserved(request, at: query.peer, false, now, &effects)
+        case .lookup(let lookup): self.lookupFailed(lookup, query.peer, &turn)
+        case .fetch(let lookup, let writer): self.fetchFailed(lookup, writer, &turn)
+        case .store(let request, _): self.storeFailed(request, &turn)
+        case .reserve(let request): self.reserved(request, at: query.peer, false, &turn)
         case .replicate: self.replicas.transfers.cancel(to: query.peer)
         case .offer, .greeting: break
         }
     }
 
     /// Fails every query to the peer.
-    mutating func failQueries(to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
-        for number in self.queries.numbers(to: peer) { self.fail(number, now, &effects) }
+    mutating func failQueries(to peer: PeerId, _ turn: inout Turn) {
+        for number in self.queries.numbers(to: peer) { self.fail(number, &turn) }
     }
 
     /// Resends the queries to a peer whose connection broke, which dials it; fails those that were resent before.
-    mutating func resendQueries(
-        to peer: PeerId,
-        _ addresses: [SocketAddress],
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func resendQueries(to peer: PeerId, _ addresses: [SocketAddress], _ turn: inout Turn) {
         for number in self.queries.numbers(to: peer) {
             if !addresses.isEmpty, let bytes = self.queries.resend(number) {
-                effects.append(.send(peer, addresses, bytes))
+                turn.emit(.send(peer, addresses, bytes))
             } else {
-                self.fail(number, now, &effects)
+                self.fail(number, &turn)
             }
         }
     }
 
     /// Stops waiting for the responses of a peer that became unresponsive.
-    mutating func delayQueries(to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func delayQueries(to peer: PeerId, _ turn: inout Turn) {
         for number in self.queries.numbers(to: peer) where self.queries[number]?.stage != .overdue {
             self.queries.markSlow(number)
-            self.queryDelayed(number, now, &effects)
+            self.queryDelayed(number, &turn)
         }
     }
 }

@@ -56,15 +56,16 @@ struct Replicas: Sendable {
         return versions.max()
     }
 
-    /// Stores a record that was verified or that this node wrote; it counts once ``persisted(_:_:_:revoked:_:at:_:)`` is
-    /// called.
+    /// Stores a record that was verified or that this node wrote.
+    ///
+    /// It counts once ``persisted(_:_:_:revoked:_:_:)`` is called.
     mutating func put(
         _ record: Record,
         _ id: RecordId,
         source: PendingRecords.Source? = nil,
-        _ effects: inout [Kademlia.Effect]
+        _ turn: inout Kademlia.Turn
     ) {
-        if self.pending.add(record, id, source: source) { effects.append(.host(.persist(record))) }
+        if self.pending.add(record, id, source: source) { turn.emit(.host(.persist(record))) }
     }
 
     /// Notes whether a record is durable; returns it with the members that wait, and the verdict for them.
@@ -74,8 +75,7 @@ struct Replicas: Sendable {
         _ isStored: Bool,
         revoked: Set<PeerId>,
         _ schedule: inout Schedule,
-        at now: Duration,
-        _ effects: inout [Kademlia.Effect]
+        _ turn: inout Kademlia.Turn
     ) -> (record: Record, sources: [PendingRecords.Source], verdict: Message.StoreVerdict)? {
         guard let (record, sources) = self.pending.take(id, version: version) else { return nil }
         // Not before, or another conditional write could intervene.
@@ -85,12 +85,12 @@ struct Replicas: Sendable {
         let isRevoked = revoked.contains(id.writer)
         guard !isRevoked, self.hasRoom(for: record, id) else {
             self.store.remove(id)
-            effects.append(.host(.forget(id)))
+            turn.emit(.host(.forget(id)))
             return (record, sources, isRevoked ? .refused : .overQuota)
         }
         if self.store[id].map({ $0.version < version }) ?? true {
-            self.insert(record, id, &schedule, at: now)
-            schedule.plan(.replicas, after: Pace.review, from: now)
+            self.insert(record, id, &schedule, at: turn.now.monotonic)
+            schedule.plan(.replicas, after: Pace.review, from: turn.now.monotonic)
         }
         for source in sources where source.peer != record.writer { self.noteReplica(of: id, at: source.peer) }
         return (record, sources, .accepted)
@@ -106,21 +106,20 @@ struct Replicas: Sendable {
         _ records: [Record],
         revoked: Set<PeerId>,
         _ schedule: inout Schedule,
-        _ now: NodeTime,
-        _ effects: inout [Kademlia.Effect]
+        _ turn: inout Kademlia.Turn
     ) {
         for record in records {
             let location = Record.location(of: record.key, in: self.network)
             let id = RecordId(location: location, writer: record.writer)
             if let stored = self.store[id], stored.version >= record.version { continue }
-            let isExpired = UnixTime.isPast(record.expirySeconds, at: now.wallSeconds)
+            let isExpired = UnixTime.isPast(record.expirySeconds, at: turn.now.wallSeconds)
             guard !isExpired, !revoked.contains(id.writer), self.hasRoom(for: record, id) else {
-                effects.append(.host(.forget(id)))
+                turn.emit(.host(.forget(id)))
                 continue
             }
-            self.insert(record, id, &schedule, at: now.monotonic)
+            self.insert(record, id, &schedule, at: turn.now.monotonic)
         }
-        if self.hasRecords { schedule.plan(.replicas, after: Pace.review, from: now.monotonic) }
+        if self.hasRecords { schedule.plan(.replicas, after: Pace.review, from: turn.now.monotonic) }
     }
 
     /// Stores a record that a peer sent if it is near and good, and returns the verdict; nil until it is durable.
@@ -129,8 +128,7 @@ struct Replicas: Sendable {
         from source: PendingRecords.Source,
         _ table: RoutingTable,
         _ validator: inout RecordValidator,
-        _ now: NodeTime,
-        _ effects: inout [Kademlia.Effect]
+        _ turn: inout Kademlia.Turn
     ) -> Message.StoreVerdict? {
         let peer = source.peer
         let location = Record.location(of: record.key, in: self.network)
@@ -145,21 +143,21 @@ struct Replicas: Sendable {
         }
         guard self.isNear(location, table) || id.writer == self.local else { return .notNear }
         guard self.hasRoom(for: record, id), self.pending.hasRoom else { return .overQuota }
-        switch validator.problem(with: record.head, at: now.wallSeconds) {
+        switch validator.problem(with: record.head, at: turn.now.wallSeconds) {
         case nil: break
         case .expired, .expiresTooLate, .versionInFuture: return .clockDiffers
         case .revokedWriter: return .refused
         case .writerIsNoMember, .badSignature:
-            effects.append(.violation(peer, "a forged record to store"))
+            turn.emit(.violation(peer, "a forged record to store"))
             return .refused
         }
-        self.put(record, id, source: source, &effects)
+        self.put(record, id, source: source, &turn)
         return nil
     }
 
     /// Removes the records of a writer that was revoked.
-    mutating func removeAll(of writer: PeerId, _ effects: inout [Kademlia.Effect]) {
-        for id in self.store.removeAll(of: writer) { effects.append(.host(.forget(id))) }
+    mutating func removeAll(of writer: PeerId, _ turn: inout Kademlia.Turn) {
+        for id in self.store.removeAll(of: writer) { turn.emit(.host(.forget(id))) }
     }
 
     // MARK: Reservations
@@ -244,16 +242,12 @@ struct Replicas: Sendable {
     }
 
     /// Removes the expired records and plans the next review; returns whether there is anything to review.
-    mutating func beginReview(
-        _ schedule: inout Schedule,
-        _ now: NodeTime,
-        _ effects: inout [Kademlia.Effect]
-    ) -> Bool {
+    mutating func beginReview(_ schedule: inout Schedule, _ turn: inout Kademlia.Turn) -> Bool {
         schedule.cancel(.republish)
-        if schedule.isDue(.replicas, at: now.monotonic) { schedule.cancel(.replicas) }
-        for id in self.store.expire(at: now.wallSeconds) { effects.append(.host(.forget(id))) }
+        if schedule.isDue(.replicas, at: turn.now.monotonic) { schedule.cancel(.replicas) }
+        for id in self.store.expire(at: turn.now.wallSeconds) { turn.emit(.host(.forget(id))) }
         guard self.hasRecords else { return false }
-        schedule.plan(.replicas, after: Pace.review, from: now.monotonic)
+        schedule.plan(.replicas, after: Pace.review, from: turn.now.monotonic)
         return true
     }
 
@@ -261,13 +255,12 @@ struct Replicas: Sendable {
     mutating func review(
         _ table: RoutingTable,
         _ schedule: inout Schedule,
-        at now: Duration,
-        _ effects: inout [Kademlia.Effect]
+        _ turn: inout Kademlia.Turn
     ) -> Replication.Review {
-        let review = self.replication.review(&self.store, table, &schedule, at: now)
+        let review = self.replication.review(&self.store, table, &schedule, at: turn.now.monotonic)
         for id in review.dropped {
             self.store.remove(id)
-            effects.append(.host(.forget(id)))
+            turn.emit(.host(.forget(id)))
         }
         return review
     }
