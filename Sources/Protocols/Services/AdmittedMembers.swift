@@ -11,29 +11,29 @@ struct AdmittedMembers: Sendable {
     private var buckets: [PeerId: TokenBucket] = [:]
 
     init(limits: Services.Limits) {
-        self.interval = limits.announcementInterval
-        self.atOnce = limits.announcementsAtOnce
+        interval = limits.announcementInterval
+        atOnce = limits.announcementsAtOnce
     }
 
-    func contains(_ peer: PeerId) -> Bool { self.all.contains(peer) }
+    func contains(_ peer: PeerId) -> Bool { all.contains(peer) }
 
     /// Adds a member; returns false if it was admitted before.
-    mutating func add(_ peer: PeerId) -> Bool { self.all.append(peer).inserted }
+    mutating func add(_ peer: PeerId) -> Bool { all.append(peer).inserted }
 
     mutating func remove(_ peer: PeerId) {
-        self.all.remove(peer)
-        self.suspects.remove(peer)
-        self.buckets[peer] = nil
+        all.remove(peer)
+        suspects.remove(peer)
+        buckets[peer] = nil
     }
 
     mutating func setSuspect(_ isSuspect: Bool, _ peer: PeerId) {
-        self.suspects.remove(peer)
-        if isSuspect, self.all.contains(peer) { self.suspects.append(peer) }
+        suspects.remove(peer)
+        if isSuspect, all.contains(peer) { suspects.append(peer) }
     }
 
     /// Counts an announcement of a member; returns false if it is one too many.
     mutating func takeAnnouncement(of peer: PeerId, at now: Duration) -> Bool {
-        let rate = RateLimit(every: self.interval, atOnce: self.atOnce)
-        return self.buckets[peer, default: TokenBucket()].take(under: rate, at: now)
+        let rate = RateLimit(every: interval, atOnce: atOnce)
+        return buckets[peer, default: TokenBucket()].take(under: rate, at: now)
     }
 }

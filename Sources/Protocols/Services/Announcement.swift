@@ -16,10 +16,10 @@ package struct Announcement: Hashable, Sendable {
 
     /// The binary form.
     package var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 64 + self.offers.count * 64)
-        writer.write(self.version)
-        writer.write(UInt16(self.offers.count))
-        for offer in self.offers { offer.write(to: &writer) }
+        var writer = ByteWriter(capacity: 64 + offers.count * 64)
+        writer.write(version)
+        writer.write(UInt16(offers.count))
+        for offer in offers { offer.write(to: &writer) }
         return writer.bytes
     }
 
@@ -47,10 +47,10 @@ package struct Announcement: Hashable, Sendable {
             throw .malformed("\(offers.count) services, at most \(ServiceOffer.countLimit) are allowed")
         }
         for offer in offers { try offer.check() }
-        try self.checkNames(of: offers)
+        try checkNames(of: offers)
         let byteCount = Announcement(version: 0, offers: offers).bytes.count
-        guard byteCount <= self.byteLimit else {
-            throw .tooLong("the services of a node", limit: self.byteLimit, found: byteCount)
+        guard byteCount <= byteLimit else {
+            throw .tooLong("the services of a node", limit: byteLimit, found: byteCount)
         }
     }
 

@@ -16,23 +16,23 @@ struct MemberOffers: Sendable {
     private var byteCount = 0
 
     init(limits: Services.Limits) {
-        self.peerLimit = limits.peers
-        self.byteLimit = limits.offerBytes
+        peerLimit = limits.peers
+        byteLimit = limits.offerBytes
     }
 
-    subscript(peer: PeerId) -> [ServiceOffer] { self.known[peer]?.offers ?? [] }
+    subscript(peer: PeerId) -> [ServiceOffer] { known[peer]?.offers ?? [] }
 
     /// Whether an announcement is later than the known one.
     func isNews(_ announcement: Announcement, of peer: PeerId) -> Bool {
-        announcement.version > self.known[peer]?.version ?? 0
+        announcement.version > known[peer]?.version ?? 0
     }
 
     /// Replaces the offers of a member, or forgets them without room for the new ones; returns whether they changed.
     mutating func replace(_ announcement: Announcement, byteCount: Int, of peer: PeerId) -> Bool {
         let before = self[peer]
-        self.remove(peer)
-        if self.known.count < self.peerLimit, self.byteCount + byteCount <= self.byteLimit {
-            self.known[peer] = Known(
+        remove(peer)
+        if known.count < peerLimit, self.byteCount + byteCount <= byteLimit {
+            known[peer] = Known(
                 version: announcement.version,
                 offers: announcement.offers,
                 byteCount: byteCount
@@ -46,7 +46,7 @@ struct MemberOffers: Sendable {
     @discardableResult
     mutating func remove(_ peer: PeerId) -> Bool {
         guard let known = self.known.removeValue(forKey: peer) else { return false }
-        self.byteCount -= known.byteCount
+        byteCount -= known.byteCount
         return !known.offers.isEmpty
     }
 
@@ -68,6 +68,6 @@ struct MemberOffers: Sendable {
 
     /// The offers of every member that offers something, in the order of the announcements.
     var byPeer: [(peer: PeerId, offers: [ServiceOffer])] {
-        self.known.compactMap { $0.value.offers.isEmpty ? nil : ($0.key, $0.value.offers) }
+        known.compactMap { $0.value.offers.isEmpty ? nil : ($0.key, $0.value.offers) }
     }
 }

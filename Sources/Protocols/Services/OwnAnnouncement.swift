@@ -12,29 +12,29 @@ struct OwnAnnouncement: Sendable {
     private(set) var dueAt: Duration?
 
     init(limits: Services.Limits) {
-        self.interval = limits.announcementInterval
+        interval = limits.announcementInterval
     }
 
-    var offers: [ServiceOffer] { self.current?.offers ?? [] }
+    var offers: [ServiceOffer] { current?.offers ?? [] }
 
     mutating func replace(with offers: [ServiceOffer], at wallSeconds: UInt64) {
         // Seconds in the upper bits: a member that knows an announcement from before a restart takes the later one.
-        let version = max((self.current?.version ?? 0) + 1, wallSeconds << 20)
+        let version = max((current?.version ?? 0) + 1, wallSeconds << 20)
         let announcement = Announcement(version: version, offers: offers)
-        self.current = announcement
-        self.bytes = announcement.bytes
+        current = announcement
+        bytes = announcement.bytes
     }
 
     /// Plans the next announcement; returns whether it is due at once.
     mutating func plan(at now: Duration) -> Bool {
-        guard self.dueAt == nil else { return false }
-        guard let earliest = self.sentAt.map({ $0 + self.interval }), earliest > now else { return true }
-        self.dueAt = earliest
+        guard dueAt == nil else { return false }
+        guard let earliest = sentAt.map({ $0 + interval }), earliest > now else { return true }
+        dueAt = earliest
         return false
     }
 
     mutating func noteSent(at now: Duration) {
-        self.dueAt = nil
-        self.sentAt = now
+        dueAt = nil
+        sentAt = now
     }
 }

@@ -17,11 +17,11 @@ struct ProviderRotation: Sendable {
     private var nextOffset = 0
 
     init(limits: Services.Limits) {
-        self.limit = limits.rememberedPaths
+        limit = limits.rememberedPaths
     }
 
     /// Forgets all paths, because the offers changed.
-    mutating func reset() { self.resolutions.removeAll(keepingCapacity: true) }
+    mutating func reset() { resolutions.removeAll(keepingCapacity: true) }
 
     /// Returns the next provider of a path; suspects are last.
     mutating func next(
@@ -30,15 +30,15 @@ struct ProviderRotation: Sendable {
         excluding excluded: [PeerId],
         suspects: OrderedSet<PeerId>
     ) -> Result<Services.Provider, ServiceFailure> {
-        if self.resolutions[path] == nil {
-            if self.resolutions.count >= self.limit { self.resolutions.removeAll() }
-            self.resolutions[path] = Resolution(outcome: offers.resolve(path), nextProvider: self.nextOffset)
-            self.nextOffset &+= 1
+        if resolutions[path] == nil {
+            if resolutions.count >= limit { resolutions.removeAll() }
+            resolutions[path] = Resolution(outcome: offers.resolve(path), nextProvider: nextOffset)
+            nextOffset &+= 1
         }
-        guard let index = self.resolutions.index(forKey: path) else {
+        guard let index = resolutions.index(forKey: path) else {
             preconditionFailure("\(path.text) was just looked up")
         }
-        return Self.take(from: &self.resolutions.values[index], excluded, suspects)
+        return Self.take(from: &resolutions.values[index], excluded, suspects)
     }
 
     private static func take(
@@ -64,7 +64,7 @@ struct ProviderRotation: Sendable {
 
     /// Returns the providers of a path without taking a turn.
     func providers(of path: RequestPath, in offers: MemberOffers) -> [Services.Provider] {
-        switch self.resolutions[path]?.outcome ?? offers.resolve(path) {
+        switch resolutions[path]?.outcome ?? offers.resolve(path) {
         case .success(let providers): providers
         case .failure: []
         }

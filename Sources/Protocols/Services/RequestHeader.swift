@@ -53,7 +53,7 @@ package struct RequestHeader: Hashable, Sendable {
     }
 
     /// The first segment of the path.
-    package var servicePath: String { self.path.servicePath }
+    package var servicePath: String { path.servicePath }
 }
 
 // The wire form: flags, content type, time limit, path, metadata.
@@ -63,9 +63,9 @@ extension RequestHeader {
 
     /// The length of the header behind its length prefix.
     package var byteCount: Int {
-        var count = 2 + ByteWriter.varintByteCount(self.timeLimit.wholeMilliseconds) + 1
-        count += ByteWriter.textByteCount(self.path.text)
-        for field in self.metadata {
+        var count = 2 + ByteWriter.varintByteCount(timeLimit.wholeMilliseconds) + 1
+        count += ByteWriter.textByteCount(path.text)
+        for field in metadata {
             count += ByteWriter.textByteCount(field.name) + ByteWriter.textByteCount(field.value)
         }
         return count
@@ -75,10 +75,10 @@ extension RequestHeader {
     ///
     /// - Throws: `WireError` with the rule that it breaks.
     package func check() throws(WireError) {
-        guard self.metadata.count <= Self.fieldLimit else {
-            throw .malformed("\(self.metadata.count) lines of metadata, at most \(Self.fieldLimit) are allowed")
+        guard metadata.count <= Self.fieldLimit else {
+            throw .malformed("\(metadata.count) lines of metadata, at most \(Self.fieldLimit) are allowed")
         }
-        for field in self.metadata {
+        for field in metadata {
             guard !field.name.isEmpty, field.name.utf8.count <= Self.nameByteLimit else {
                 throw .tooLong("a name in the metadata", limit: Self.nameByteLimit, found: field.name.utf8.count)
             }
@@ -98,12 +98,12 @@ extension RequestHeader {
         var writer = ByteWriter(capacity: prefix.count + 8 + byteCount + body.count)
         writer.write(prefix)
         writer.writeVarint(UInt64(byteCount))
-        writer.write((self.isIdempotent ? Self.idempotentFlag : 0) | (self.streamsBody ? Self.streamsFlag : 0))
-        writer.write(self.contentType.rawValue)
-        writer.writeVarint(self.timeLimit.wholeMilliseconds)
-        writer.writeText(self.path.text)
-        writer.write(UInt8(self.metadata.count))
-        for field in self.metadata {
+        writer.write((isIdempotent ? Self.idempotentFlag : 0) | (streamsBody ? Self.streamsFlag : 0))
+        writer.write(contentType.rawValue)
+        writer.writeVarint(timeLimit.wholeMilliseconds)
+        writer.writeText(path.text)
+        writer.write(UInt8(metadata.count))
+        for field in metadata {
             writer.writeText(field.name)
             writer.writeText(field.value)
         }
@@ -138,12 +138,12 @@ extension RequestHeader {
 
     private static func readMetadata(from reader: inout ByteReader) throws -> [Field] {
         let count = try reader.readUInt8()
-        guard count <= self.fieldLimit else { throw WireError.malformed("\(count) lines of metadata") }
+        guard count <= fieldLimit else { throw WireError.malformed("\(count) lines of metadata") }
         var fields: [Field] = []
         for _ in 0..<count {
-            let name = try reader.readText(limit: self.nameByteLimit)
+            let name = try reader.readText(limit: nameByteLimit)
             guard !name.isEmpty else { throw WireError.malformed("a line of metadata without a name") }
-            fields.append(Field(name: name, value: try reader.readText(limit: self.valueByteLimit)))
+            fields.append(Field(name: name, value: try reader.readText(limit: valueByteLimit)))
         }
         return fields
     }
@@ -152,7 +152,7 @@ extension RequestHeader {
 extension Duration {
     /// The time in whole milliseconds, rounded up, from 1 to 86,400,000 (a day), the longest time of a request.
     var wholeMilliseconds: UInt64 {
-        let (seconds, attoseconds) = self.components
+        let (seconds, attoseconds) = components
         guard self > .zero else { return 1 }
         guard seconds < 86_400 else { return 86_400_000 }
         return UInt64(seconds) * 1000 + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

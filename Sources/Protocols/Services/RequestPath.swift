@@ -22,15 +22,15 @@ package struct RequestPath: Hashable, Sendable {
     package init?(_ topic: TopicPath) {
         guard !topic.isPattern else { return nil }
         self.topic = topic.withoutNetwork
-        self.text = topic.path
+        text = topic.path
     }
 
     /// The first segment.
-    package var servicePath: String { self.topic.servicePath }
+    package var servicePath: String { topic.servicePath }
 
     package static func == (left: RequestPath, right: RequestPath) -> Bool { left.text == right.text }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(self.text) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     /// Reads a text that is written as ``TopicPath`` writes it; nil for any other.
     ///

@@ -29,16 +29,16 @@ extension ResponseHeader {
     /// The header behind its length, and `body`.
     package func bytes(body: [UInt8] = []) -> [UInt8] {
         var writer = ByteWriter(capacity: 4 + body.count)
-        switch self.status {
+        switch status {
         case .ok, .okStreaming:
             writer.writeVarint(2)
-            writer.write(UInt8(self.status == .ok ? 0 : 1))
-            writer.write(self.contentType.rawValue)
+            writer.write(UInt8(status == .ok ? 0 : 1))
+            writer.write(contentType.rawValue)
         case .failed(let failure):
             let words = failure.bytes
             writer.writeVarint(UInt64(2 + words.count))
             writer.write(UInt8(2))
-            writer.write(self.contentType.rawValue)
+            writer.write(contentType.rawValue)
             writer.write(words)
         }
         writer.write(body)

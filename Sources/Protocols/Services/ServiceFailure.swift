@@ -78,7 +78,7 @@ extension ServiceFailure.Kind {
 }
 
 extension ServiceFailure: CustomStringConvertible {
-    package var description: String { self.message }
+    package var description: String { message }
 }
 
 // The wire form: kind, code, message, context.
@@ -87,10 +87,10 @@ extension ServiceFailure {
     package static let byteLimit = 5 + 4 + Self.messageByteLimit + 4 + Self.contextByteLimit
 
     func write(to writer: inout ByteWriter) {
-        writer.write(self.kind.rawValue)
-        writer.write(UInt32(bitPattern: self.code))
-        writer.writeText(Self.cut(self.message, Self.messageByteLimit))
-        writer.writeText(Self.cut(self.context, Self.contextByteLimit))
+        writer.write(kind.rawValue)
+        writer.write(UInt32(bitPattern: code))
+        writer.writeText(Self.cut(message, Self.messageByteLimit))
+        writer.writeText(Self.cut(context, Self.contextByteLimit))
     }
 
     init(reading reader: inout ByteReader) throws {
@@ -106,8 +106,8 @@ extension ServiceFailure {
 
     /// The binary form.
     package var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 16 + self.message.utf8.count + self.context.utf8.count)
-        self.write(to: &writer)
+        var writer = ByteWriter(capacity: 16 + message.utf8.count + context.utf8.count)
+        write(to: &writer)
         return writer.bytes
     }
 

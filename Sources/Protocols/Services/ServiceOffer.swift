@@ -48,11 +48,11 @@ extension ServiceOffer {
     private static let streamsFlag: UInt8 = 2
 
     func write(to writer: inout ByteWriter) {
-        writer.writeText(self.path)
-        writer.writeText(self.version)
-        writer.write(self.isRunning ? Self.runningFlag : 0)
-        writer.write(UInt16(self.actions.count))
-        for action in self.actions {
+        writer.writeText(path)
+        writer.writeText(version)
+        writer.write(isRunning ? Self.runningFlag : 0)
+        writer.write(UInt16(actions.count))
+        for action in actions {
             writer.writeText(action.name)
             writer.write((action.isIdempotent ? Self.idempotentFlag : 0) | (action.streams ? Self.streamsFlag : 0))
         }
@@ -77,31 +77,31 @@ extension ServiceOffer {
             )
         }
         self.init(path: path, version: version, isRunning: flags & Self.runningFlag != 0, actions: actions)
-        try self.check()
+        try check()
     }
 
     /// Checks the limits and the syntax of the offer.
     ///
     /// - Throws: `WireError` with the rule that it breaks.
     package func check() throws(WireError) {
-        guard RequestPath.topic(self.path) != nil, !self.path.utf8.contains(UInt8(ascii: "/")) else {
-            throw .malformed("the service \(PlainText.quoted(self.path))")
+        guard RequestPath.topic(path) != nil, !path.utf8.contains(UInt8(ascii: "/")) else {
+            throw .malformed("the service \(PlainText.quoted(path))")
         }
-        guard self.version.utf8.count <= Self.versionByteLimit else {
-            throw .tooLong("a version", limit: Self.versionByteLimit, found: self.version.utf8.count)
+        guard version.utf8.count <= Self.versionByteLimit else {
+            throw .tooLong("a version", limit: Self.versionByteLimit, found: version.utf8.count)
         }
-        guard self.actions.count <= Self.actionLimit else {
-            throw .malformed("\(self.actions.count) actions of one service, at most \(Self.actionLimit) are allowed")
+        guard actions.count <= Self.actionLimit else {
+            throw .malformed("\(actions.count) actions of one service, at most \(Self.actionLimit) are allowed")
         }
-        for action in self.actions {
-            _ = try self.pattern(of: action)
+        for action in actions {
+            _ = try pattern(of: action)
         }
     }
 
     /// The paths that an action stands for.
     func pattern(of action: ActionOffer) throws(WireError) -> TopicPath {
         do {
-            let pattern = try TopicPath("\(self.path)/\(action.name)")
+            let pattern = try TopicPath("\(path)/\(action.name)")
             guard pattern.network.isEmpty, pattern.segments.count > 1 else {
                 throw WireError.malformed("the action \(PlainText.quoted(action.name))")
             }

@@ -12,9 +12,9 @@ extension Services {
 
     /// The key under which the providers of a service write their records.
     package static func recordKey(of service: some StringProtocol) -> [UInt8] {
-        self.recordLabel.message(Array(service.utf8))
+        recordLabel.message(Array(service.utf8))
     }
 
     /// Whether a key of the hash table belongs to the records of a service, so that an application never wrote it.
-    package static func isRecordKey(_ key: [UInt8]) -> Bool { key.starts(with: self.recordLabel.prefix) }
+    package static func isRecordKey(_ key: [UInt8]) -> Bool { key.starts(with: recordLabel.prefix) }
 }

@@ -74,11 +74,11 @@ package struct Services: Sendable {
     private var wakeAt: Duration?
 
     package init(limits: Limits = Limits()) {
-        self.members = AdmittedMembers(limits: limits)
-        self.offers = MemberOffers(limits: limits)
-        self.rotation = ProviderRotation(limits: limits)
-        self.own = OwnAnnouncement(limits: limits)
-        self.records = RecordRepublisher(renewal: limits.recordRenewal, retry: limits.recordRetry)
+        members = AdmittedMembers(limits: limits)
+        offers = MemberOffers(limits: limits)
+        rotation = ProviderRotation(limits: limits)
+        own = OwnAnnouncement(limits: limits)
+        records = RecordRepublisher(renewal: limits.recordRenewal, retry: limits.recordRetry)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -89,37 +89,37 @@ package struct Services: Sendable {
     private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
         case .memberUp(let peer):
-            if self.members.add(peer), !self.own.offers.isEmpty { turn.emit(.send(peer, self.own.bytes)) }
+            if members.add(peer), !own.offers.isEmpty { turn.emit(.send(peer, own.bytes)) }
         case .memberDown(let peer):
-            self.members.remove(peer)
-            self.rotation.reset()
-            if self.offers.remove(peer) { turn.emit(.host(.changed(peer))) }
-        case .memberSuspected(let peer, let isSuspect): self.members.setSuspect(isSuspect, peer)
-        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, &turn)
-        case .offered(let offers): self.offer(offers, &turn)
+            members.remove(peer)
+            rotation.reset()
+            if offers.remove(peer) { turn.emit(.host(.changed(peer))) }
+        case .memberSuspected(let peer, let isSuspect): members.setSuspect(isSuspect, peer)
+        case .messageReceived(let peer, let bytes): received(bytes, from: peer, &turn)
+        case .offered(let offers): offer(offers, &turn)
         case .recordWritten(let service, let isWritten):
-            let write = self.records.noteOutcome(of: service, isWritten: isWritten, at: turn.now.monotonic)
-            if let write { self.perform([write], &turn) }
+            let write = records.noteOutcome(of: service, isWritten: isWritten, at: turn.now.monotonic)
+            if let write { perform([write], &turn) }
         case .timeReached:
-            self.wakeAt = nil
-            if let dueAt = self.own.dueAt, dueAt <= turn.now.monotonic { self.announce(&turn) }
-            self.perform(self.records.takeDue(at: turn.now.monotonic), &turn)
+            wakeAt = nil
+            if let dueAt = own.dueAt, dueAt <= turn.now.monotonic { announce(&turn) }
+            perform(records.takeDue(at: turn.now.monotonic), &turn)
         }
-        self.arm(&turn)
+        arm(&turn)
     }
 
     private mutating func arm(_ turn: inout Turn) {
-        let times = [self.own.dueAt, self.records.earliestDue]
-        guard let earliest = times.compactMap({ $0 }).min(), earliest != self.wakeAt else { return }
-        self.wakeAt = earliest
+        let times = [own.dueAt, records.earliestDue]
+        guard let earliest = times.compactMap({ $0 }).min(), earliest != wakeAt else { return }
+        wakeAt = earliest
         turn.emit(.wake(at: earliest))
     }
 
     private mutating func offer(_ offers: [ServiceOffer], _ turn: inout Turn) {
-        guard offers != self.own.offers else { return }
-        self.own.replace(with: offers, at: turn.now.wallSeconds)
-        self.perform(self.records.setWanted(offers.map(\.path)), &turn)
-        if self.own.plan(at: turn.now.monotonic) { self.announce(&turn) }
+        guard offers != own.offers else { return }
+        own.replace(with: offers, at: turn.now.wallSeconds)
+        perform(records.setWanted(offers.map(\.path)), &turn)
+        if own.plan(at: turn.now.monotonic) { announce(&turn) }
     }
 
     private func perform(_ writes: [RecordRepublisher<String>.Write], _ turn: inout Turn) {
@@ -127,13 +127,13 @@ package struct Services: Sendable {
     }
 
     private mutating func announce(_ turn: inout Turn) {
-        self.own.noteSent(at: turn.now.monotonic)
-        for peer in self.members.all { turn.emit(.send(peer, self.own.bytes)) }
+        own.noteSent(at: turn.now.monotonic)
+        for peer in members.all { turn.emit(.send(peer, own.bytes)) }
     }
 
     private mutating func received(_ bytes: ArraySlice<UInt8>, from peer: PeerId, _ turn: inout Turn) {
-        guard self.members.contains(peer) else { return }
-        guard self.members.takeAnnouncement(of: peer, at: turn.now.monotonic) else {
+        guard members.contains(peer) else { return }
+        guard members.takeAnnouncement(of: peer, at: turn.now.monotonic) else {
             return turn.emit(.violation(peer, "announces its services again and again"))
         }
         let announcement: Announcement
@@ -142,9 +142,9 @@ package struct Services: Sendable {
         } catch {
             return turn.emit(.violation(peer, error.description))
         }
-        guard self.offers.isNews(announcement, of: peer) else { return }
-        self.rotation.reset()
-        if self.offers.replace(announcement, byteCount: bytes.count, of: peer) {
+        guard offers.isNews(announcement, of: peer) else { return }
+        rotation.reset()
+        if offers.replace(announcement, byteCount: bytes.count, of: peer) {
             turn.emit(.host(.changed(peer)))
         }
     }
@@ -153,29 +153,29 @@ package struct Services: Sendable {
 
     /// Returns the next provider of a path: running providers take turns, and suspected members are last.
     package mutating func route(_ path: RequestPath, excluding: [PeerId] = []) -> Result<Provider, ServiceFailure> {
-        self.rotation.next(of: path, in: self.offers, excluding: excluding, suspects: self.members.suspects)
+        rotation.next(of: path, in: offers, excluding: excluding, suspects: members.suspects)
     }
 
     /// Whether a path has a provider that is not suspect.
     package func canRoute(_ path: RequestPath, excluding: [PeerId]) -> Bool {
-        self.rotation.providers(of: path, in: self.offers).contains {
-            !excluding.contains($0.peer) && !self.members.suspects.contains($0.peer)
+        rotation.providers(of: path, in: offers).contains {
+            !excluding.contains($0.peer) && !members.suspects.contains($0.peer)
         }
     }
 
     // MARK: - Status
 
     /// The services that a member offers.
-    package func offers(of peer: PeerId) -> [ServiceOffer] { self.offers[peer] }
+    package func offers(of peer: PeerId) -> [ServiceOffer] { offers[peer] }
 
     /// The services of every member that offers some, in the order of the announcements.
-    package var offersByPeer: [(peer: PeerId, offers: [ServiceOffer])] { self.offers.byPeer }
+    package var offersByPeer: [(peer: PeerId, offers: [ServiceOffer])] { offers.byPeer }
 }
 
 extension ServiceOffer {
     /// The action that stands for a path of this service.
     package func action(matching path: TopicPath) -> ActionOffer? {
-        self.actions.first { action in
+        actions.first { action in
             guard let pattern = try? self.pattern(of: action) else { return false }  // checked when it was read
             return pattern.matches(path)
         }

@@ -39,9 +39,9 @@ extension WireError {
 extension ByteReader {
     /// Text behind its length.
     mutating func readText(limit: Int) throws -> String {
-        let length = try self.readVarint()
+        let length = try readVarint()
         guard length <= UInt64(limit) else { throw BytesError.tooLong(limit: limit, found: Int(clamping: length)) }
-        guard let text = String(utf8: try self.readSlice(count: Int(length))) else {
+        guard let text = String(utf8: try readSlice(count: Int(length))) else {
             throw BytesError.invalidUTF8
         }
         return text
@@ -51,13 +51,13 @@ extension ByteReader {
 extension ByteWriter {
     /// Text behind its length.
     mutating func writeText(_ text: some StringProtocol) {
-        self.writeVarint(UInt64(text.utf8.count))
-        self.write(utf8: text)
+        writeVarint(UInt64(text.utf8.count))
+        write(utf8: text)
     }
 
     /// Returns the number of bytes that ``writeText(_:)`` writes.
     static func textByteCount(_ text: some StringProtocol) -> Int {
         let count = text.utf8.count
-        return self.varintByteCount(UInt64(count)) + count
+        return varintByteCount(UInt64(count)) + count
     }
 }
