@@ -15,12 +15,12 @@ extension Discovery {
     mutating func note(_ heard: Heard, _ turn: inout Turn) {
         let announcement = heard.announcement
         let (id, network) = (announcement.peerId, heard.network)
-        var peer = self.networks[network]?.peers[id] ?? HeardPeer(token: announcement.token)
+        var peer = networks[network]?.peers[id] ?? HeardPeer(token: announcement.token)
         let before = peer.boot(announcement.instance)
         let wasLive = peer.isLive
         let isRunTwice = self.isRunTwice(peer, heard: announcement, after: before, turn.now)
         peer.token = announcement.token
-        let addresses = self.meaning(of: announcement.addresses, from: heard.source)
+        let addresses = meaning(of: announcement.addresses, from: heard.source)
         if var boot = before {
             boot.update(announcement, addresses: addresses, from: heard.source, at: turn.now.monotonic)
             peer.set(boot)
@@ -33,13 +33,13 @@ extension Discovery {
         if isRunTwice, peer.takeReport(at: turn.now.monotonic) {
             turn.emit(.deviceKeyUsedTwice(id, network, peer.addresses))
         }
-        self.networks[network]?.set(peer, for: id, wasLive: wasLive)
-        let silence = turn.now.monotonic + self.configuration.limits.timeToLive
-        self.networks[network]?.planSweep(at: silence)
-        if isAnswered, let count = self.networks[network]?.liveCount {
-            self.networks[network]?.schedule.answer(peerCount: count, at: turn.now.monotonic, using: &self.random)
+        networks[network]?.set(peer, for: id, wasLive: wasLive)
+        let silence = turn.now.monotonic + configuration.limits.timeToLive
+        networks[network]?.planSweep(at: silence)
+        if isAnswered, let count = networks[network]?.liveCount {
+            networks[network]?.schedule.answer(peerCount: count, at: turn.now.monotonic, using: &random)
         }
-        guard id != self.peerId else { return }
+        guard id != peerId else { return }
         if !announcement.isGoodbye {
             turn.emit(.peerHeard(id, network, peer.addresses))
         } else if wasLive, !peer.isLive {
@@ -62,7 +62,7 @@ extension Discovery {
         let passed = now.monotonic - before.lastHeard
         let claimed = Duration.seconds(Int64(announcement.wallSeconds - before.wallSeconds))
         guard abs(claimed - passed) <= Self.restartTime else { return false }
-        if announcement.peerId == self.peerId { return now.monotonic - before.firstHeard >= Self.restartTime }
+        if announcement.peerId == peerId { return now.monotonic - before.firstHeard >= Self.restartTime }
         return peer.boots.contains { other in
             other.instance != before.instance && other.isLive && other.lastHeard > before.lastHeard
                 && now.monotonic - other.firstHeard >= Self.restartTime
@@ -71,16 +71,16 @@ extension Discovery {
 
     /// Reports silent peers as lost, and forgets them later.
     mutating func sweepDue(_ turn: inout Turn) {
-        guard self.isRunning else { return }
-        for (network, state) in self.networks {
+        guard isRunning else { return }
+        for (network, state) in networks {
             guard let sweep = state.sweep, sweep <= turn.now.monotonic else { continue }
             self.sweep(network, &turn)
         }
     }
 
     private mutating func sweep(_ network: NetworkId, _ turn: inout Turn) {
-        guard var state = self.networks[network] else { return }
-        let timeToLive = self.configuration.limits.timeToLive
+        guard var state = networks[network] else { return }
+        let timeToLive = configuration.limits.timeToLive
         var next = turn.now.monotonic + Self.longestSweepPause
         var isForgetting = false
         for index in state.peers.values.indices {
@@ -92,11 +92,11 @@ extension Discovery {
             guard wasLive, !peer.isLive else { continue }
             state.liveCount -= 1
             let id = state.peers.keys[index]
-            if id != self.peerId { turn.emit(.peerLost(id, network)) }
+            if id != peerId { turn.emit(.peerLost(id, network)) }
         }
         if isForgetting { state.peers.removeAll { $0.value.boots.isEmpty } }
         state.sweep = state.peers.isEmpty ? nil : next
-        self.networks[network] = state
+        networks[network] = state
     }
 }
 

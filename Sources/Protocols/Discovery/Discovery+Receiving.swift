@@ -15,12 +15,12 @@ extension Discovery {
     private static let believedFor = Duration.seconds(2)
 
     mutating func receive(_ datagram: [UInt8], from source: SocketAddress, _ turn: inout Turn) {
-        guard self.isRunning else { return }
+        guard isRunning else { return }
         do {
             guard let heard = try self.open(datagram, from: source, turn.now) else { return }
-            try self.evaluate(heard, &turn)
+            try evaluate(heard, &turn)
         } catch {
-            if let report = self.reports.ignored(error, from: source, at: turn.now.monotonic) { turn.emit(report) }
+            if let report = reports.ignored(error, from: source, at: turn.now.monotonic) { turn.emit(report) }
         }
     }
 
@@ -33,10 +33,10 @@ extension Discovery {
         guard datagram.count == BeaconKey.byteCount || datagram.count == RendezvousProbe.byteCount else {
             throw .notForUs
         }
-        guard self.budget.hasRoom(for: .trial, from: source, at: now.monotonic) else { throw .tooMany }
+        guard budget.hasRoom(for: .trial, from: source, at: now.monotonic) else { throw .tooMany }
         var trials = 0
-        defer { self.budget.charge(.trial, count: trials, to: source, at: now.monotonic) }
-        for (network, state) in self.networks {
+        defer { budget.charge(.trial, count: trials, to: source, at: now.monotonic) }
+        for (network, state) in networks {
             for keys in state.keys(at: now.wallSeconds) {
                 trials += 1
                 guard let (bytes, carrier) = try self.open(datagram, with: keys, of: network, from: source, now) else {
@@ -44,7 +44,7 @@ extension Discovery {
                 }
                 do {
                     let announcement = try Announcement(bytes, of: network)
-                    guard announcement.instance != self.configuration.instance else { return nil }
+                    guard announcement.instance != configuration.instance else { return nil }
                     return Heard(announcement: announcement, carrier: carrier, network: network, source: source)
                 } catch .unknownVersion(let version) {
                     throw .unknownVersion(version)
@@ -68,8 +68,8 @@ extension Discovery {
             return keys.beacon.open(datagram).map { ($0, .beacon) }
         }
         guard RendezvousProbe.isAddressed(datagram, to: keys.rendezvous.publicKey) else { return nil }
-        guard self.budget.hasRoom(for: .rendezvousProbe, from: source, at: now.monotonic) else { throw .tooMany }
-        self.budget.charge(.rendezvousProbe, to: source, at: now.monotonic)
+        guard budget.hasRoom(for: .rendezvousProbe, from: source, at: now.monotonic) else { throw .tooMany }
+        budget.charge(.rendezvousProbe, to: source, at: now.monotonic)
         guard let bytes = RendezvousProbe.open(datagram, of: network, with: keys.rendezvous) else { throw .malformed }
         return (bytes, .rendezvousProbe)
     }
@@ -78,22 +78,22 @@ extension Discovery {
     private mutating func evaluate(_ heard: Heard, _ turn: inout Turn) throws(Reason) {
         let announcement = heard.announcement
         let times = [announcement.wallSeconds, turn.now.wallSeconds].sorted()
-        guard times[1] - times[0] <= self.configuration.limits.clockToleranceSeconds else { throw .clocksDiffer }
+        guard times[1] - times[0] <= configuration.limits.clockToleranceSeconds else { throw .clocksDiffer }
         // Nothing here may hold on to the network's state, or changing it would copy it.
-        let isRevoked = self.networks[heard.network]?.revoked.contains(announcement.peerId) ?? true
+        let isRevoked = networks[heard.network]?.revoked.contains(announcement.peerId) ?? true
         guard !isRevoked else { throw .revoked }
-        let peer = self.networks[heard.network]?.peers[announcement.peerId]
+        let peer = networks[heard.network]?.peers[announcement.peerId]
         if let boot = peer?.boot(announcement.instance) {
             guard announcement.counter > boot.counter else {
-                try self.takeCopy(heard, of: boot, &turn)
+                try takeCopy(heard, of: boot, &turn)
                 return
             }
-            if self.isBelieved(announcement, after: boot, of: peer, turn.now) { return }
+            if isBelieved(announcement, after: boot, of: peer, turn.now) { return }
         }
-        let peerCount = self.networks[heard.network]?.peers.count ?? 0
-        guard peer != nil || peerCount < self.configuration.limits.peersPerNetwork else { throw .tooMany }
-        try self.prove(heard, knownToken: peer?.token, turn.now)
-        self.note(heard, &turn)
+        let peerCount = networks[heard.network]?.peers.count ?? 0
+        guard peer != nil || peerCount < configuration.limits.peersPerNetwork else { throw .tooMany }
+        try prove(heard, knownToken: peer?.token, turn.now)
+        note(heard, &turn)
     }
 
     /// Whether nothing in an announcement is new but its time, and the last one is not long ago.
@@ -110,16 +110,16 @@ extension Discovery {
     /// Verifies the token, unless it was before, and the signature.
     private mutating func prove(_ heard: Heard, knownToken: AccessToken?, _ now: NodeTime) throws(Reason) {
         let announcement = heard.announcement
-        let verifier = self.configuration.verifier
+        let verifier = configuration.verifier
         guard !announcement.token.isExpired(at: now.wallSeconds) else { throw .badToken }
-        guard self.budget.hasRoom(for: .proof, from: heard.source, at: now.monotonic) else { throw .tooMany }
-        self.budget.charge(.proof, to: heard.source, at: now.monotonic)
+        guard budget.hasRoom(for: .proof, from: heard.source, at: now.monotonic) else { throw .tooMany }
+        budget.charge(.proof, to: heard.source, at: now.monotonic)
         guard announcement.token == knownToken || verifier.token(announcement.token) else { throw .badToken }
         let message = announcement.signedBytes(for: heard.carrier)
         guard verifier.signature(announcement.publicKey, message, announcement.signature.bytes) else {
             throw .badSignature
         }
-        self.budget.vouch(for: heard.source, at: now.monotonic)
+        budget.vouch(for: heard.source, at: now.monotonic)
     }
 
     /// Adds the addresses to which a copy of the last announcement from another source resolves.
@@ -131,9 +131,9 @@ extension Discovery {
             throw .replayed
         }
         var boot = boot
-        let isNew = boot.addCopy(self.meaning(of: boot.named, from: heard.source), from: heard.source)
-        self.networks[heard.network]?.peers[peerId]?.set(boot)
-        if isNew, boot.isLive, peerId != self.peerId, let peer = self.networks[heard.network]?.peers[peerId] {
+        let isNew = boot.addCopy(meaning(of: boot.named, from: heard.source), from: heard.source)
+        networks[heard.network]?.peers[peerId]?.set(boot)
+        if isNew, boot.isLive, peerId != self.peerId, let peer = networks[heard.network]?.peers[peerId] {
             turn.emit(.peerHeard(peerId, heard.network, peer.addresses))
         }
     }
@@ -142,7 +142,7 @@ extension Discovery {
     func meaning(of named: [SocketAddress], from source: SocketAddress) -> [SocketAddress] {
         let sender = source.unmapped
         let isThisMachine =
-            sender.isLoopback || self.addresses.contains { $0.ip == sender.ip.withoutScope && !$0.isUnspecified }
+            sender.isLoopback || addresses.contains { $0.ip == sender.ip.withoutScope && !$0.isUnspecified }
         var meant: [SocketAddress] = []
         for address in named {
             var address = address

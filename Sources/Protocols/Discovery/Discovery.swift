@@ -92,9 +92,9 @@ package struct Discovery: Sendable {
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
-        self.peerId = PeerId(publicKey: configuration.signer.publicKey)
-        self.random = SeededGenerator(seed: configuration.randomSeed)
-        self.nonces = NonceSource(key: configuration.nonceKey, instance: configuration.instance)
+        peerId = PeerId(publicKey: configuration.signer.publicKey)
+        random = SeededGenerator(seed: configuration.randomSeed)
+        nonces = NonceSource(key: configuration.nonceKey, instance: configuration.instance)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -104,35 +104,35 @@ package struct Discovery: Sendable {
 
     private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .started: self.start(turn.now)
+        case .started: start(turn.now)
         case .stopping:
-            self.stop(&turn)
-            self.armed = nil
-        case .networkAdded(let token, let secrets): self.addNetwork(token, secrets, &turn)
-        case .networkKnown(let token, let key): self.sendRendezvousProbe(with: token, at: key, turn.now)
-        case .networkRemoved(let network): self.removeNetwork(network, &turn)
-        case .addressesChanged(let addresses): self.setAddresses(addresses, turn.now)
-        case .datagramReceived(let bytes, let source): self.receive(bytes, from: source, &turn)
-        case .memberRevoked(let peer, let network): self.revoke(peer, in: network, &turn)
-        case .quietChanged(let isQuiet): self.setQuiet(isQuiet, turn.now)
-        case .timeReached: self.armed = nil
+            stop(&turn)
+            armed = nil
+        case .networkAdded(let token, let secrets): addNetwork(token, secrets, &turn)
+        case .networkKnown(let token, let key): sendRendezvousProbe(with: token, at: key, turn.now)
+        case .networkRemoved(let network): removeNetwork(network, &turn)
+        case .addressesChanged(let addresses): setAddresses(addresses, turn.now)
+        case .datagramReceived(let bytes, let source): receive(bytes, from: source, &turn)
+        case .memberRevoked(let peer, let network): revoke(peer, in: network, &turn)
+        case .quietChanged(let isQuiet): setQuiet(isQuiet, turn.now)
+        case .timeReached: armed = nil
         }
-        self.sendDue(&turn)
-        self.sweepDue(&turn)
-        self.arm(&turn)
+        sendDue(&turn)
+        sweepDue(&turn)
+        arm(&turn)
     }
 
     /// Requests a wake when anything falls due, unless an earlier one is already requested.
     private mutating func arm(_ turn: inout Turn) {
-        guard self.isRunning else { return }
+        guard isRunning else { return }
         var soonest: Duration?
-        for state in self.networks.values {
+        for state in networks.values {
             for time in [state.schedule.next, state.sweep] {
                 if let time { soonest = min(soonest ?? time, time) }
             }
         }
-        guard let soonest, self.armed.map({ soonest < $0 }) ?? true else { return }
-        self.armed = soonest
+        guard let soonest, armed.map({ soonest < $0 }) ?? true else { return }
+        armed = soonest
         turn.emit(.wake(at: soonest))
     }
 }
@@ -142,8 +142,8 @@ package struct Discovery: Sendable {
 extension Discovery {
     /// The live members of a network in ascending order, with their addresses.
     package func peers(in network: NetworkId) -> [(peer: PeerId, addresses: [SocketAddress])] {
-        guard let peers = self.networks[network]?.peers else { return [] }
-        return peers.filter { $0.key != self.peerId && $0.value.isLive }
+        guard let peers = networks[network]?.peers else { return [] }
+        return peers.filter { $0.key != peerId && $0.value.isLive }
             .map { (peer: $0.key, addresses: $0.value.addresses) }
             .sorted { $0.peer < $1.peer }
     }

@@ -19,8 +19,8 @@ extension Discovery {
         /// Bounds for beacons every `interval`, give or take a fifth.
         package init(interval: Duration = .seconds(10)) {
             self.interval = interval
-            self.intervalSpread = interval / 5
-            self.timeToLive = interval * 3
+            intervalSpread = interval / 5
+            timeToLive = interval * 3
         }
     }
 }
