@@ -13,38 +13,38 @@ struct BatchValidator: Sendable {
     private var verifiedPublishers: [PeerId: MembershipProof] = [:]
 
     init(_ configuration: PubSub.Configuration) {
-        self.network = configuration.networkId
-        self.memoryLimit = configuration.limits.streams
-        self.verifySignature = configuration.verifySignature
-        self.verifyToken = configuration.verifyToken
+        network = configuration.networkId
+        memoryLimit = configuration.limits.streams
+        verifySignature = configuration.verifySignature
+        verifyToken = configuration.verifyToken
     }
 
     mutating func revoke(_ peer: PeerId) {
-        self.revoked.insert(peer)
-        self.verifiedPublishers[peer] = nil
+        revoked.insert(peer)
+        verifiedPublishers[peer] = nil
     }
 
     /// Whether the publisher is not revoked and its token has not expired.
     func isMember(_ batch: EventBatch, at nowSeconds: UInt64) -> Bool {
-        !self.revoked.contains(batch.stream.publisher)
+        !revoked.contains(batch.stream.publisher)
             && batch.membership.expirationSeconds.map { UnixTime.isPast($0, at: nowSeconds) } != true
     }
 
     /// Returns the reason why no honest member would have forwarded a batch, or nil.
     mutating func violation(in batch: EventBatch) -> String? {
         let publisher = batch.stream.publisher
-        if self.verifiedPublishers[publisher] != batch.membership {
+        if verifiedPublishers[publisher] != batch.membership {
             guard
                 let token = try? batch.membership.token(  // nil means that it is not one
                     of: publisher,
-                    in: self.network
-                ), self.verifyToken(token)
+                    in: network
+                ), verifyToken(token)
             else { return "events of a publisher that is no member" }
-            if self.verifiedPublishers.count >= self.memoryLimit { self.verifiedPublishers = [:] }
-            self.verifiedPublishers[publisher] = batch.membership
+            if verifiedPublishers.count >= memoryLimit { verifiedPublishers = [:] }
+            verifiedPublishers[publisher] = batch.membership
         }
-        let message = batch.signedBytes(in: self.network)
-        guard self.verifySignature(batch.publisherKey, message, batch.signature.bytes) else {
+        let message = batch.signedBytes(in: network)
+        guard verifySignature(batch.publisherKey, message, batch.signature.bytes) else {
             return "events that their publisher did not sign"
         }
         return nil

@@ -25,20 +25,20 @@ extension EventBatch {
     private static let fixedByteCount = 32 + 16 + MembershipProof.byteCount + 8 + 4 + 8 + 2 + 4 + 64
 
     /// The length of the wire form.
-    package var byteCount: Int { Self.fixedByteCount + self.topic.utf8.count + self.content.count }
+    package var byteCount: Int { Self.fixedByteCount + topic.utf8.count + content.count }
 
     func write(to writer: inout ByteWriter) {
-        writer.write(self.publisherKey.bytes)
-        writer.write(self.stream.instance.bytes)
-        self.membership.write(to: &writer)
-        writer.write(self.first)
-        writer.write(UInt32(self.count))
-        writer.write(self.publishedSeconds)
-        writer.write(UInt16(self.topic.utf8.count))
-        writer.write(utf8: self.topic)
-        writer.write(UInt32(self.content.count))
-        writer.write(self.content)
-        writer.write(self.signature.bytes)
+        writer.write(publisherKey.bytes)
+        writer.write(stream.instance.bytes)
+        membership.write(to: &writer)
+        writer.write(first)
+        writer.write(UInt32(count))
+        writer.write(publishedSeconds)
+        writer.write(UInt16(topic.utf8.count))
+        writer.write(utf8: topic)
+        writer.write(UInt32(content.count))
+        writer.write(content)
+        writer.write(signature.bytes)
     }
 
     init(reading reader: inout ByteReader) throws {
@@ -87,7 +87,7 @@ extension EventBatch {
     package static func count(in content: [UInt8]) -> Int? {
         var (count, position) = (0, 0)
         while position < content.count {
-            guard self.nextEvent(in: content, at: &position) != nil else { return nil }
+            guard nextEvent(in: content, at: &position) != nil else { return nil }
             count += 1
         }
         return count
@@ -104,7 +104,7 @@ extension EventBatch {
         var length = Int(content[position] & 0x3F)
         for index in position + 1..<position + lengthCount { length = length << 8 | Int(content[index]) }
         let start = position + lengthCount
-        guard length <= self.eventByteLimit, length <= content.count - start,
+        guard length <= eventByteLimit, length <= content.count - start,
             ByteWriter.varintByteCount(UInt64(length)) == lengthCount
         else { return nil }
         position = start + length
@@ -112,7 +112,7 @@ extension EventBatch {
     }
 
     /// The events one after another.
-    package var events: Events { Events(content: self.content) }
+    package var events: Events { Events(content: content) }
 
     /// The events of a batch, as slices of its content.
     package struct Events: Sequence, Sendable {
@@ -127,11 +127,11 @@ extension EventBatch {
             }
 
             package mutating func next() -> ArraySlice<UInt8>? {
-                EventBatch.nextEvent(in: self.content, at: &self.position).map { self.content[$0] }
+                EventBatch.nextEvent(in: content, at: &position).map { content[$0] }
             }
         }
 
-        package func makeIterator() -> Iterator { Iterator(self.content) }
+        package func makeIterator() -> Iterator { Iterator(content) }
     }
 
     static func signedBytes(
@@ -144,7 +144,7 @@ extension EventBatch {
         content: [UInt8]
     ) -> [UInt8] {
         var writer = ByteWriter(capacity: 192 + topic.utf8.count)
-        writer.write(self.label.prefix)
+        writer.write(label.prefix)
         writer.write(network.bytes)
         writer.write(stream.publisher.bytes)
         writer.write(stream.instance.bytes)

@@ -33,7 +33,7 @@ package struct EventBatch: Hashable, Sendable {
     package let signature: Ed25519Signature
 
     /// The number after that of the last event.
-    package var end: UInt64 { self.first + UInt64(self.count) }
+    package var end: UInt64 { first + UInt64(count) }
 
     /// Signs events of the member that `token` names; nil when the signer fails or is not that member's.
     package static func create(
@@ -48,7 +48,7 @@ package struct EventBatch: Hashable, Sendable {
     ) -> EventBatch? {
         let key = signer.publicKey
         let stream = StreamId(publisher: token.peerId, instance: instance)
-        let message = self.signedBytes(
+        let message = signedBytes(
             in: token.networkId,
             stream: stream,
             first: first,
@@ -78,12 +78,12 @@ package struct EventBatch: Hashable, Sendable {
     package func signedBytes(in network: NetworkId) -> [UInt8] {
         Self.signedBytes(
             in: network,
-            stream: self.stream,
-            first: self.first,
-            count: self.count,
-            publishedSeconds: self.publishedSeconds,
-            topic: self.topic,
-            content: self.content
+            stream: stream,
+            first: first,
+            count: count,
+            publishedSeconds: publishedSeconds,
+            topic: topic,
+            content: content
         )
     }
 }

@@ -11,25 +11,25 @@ struct EventPublisher: Sendable {
     private var nextNumber: UInt64 = 1
 
     init(_ configuration: PubSub.Configuration) {
-        self.stream = StreamId(publisher: configuration.localPeerId, instance: configuration.instance)
-        self.signer = configuration.signer
+        stream = StreamId(publisher: configuration.localPeerId, instance: configuration.instance)
+        signer = configuration.signer
     }
 
     /// Returns the next batch; nil, and no number is used, if it cannot be signed.
     mutating func makeBatch(topic: String, content: [UInt8], count: Int, at nowSeconds: UInt64) -> EventBatch? {
-        guard let token = self.token,
+        guard let token,
             let batch = EventBatch.create(
                 topic: topic,
                 content: content,
                 count: count,
-                first: self.nextNumber,
-                instance: self.stream.instance,
+                first: nextNumber,
+                instance: stream.instance,
                 publishedSeconds: nowSeconds,
                 token: token,
-                signer: self.signer
+                signer: signer
             )
         else { return nil }
-        self.nextNumber = batch.end
+        nextNumber = batch.end
         return batch
     }
 }

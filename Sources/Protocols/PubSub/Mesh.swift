@@ -9,7 +9,7 @@ private struct Neighbour: Sendable {
     /// Whether it reads too slowly at the moment to get batches.
     var isCongested = false
 
-    var getsBatches: Bool { self.isEager && !self.isCongested }
+    var getsBatches: Bool { isEager && !isCongested }
 }
 
 /// The admitted members, and the few of them that are neighbours: this node's links of the tree.
@@ -29,108 +29,108 @@ struct Mesh: Sendable {
     private var isReportedIsolated = true
 
     init(limits: PubSub.Limits) {
-        self.target = limits.neighbours
-        self.limit = limits.neighbourLimit
+        target = limits.neighbours
+        limit = limits.neighbourLimit
     }
 
-    var neighbours: OrderedSet<PeerId> { self.links.keys }
-    var isIsolated: Bool { self.links.isEmpty }
+    var neighbours: OrderedSet<PeerId> { links.keys }
+    var isIsolated: Bool { links.isEmpty }
 
-    func isNeighbour(_ peer: PeerId) -> Bool { self.links[peer] != nil }
+    func isNeighbour(_ peer: PeerId) -> Bool { links[peer] != nil }
 
     /// Returns whether the node is isolated if that changed since the last call.
     mutating func takeIsolationChange() -> Bool? {
-        guard self.isIsolated != self.isReportedIsolated else { return nil }
-        self.isReportedIsolated = self.isIsolated
-        return self.isIsolated
+        guard isIsolated != isReportedIsolated else { return nil }
+        isReportedIsolated = isIsolated
+        return isIsolated
     }
 
     // MARK: Members
 
     /// Adds a member; returns whether it is needed as a neighbour.
     mutating func add(_ peer: PeerId) -> Bool {
-        self.members.append(peer).inserted && self.links.count + self.requested.count < self.target
+        members.append(peer).inserted && links.count + requested.count < target
     }
 
     /// Removes a member; returns whether it was a neighbour.
     mutating func remove(_ peer: PeerId) -> Bool {
-        self.members.remove(peer)
-        self.requested.remove(peer)
-        return self.removeNeighbour(peer)
+        members.remove(peer)
+        requested.remove(peer)
+        return removeNeighbour(peer)
     }
 
     /// Returns at most `count` random members that are not neighbours.
     func others(_ count: Int, using random: inout SeededGenerator) -> ArraySlice<PeerId> {
-        self.members.elements.filter { self.links[$0] == nil }.shuffled(using: &random).prefix(count)
+        members.elements.filter { links[$0] == nil }.shuffled(using: &random).prefix(count)
     }
 
     // MARK: Requests
 
     private var candidates: [PeerId] {
-        self.members.elements.filter { self.links[$0] == nil && !self.requested.contains($0) }
+        members.elements.filter { links[$0] == nil && !requested.contains($0) }
     }
 
     /// Returns as many candidates as neighbours are missing, at random.
     func candidatesForVacancies(using random: inout SeededGenerator) -> ArraySlice<PeerId> {
-        let missing = self.target - self.links.count - self.requested.count
-        return missing > 0 ? self.candidates.shuffled(using: &random).prefix(missing) : []
+        let missing = target - links.count - requested.count
+        return missing > 0 ? candidates.shuffled(using: &random).prefix(missing) : []
     }
 
     /// Returns another candidate instead of one that declined.
     ///
     /// The attempts are bounded: when all others are full, anti-entropy still serves this node.
     mutating func alternative(to declined: PeerId, using random: inout SeededGenerator) -> PeerId? {
-        guard self.links.count < self.target else { return nil }
-        let others = self.candidates.filter { $0 != declined }
-        guard self.declines < self.limit, let other = others.randomElement(using: &random) else { return nil }
-        self.declines += 1
+        guard links.count < target else { return nil }
+        let others = candidates.filter { $0 != declined }
+        guard declines < limit, let other = others.randomElement(using: &random) else { return nil }
+        declines += 1
         return other
     }
 
     /// Notes a request to be a neighbour; returns false if the peer is one, or was requested before.
     mutating func request(_ peer: PeerId) -> Bool {
-        self.links[peer] == nil && self.requested.append(peer).inserted
+        links[peer] == nil && requested.append(peer).inserted
     }
 
     /// Notes the answer to a request; returns false if no request was sent.
-    mutating func endRequest(to peer: PeerId) -> Bool { self.requested.remove(peer) != nil }
+    mutating func endRequest(to peer: PeerId) -> Bool { requested.remove(peer) != nil }
 
     /// Whether a request of a member is granted: there is room, it has no neighbour, or this node requested it too.
     func grants(_ peer: PeerId, isUrgent: Bool) -> Bool {
-        self.links[peer] != nil || self.links.count < self.limit || isUrgent || self.requested.contains(peer)
+        links[peer] != nil || links.count < limit || isUrgent || requested.contains(peer)
     }
 
     // MARK: Neighbours
 
     /// Makes a member a neighbour; returns false if it is one already.
     mutating func addNeighbour(_ peer: PeerId) -> Bool {
-        guard self.links[peer] == nil else { return false }
-        self.requested.remove(peer)
-        self.links[peer] = Neighbour()
-        self.declines = 0
+        guard links[peer] == nil else { return false }
+        requested.remove(peer)
+        links[peer] = Neighbour()
+        declines = 0
         return true
     }
 
     /// Makes a neighbour a candidate; returns false if it is none.
-    mutating func removeNeighbour(_ peer: PeerId) -> Bool { self.links.removeValue(forKey: peer) != nil }
+    mutating func removeNeighbour(_ peer: PeerId) -> Bool { links.removeValue(forKey: peer) != nil }
 
-    func isEager(_ peer: PeerId) -> Bool { self.links[peer]?.isEager == true }
+    func isEager(_ peer: PeerId) -> Bool { links[peer]?.isEager == true }
 
-    mutating func setEager(_ isEager: Bool, _ peer: PeerId) { self.links[peer]?.isEager = isEager }
+    mutating func setEager(_ isEager: Bool, _ peer: PeerId) { links[peer]?.isEager = isEager }
 
     /// Notes whether a peer reads too slowly; returns false if it is not a neighbour.
     mutating func setCongested(_ isCongested: Bool, _ peer: PeerId) -> Bool {
-        self.links[peer]?.isCongested = isCongested
-        return self.links[peer] != nil
+        links[peer]?.isCongested = isCongested
+        return links[peer] != nil
     }
 
     /// The peers that get batches.
     ///
     /// A requested member counts as a neighbour until it declines, so that nothing published meanwhile is late.
     var batchReceivers: [PeerId] {
-        self.links.filter { $0.value.getsBatches }.keys.elements + self.requested.elements
+        links.filter { $0.value.getsBatches }.keys.elements + requested.elements
     }
 
     /// The neighbours that get announcements instead.
-    var announcementReceivers: OrderedSet<PeerId> { self.links.filter { !$0.value.getsBatches }.keys }
+    var announcementReceivers: OrderedSet<PeerId> { links.filter { !$0.value.getsBatches }.keys }
 }

@@ -57,7 +57,7 @@ extension Message {
 
     /// The binary form.
     package var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: self.roomByteCount)
+        var writer = ByteWriter(capacity: roomByteCount)
         switch self {
         case .neighbourRequest(let isUrgent): Self.write(.neighbourRequest, isUrgent, to: &writer)
         case .neighbourAnswer(let isAgreed): Self.write(.neighbourAnswer, isAgreed, to: &writer)
@@ -123,8 +123,8 @@ extension Message {
 
     private static func read(_ kind: Kind, from reader: inout ByteReader) throws -> Message {
         switch kind {
-        case .neighbourRequest: return .neighbourRequest(isUrgent: try self.readFlag(from: &reader))
-        case .neighbourAnswer: return .neighbourAnswer(isAgreed: try self.readFlag(from: &reader))
+        case .neighbourRequest: return .neighbourRequest(isUrgent: try readFlag(from: &reader))
+        case .neighbourAnswer: return .neighbourAnswer(isAgreed: try readFlag(from: &reader))
         case .neighbourEnd: return .neighbourEnd
         case .gossip, .answer:
             let hops = try reader.readUInt8()
@@ -134,7 +134,7 @@ extension Message {
         case .iHave:
             var states: [StreamState] = []
             while !reader.isAtEnd {
-                guard states.count < self.streamLimit else { throw EventError.malformed("too many streams") }
+                guard states.count < streamLimit else { throw EventError.malformed("too many streams") }
                 let stream = try StreamId(reading: &reader)
                 states.append(
                     StreamState(stream: stream, end: try reader.readUInt64(), hops: try reader.readUInt8())
@@ -142,7 +142,7 @@ extension Message {
             }
             return .iHave(states)
         case .iWant:
-            let isGraft = try self.readFlag(from: &reader)
+            let isGraft = try readFlag(from: &reader)
             let stream = try StreamId(reading: &reader)
             return .iWant(stream, from: try reader.readUInt64(), isGraft: isGraft)
         case .prune: return .prune
@@ -158,8 +158,8 @@ extension Message {
 
 extension ByteWriter {
     fileprivate mutating func write(_ stream: StreamId) {
-        self.write(stream.publisher.bytes)
-        self.write(stream.instance.bytes)
+        write(stream.publisher.bytes)
+        write(stream.instance.bytes)
     }
 }
 

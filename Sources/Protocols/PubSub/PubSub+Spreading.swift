@@ -5,8 +5,7 @@ internal import OrderedCollections
 extension PubSub {
     mutating func publish(_ topic: String, _ content: [UInt8], _ count: Int, _ turn: inout Turn) {
         let seconds = turn.now.wallSeconds
-        guard let batch = self.publisher.makeBatch(topic: topic, content: content, count: count, at: seconds)
-        else { return }
+        guard let batch = publisher.makeBatch(topic: topic, content: content, count: count, at: seconds) else { return }
         let cached = Stream.CachedBatch(
             batch: batch,
             hops: 0,
@@ -14,7 +13,7 @@ extension PubSub {
             source: nil,
             wasGossip: false
         )
-        self.accept(cached, at: self.streams.add(batch.stream, at: turn.now.monotonic), &turn)
+        accept(cached, at: streams.add(batch.stream, at: turn.now.monotonic), &turn)
     }
 
     mutating func batchReceived(
@@ -25,30 +24,30 @@ extension PubSub {
         isGossip: Bool,
         _ turn: inout Turn
     ) {
-        guard self.streams[batch.stream]?.has(batch) != true else {
-            if isGossip { self.prune(peer, for: batch, &turn) }
+        guard streams[batch.stream]?.has(batch) != true else {
+            if isGossip { prune(peer, for: batch, &turn) }
             return
         }
-        guard self.streams.isTimely(batch, at: turn.now.wallSeconds),
-            self.validator.isMember(batch, at: turn.now.wallSeconds)
+        guard streams.isTimely(batch, at: turn.now.wallSeconds),
+            validator.isMember(batch, at: turn.now.wallSeconds)
         else { return }
-        if let violation = self.validator.violation(in: batch) { return turn.emit(.violation(peer, violation)) }
-        guard let position = self.streams.addWithinBounds(batch.stream, hasBatch: true, at: turn.now.monotonic)
+        if let violation = validator.violation(in: batch) { return turn.emit(.violation(peer, violation)) }
+        guard let position = streams.addWithinBounds(batch.stream, hasBatch: true, at: turn.now.monotonic)
         else { return }
         let cached = Stream.CachedBatch(
             batch: batch,
             hops: hops,
-            publishedAt: turn.now.monotonic - min(.milliseconds(age), self.limits.windowAge),
+            publishedAt: turn.now.monotonic - min(.milliseconds(age), limits.windowAge),
             source: peer,
             wasGossip: isGossip
         )
-        self.streams[position].touch(by: batch, at: turn.now.monotonic)
-        if self.streams[position].canDeliver(cached) {
-            self.accept(cached, at: position, &turn)
-            self.acceptBuffered(at: position, &turn)
-            self.streams[position].reconsider()
+        streams[position].touch(by: batch, at: turn.now.monotonic)
+        if streams[position].canDeliver(cached) {
+            accept(cached, at: position, &turn)
+            acceptBuffered(at: position, &turn)
+            streams[position].reconsider()
         } else {
-            self.streams.buffer(cached, at: position, from: peer, turn.now.monotonic)
+            streams.buffer(cached, at: position, from: peer, turn.now.monotonic)
         }
     }
 
@@ -56,13 +55,12 @@ extension PubSub {
     ///
     /// The link stays if the first copy was requested, or if that other neighbour has left: then it is part of the tree.
     private mutating func prune(_ peer: PeerId, for batch: EventBatch, _ turn: inout Turn) {
-        guard self.mesh.isEager(peer) else { return }
-        if !self.streams.isOwn(batch.stream) {
-            let copy = self.streams[batch.stream]?.window.batches.last { $0.batch.first == batch.first }
-            guard let copy, copy.wasGossip, let other = copy.source, other != peer, self.mesh.isEager(other)
-            else { return }
+        guard mesh.isEager(peer) else { return }
+        if !streams.isOwn(batch.stream) {
+            let copy = streams[batch.stream]?.window.batches.last { $0.batch.first == batch.first }
+            guard let copy, copy.wasGossip, let other = copy.source, other != peer, mesh.isEager(other) else { return }
         }
-        self.mesh.setEager(false, peer)
+        mesh.setEager(false, peer)
         turn.emit(.send(peer, Message.prune.bytes))
     }
 
@@ -70,28 +68,28 @@ extension PubSub {
 
     /// Delivers the next batch of a stream and forwards it.
     mutating func accept(_ cached: Stream.CachedBatch, at position: Int, _ turn: inout Turn) {
-        self.streams.deliver(cached, at: position)
+        streams.deliver(cached, at: position)
         turn.emit(.host(.deliver(cached.batch, publishedAt: cached.publishedAt, hops: cached.hops)))
-        self.spread(cached, &turn)
-        self.antiEntropy.noteNews(using: &self.random, at: turn.now.monotonic)
+        spread(cached, &turn)
+        antiEntropy.noteNews(using: &random, at: turn.now.monotonic)
     }
 
     /// Delivers out-of-order batches that are next by now.
     mutating func acceptBuffered(at position: Int, _ turn: inout Turn) {
-        while let cached = self.streams[position].takeNextBuffered() {
-            self.accept(cached, at: position, &turn)
+        while let cached = streams[position].takeNextBuffered() {
+            accept(cached, at: position, &turn)
         }
     }
 
     /// Sends a batch to eager neighbours and announces it to the others.
     private func spread(_ cached: Stream.CachedBatch, _ turn: inout Turn) {
         let hops = cached.hops == .max ? .max : cached.hops + 1
-        let eager = self.mesh.batchReceivers
+        let eager = mesh.batchReceivers
         if eager.contains(where: { $0 != cached.source }) {
-            let gossip = Message.gossip(cached.batch, hops: hops, age: self.age(of: cached, turn.now)).bytes
+            let gossip = Message.gossip(cached.batch, hops: hops, age: age(of: cached, turn.now)).bytes
             for neighbour in eager where neighbour != cached.source { turn.emit(.send(neighbour, gossip)) }
         }
-        let others = self.mesh.announcementReceivers
+        let others = mesh.announcementReceivers
         guard !others.isEmpty else { return }
         let state = Message.StreamState(stream: cached.batch.stream, end: cached.batch.end, hops: hops)
         let iHave = Message.iHave([state]).bytes
@@ -107,7 +105,7 @@ extension PubSub {
 extension Duration {
     /// Whole milliseconds.
     fileprivate var milliseconds: Int64 {
-        let (seconds, attoseconds) = self.components
+        let (seconds, attoseconds) = components
         return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 }

@@ -126,14 +126,14 @@ package struct PubSub: Sendable {
     private var wakeAt: Duration?
 
     package init(_ configuration: Configuration) {
-        self.limits = configuration.limits
-        self.random = SeededGenerator(seed: configuration.randomSeed)
-        self.validator = BatchValidator(configuration)
-        self.publisher = EventPublisher(configuration)
-        self.mesh = Mesh(limits: configuration.limits)
-        self.budgets = PeerBudgets(limits: configuration.limits)
-        self.streams = Streams(own: self.publisher.stream, limits: configuration.limits)
-        self.antiEntropy = AntiEntropy(limits: configuration.limits)
+        limits = configuration.limits
+        random = SeededGenerator(seed: configuration.randomSeed)
+        validator = BatchValidator(configuration)
+        publisher = EventPublisher(configuration)
+        mesh = Mesh(limits: configuration.limits)
+        budgets = PeerBudgets(limits: configuration.limits)
+        streams = Streams(own: publisher.stream, limits: configuration.limits)
+        antiEntropy = AntiEntropy(limits: configuration.limits)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -143,22 +143,22 @@ package struct PubSub: Sendable {
 
     private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .memberUp(let peer): self.memberUp(peer, &turn)
-        case .memberDown(let peer): self.memberDown(peer, &turn)
-        case .memberRevoked(let peer): self.memberRevoked(peer, &turn)
-        case .congestionChanged(let peer, let isCongested): self.congestionChanged(peer, isCongested, &turn)
-        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, &turn)
-        case .tokenChanged(let token): self.publisher.token = token
-        case .published(let topic, let content, let count): self.publish(topic, content, count, &turn)
-        case .timeReached: self.timeReached(&turn)
-        case .stopping: for peer in self.mesh.neighbours { turn.emit(.send(peer, Message.neighbourEnd.bytes)) }
+        case .memberUp(let peer): memberUp(peer, &turn)
+        case .memberDown(let peer): memberDown(peer, &turn)
+        case .memberRevoked(let peer): memberRevoked(peer, &turn)
+        case .congestionChanged(let peer, let isCongested): congestionChanged(peer, isCongested, &turn)
+        case .messageReceived(let peer, let bytes): received(bytes, from: peer, &turn)
+        case .tokenChanged(let token): publisher.token = token
+        case .published(let topic, let content, let count): publish(topic, content, count, &turn)
+        case .timeReached: timeReached(&turn)
+        case .stopping: for peer in mesh.neighbours { turn.emit(.send(peer, Message.neighbourEnd.bytes)) }
         }
-        if let isIsolated = self.mesh.takeIsolationChange() { turn.emit(.host(.isolated(isIsolated))) }
-        self.arm(&turn)
+        if let isIsolated = mesh.takeIsolationChange() { turn.emit(.host(.isolated(isIsolated))) }
+        arm(&turn)
     }
 
     private mutating func received(_ bytes: ArraySlice<UInt8>, from peer: PeerId, _ turn: inout Turn) {
-        guard self.mesh.members.contains(peer) else { return }
+        guard mesh.members.contains(peer) else { return }
         let message: Message
         do {
             message = try Message(bytes)
@@ -166,47 +166,47 @@ package struct PubSub: Sendable {
             return turn.emit(.violation(peer, error.description))
         }
         switch message {
-        case .neighbourRequest(let isUrgent): self.neighbourRequested(by: peer, isUrgent, &turn)
-        case .neighbourAnswer(let isAgreed): self.neighbourAnswered(peer, isAgreed, &turn)
-        case .neighbourEnd: self.neighbourEnded(peer, &turn)
+        case .neighbourRequest(let isUrgent): neighbourRequested(by: peer, isUrgent, &turn)
+        case .neighbourAnswer(let isAgreed): neighbourAnswered(peer, isAgreed, &turn)
+        case .neighbourEnd: neighbourEnded(peer, &turn)
         case .gossip(let batch, let hops, let age):
-            self.batchReceived(batch, hops, age, from: peer, isGossip: true, &turn)
+            batchReceived(batch, hops, age, from: peer, isGossip: true, &turn)
         case .answer(let batch, let hops, let age):
-            self.batchReceived(batch, hops, age, from: peer, isGossip: false, &turn)
-        case .iHave(let states): self.announced(states, by: peer, &turn)
+            batchReceived(batch, hops, age, from: peer, isGossip: false, &turn)
+        case .iHave(let states): announced(states, by: peer, &turn)
         case .iWant(let stream, let from, let isGraft):
-            self.iWantReceived(stream, from: from, isGraft: isGraft, by: peer, &turn)
-        case .prune: self.mesh.setEager(false, peer)
+            iWantReceived(stream, from: from, isGraft: isGraft, by: peer, &turn)
+        case .prune: mesh.setEager(false, peer)
         }
     }
 
     // MARK: Time
 
     private mutating func timeReached(_ turn: inout Turn) {
-        self.wakeAt = nil
-        for stream in self.streams.waiting.elements {
-            guard let position = self.streams.takeDue(stream, at: turn.now.monotonic) else { continue }
-            self.streamDue(at: position, &turn)
+        wakeAt = nil
+        for stream in streams.waiting.elements {
+            guard let position = streams.takeDue(stream, at: turn.now.monotonic) else { continue }
+            streamDue(at: position, &turn)
         }
-        if let dueAt = self.antiEntropy.dueAt, dueAt <= turn.now.monotonic { self.spreadNews(&turn) }
-        if let ageAt = self.streams.ageAt, ageAt <= turn.now.monotonic { self.streams.forgetOld(turn.now) }
+        if let dueAt = antiEntropy.dueAt, dueAt <= turn.now.monotonic { spreadNews(&turn) }
+        if let ageAt = streams.ageAt, ageAt <= turn.now.monotonic { streams.forgetOld(turn.now) }
     }
 
     private mutating func arm(_ turn: inout Turn) {
-        let times = [self.antiEntropy.dueAt, self.streams.ageAt, self.streams.earliestDue]
-        guard let earliest = times.compactMap({ $0 }).min(), earliest != self.wakeAt else { return }
-        self.wakeAt = earliest
+        let times = [antiEntropy.dueAt, streams.ageAt, streams.earliestDue]
+        guard let earliest = times.compactMap({ $0 }).min(), earliest != wakeAt else { return }
+        wakeAt = earliest
         turn.emit(.wake(at: earliest))
     }
 
     // MARK: Status
 
     /// The batches in the replay window, each publisher's in order.
-    package var window: [EventBatch] { self.streams.window }
+    package var window: [EventBatch] { streams.window }
 
     /// Whether no neighbour is left.
-    package var isIsolated: Bool { self.mesh.isIsolated }
+    package var isIsolated: Bool { mesh.isIsolated }
 
     /// Whether events are exchanged with the peer without a request.
-    package func isNeighbour(_ peer: PeerId) -> Bool { self.mesh.isNeighbour(peer) }
+    package func isNeighbour(_ peer: PeerId) -> Bool { mesh.isNeighbour(peer) }
 }

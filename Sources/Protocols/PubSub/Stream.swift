@@ -39,31 +39,31 @@ struct Stream: Sendable {
 
     /// Whether a batch was received before.
     func has(_ batch: EventBatch) -> Bool {
-        self.next.map { batch.first < $0 } ?? false || self.outOfOrder.contains(batch.first)
+        next.map { batch.first < $0 } ?? false || outOfOrder.contains(batch.first)
     }
 
     /// Whether a batch can be delivered at once.
     ///
     /// The answer to a request begins with the oldest batch that the peer has, and so does a new stream.
     func canDeliver(_ cached: CachedBatch) -> Bool {
-        self.next == cached.batch.first || self.next == nil && (cached.batch.first == 1 || !cached.wasGossip)
+        next == cached.batch.first || next == nil && (cached.batch.first == 1 || !cached.wasGossip)
     }
 
     /// Notes the arrival of a valid batch.
     mutating func touch(by batch: EventBatch, at now: Duration) {
-        self.touchedAt = now
-        self.publishedSeconds = max(self.publishedSeconds, batch.publishedSeconds)
+        touchedAt = now
+        publishedSeconds = max(publishedSeconds, batch.publishedSeconds)
     }
 
     mutating func deliver(_ cached: CachedBatch, within limits: PubSub.Limits) {
-        self.next = cached.batch.end
-        self.window.append(cached, within: limits)
+        next = cached.batch.end
+        window.append(cached, within: limits)
     }
 
     /// Removes and returns the out-of-order batch that is next by now, and drops those that were delivered meanwhile.
     mutating func takeNextBuffered() -> CachedBatch? {
-        while let first = self.outOfOrder.first, let next = self.next, first <= next {
-            let cached = self.outOfOrder.removeFirst()
+        while let first = outOfOrder.first, let next, first <= next {
+            let cached = outOfOrder.removeFirst()
             if first == next { return cached }
         }
         return nil
@@ -71,63 +71,63 @@ struct Stream: Sendable {
 
     /// Buffers an out-of-order batch of a peer, which has those before it.
     mutating func buffer(_ cached: CachedBatch, from peer: PeerId, gapEnds: Duration) {
-        self.outOfOrder.insert(cached)
-        self.note(peer, end: cached.batch.first)
-        self.openGap(until: gapEnds)
+        outOfOrder.insert(cached)
+        note(peer, end: cached.batch.first)
+        openGap(until: gapEnds)
     }
 
-    mutating func dropOldest() { self.window.removeFirst() }
+    mutating func dropOldest() { window.removeFirst() }
 
     /// Drops batches from before `time`.
     mutating func dropBatches(before time: Duration) {
-        while let first = self.window.batches.first, first.publishedAt < time { self.window.removeFirst() }
+        while let first = window.batches.first, first.publishedAt < time { window.removeFirst() }
         // Publishers are remembered for longer than their batches, whose storage is released.
-        if self.window.batches.isEmpty { self.window = ReplayWindow() }
+        if window.batches.isEmpty { window = ReplayWindow() }
     }
 
     // MARK: Missing events
 
     /// Notes that a peer has the stream up to `end`.
     mutating func note(_ peer: PeerId, end: UInt64) {
-        guard let index = self.announcers.firstIndex(where: { $0.peer == peer }) else {
-            return self.announcers.append((peer, end))
+        guard let index = announcers.firstIndex(where: { $0.peer == peer }) else {
+            return announcers.append((peer, end))
         }
-        self.announcers[index].end = max(self.announcers[index].end, end)
+        announcers[index].end = max(announcers[index].end, end)
     }
 
     /// The greatest known end of the stream at any peer.
     private var knownEnd: UInt64 {
-        max(self.outOfOrder.end ?? 0, self.announcers.reduce(0) { max($0, $1.end) })
+        max(outOfOrder.end ?? 0, announcers.reduce(0) { max($0, $1.end) })
     }
 
-    var isMissing: Bool { self.knownEnd > (self.next ?? 0) }
+    var isMissing: Bool { knownEnd > (next ?? 0) }
 
     /// Removes and returns the first member that announced missing events; those before it are forgotten.
     mutating func takeAnnouncer(among members: OrderedSet<PeerId>) -> PeerId? {
         let next = self.next ?? 0
-        while !self.announcers.isEmpty {
-            let (peer, end) = self.announcers.removeFirst()
+        while !announcers.isEmpty {
+            let (peer, end) = announcers.removeFirst()
             if end > next, members.contains(peer) { return peer }
         }
         return nil
     }
 
     /// Schedules the request for missing events at `time`, unless it is due earlier.
-    mutating func wait(until time: Duration) { self.dueAt = min(self.dueAt ?? time, time) }
+    mutating func wait(until time: Duration) { dueAt = min(dueAt ?? time, time) }
 
-    mutating func clearDue() { self.dueAt = nil }
+    mutating func clearDue() { dueAt = nil }
 
     /// Plans the end of a gap before the first out-of-order batch, unless it is planned already.
     mutating func openGap(until time: Duration) {
-        if !self.outOfOrder.isEmpty, self.gapEnds == nil { self.gapEnds = time }
+        if !outOfOrder.isEmpty, gapEnds == nil { gapEnds = time }
     }
 
-    func isGapOver(at now: Duration) -> Bool { self.gapEnds.map { $0 <= now } ?? false }
+    func isGapOver(at now: Duration) -> Bool { gapEnds.map { $0 <= now } ?? false }
 
     /// Skips the events before the first out-of-order batch; returns their count, or nil without such a batch.
     mutating func skipGap() -> UInt64? {
-        self.gapEnds = nil
-        guard let first = self.outOfOrder.first else { return nil }
+        gapEnds = nil
+        guard let first = outOfOrder.first else { return nil }
         let next = self.next ?? first
         self.next = first
         return next < first ? first - next : 0
@@ -135,10 +135,10 @@ struct Stream: Sendable {
 
     /// Ends the wait for events that have arrived.
     mutating func reconsider() {
-        if self.outOfOrder.isEmpty { self.gapEnds = nil }
-        guard !self.isMissing else { return }
-        self.announcers = []
-        self.dueAt = nil
+        if outOfOrder.isEmpty { gapEnds = nil }
+        guard !isMissing else { return }
+        announcers = []
+        dueAt = nil
     }
 }
 
@@ -149,19 +149,19 @@ struct ReplayWindow: Sendable {
 
     /// Appends a batch and drops the oldest ones that have no room.
     mutating func append(_ cached: Stream.CachedBatch, within limits: PubSub.Limits) {
-        self.batches.append(cached)
-        self.byteCount += cached.batch.byteCount
-        while self.batches.count > limits.windowBatches || self.byteCount > limits.windowBytes { self.removeFirst() }
+        batches.append(cached)
+        byteCount += cached.batch.byteCount
+        while batches.count > limits.windowBatches || byteCount > limits.windowBytes { removeFirst() }
     }
 
     mutating func removeFirst() {
-        guard let oldest = self.batches.popFirst() else { return }
-        self.byteCount -= oldest.batch.byteCount
+        guard let oldest = batches.popFirst() else { return }
+        byteCount -= oldest.batch.byteCount
     }
 
     /// The state to announce: the end of the newest batch.
     var state: Message.StreamState? {
-        self.batches.last.map { Message.StreamState(stream: $0.batch.stream, end: $0.batch.end, hops: $0.hops) }
+        batches.last.map { Message.StreamState(stream: $0.batch.stream, end: $0.batch.end, hops: $0.hops) }
     }
 }
 
@@ -170,27 +170,27 @@ struct OutOfOrderBuffer: Sendable {
     private var batches: [Stream.CachedBatch] = []
     private(set) var byteCount = 0
 
-    var isEmpty: Bool { self.batches.isEmpty }
+    var isEmpty: Bool { batches.isEmpty }
     /// The number of the first event.
-    var first: UInt64? { self.batches.first?.batch.first }
+    var first: UInt64? { batches.first?.batch.first }
     /// The number after the last event.
-    var end: UInt64? { self.batches.last?.batch.end }
+    var end: UInt64? { batches.last?.batch.end }
 
-    func contains(_ first: UInt64) -> Bool { self.batches.contains { $0.batch.first == first } }
+    func contains(_ first: UInt64) -> Bool { batches.contains { $0.batch.first == first } }
 
     func hasRoom(for batch: EventBatch, within limits: PubSub.Limits) -> Bool {
-        self.batches.count < limits.outOfOrderBatches && self.byteCount + batch.byteCount <= limits.outOfOrderBytes
+        batches.count < limits.outOfOrderBatches && byteCount + batch.byteCount <= limits.outOfOrderBytes
     }
 
     mutating func insert(_ cached: Stream.CachedBatch) {
-        let place = self.batches.firstIndex { $0.batch.first > cached.batch.first } ?? self.batches.endIndex
-        self.batches.insert(cached, at: place)
-        self.byteCount += cached.batch.byteCount
+        let place = batches.firstIndex { $0.batch.first > cached.batch.first } ?? batches.endIndex
+        batches.insert(cached, at: place)
+        byteCount += cached.batch.byteCount
     }
 
     mutating func removeFirst() -> Stream.CachedBatch {
-        let cached = self.batches.removeFirst()
-        self.byteCount -= cached.batch.byteCount
+        let cached = batches.removeFirst()
+        byteCount -= cached.batch.byteCount
         return cached
     }
 }
