@@ -11,16 +11,16 @@ struct AdmittedPeers: Sendable {
 
     /// A peer; ``admit(_:_:on:)`` adds one, ``remove(_:)`` removes it.
     subscript(peer: PeerId) -> Peer? {
-        get { self.states[peer] }
-        _modify { yield &self.states[peer] }
+        get { states[peer] }
+        _modify { yield &states[peer] }
     }
 
     /// The peer whose connection has the path key with this id.
-    func owner(ofPath id: SessionId) -> PeerId? { self.pathOwners[id] }
+    func owner(ofPath id: SessionId) -> PeerId? { pathOwners[id] }
 
     /// The addresses of this node as peers see them that are connected without a relay.
     var observations: [OwnAddresses.Observation] {
-        self.states.values.compactMap { peer in
+        states.values.compactMap { peer in
             guard peer.channel == nil, let address = peer.observed else { return nil }
             return OwnAddresses.Observation(observer: peer.link.remote.ip, address: address)
         }
@@ -28,31 +28,31 @@ struct AdmittedPeers: Sendable {
 
     /// Notes that a peer is admitted in the network; a new one gets this link.
     mutating func admit(_ peer: PeerId, _ network: NetworkId, on link: Reach.Link) {
-        if self.states[peer] == nil {
-            self.states[peer] = Peer(link: link)
-            self.pathOwners[link.pathKey.id] = peer
+        if states[peer] == nil {
+            states[peer] = Peer(link: link)
+            pathOwners[link.pathKey.id] = peer
         }
-        self.states[peer]?.networks.append(network)
+        states[peer]?.networks.append(network)
     }
 
     /// Replaces the connection of a peer.
     mutating func replaceLink(of peer: PeerId, with link: Reach.Link) {
-        guard let earlier = self.states[peer]?.link else { return }
-        self.pathOwners[earlier.pathKey.id] = nil
-        self.pathOwners[link.pathKey.id] = peer
-        self.states[peer]?.link = link
-        self.states[peer]?.told = nil
+        guard let earlier = states[peer]?.link else { return }
+        pathOwners[earlier.pathKey.id] = nil
+        pathOwners[link.pathKey.id] = peer
+        states[peer]?.link = link
+        states[peer]?.told = nil
     }
 
     mutating func remove(_ peer: PeerId) {
-        guard let state = self.states.removeValue(forKey: peer) else { return }
-        self.upgrades[peer] = nil
-        self.pathOwners[state.link.pathKey.id] = nil
+        guard let state = states.removeValue(forKey: peer) else { return }
+        upgrades[peer] = nil
+        pathOwners[state.link.pathKey.id] = nil
     }
 
-    mutating func schedule(_ upgrade: Upgrade, of peer: PeerId) { self.upgrades[peer] = upgrade }
+    mutating func schedule(_ upgrade: Upgrade, of peer: PeerId) { upgrades[peer] = upgrade }
 
-    mutating func cancelUpgrade(of peer: PeerId) { self.upgrades[peer] = nil }
+    mutating func cancelUpgrade(of peer: PeerId) { upgrades[peer] = nil }
 }
 
 /// A peer with which this node is connected.
@@ -83,10 +83,10 @@ struct Peer: Sendable {
     }
 
     /// The channel over which the connection runs.
-    var channel: ChannelId? { ChannelId(address: self.link.remote) }
+    var channel: ChannelId? { ChannelId(address: link.remote) }
 
     /// Records that the connection migrated to another path.
-    mutating func move(to remote: SocketAddress) { self.link.remote = remote }
+    mutating func move(to remote: SocketAddress) { link.remote = remote }
 }
 
 /// The plan by which a connection over a relay is made direct.
@@ -99,12 +99,12 @@ struct Upgrade: Sendable {
 
     /// Plans the next attempt; returns whether this device's network had changed.
     mutating func advance(_ limits: Reach.Limits, at now: Duration) -> Bool {
-        self.attempts += 1
+        attempts += 1
         let delays = limits.upgradeDelays
-        self.due =
-            self.attempts < delays.count
-            ? max(now + .seconds(1), self.since + delays[self.attempts]) : now + limits.upgradeInterval
-        defer { self.isUrgent = false }
-        return self.isUrgent
+        due =
+            attempts < delays.count
+            ? max(now + .seconds(1), since + delays[attempts]) : now + limits.upgradeInterval
+        defer { isUrgent = false }
+        return isUrgent
     }
 }

@@ -17,7 +17,7 @@ struct Broker: Sendable {
     }
 
     /// The time at which the first of the sessions that wait for an answer expires.
-    var due: Duration? { self.sessions.values.lazy.compactMap(\.expiry).min() }
+    var due: Duration? { sessions.values.lazy.compactMap(\.expiry).min() }
 
     /// Forwards an offer to its target, with a channel if this node can relay it.
     mutating func offerReceived(
@@ -29,8 +29,8 @@ struct Broker: Sendable {
     ) {
         let (id, caller, target, network) = (request.id, request.caller, request.target, request.network)
         guard let link = peers[caller]?.link else { return }
-        guard peers[caller]?.offers.take(under: self.limits.offerRate, at: turn.now) == true, self.sessions[id] == nil,
-            self.sessions.count < Self.sessionLimit
+        guard peers[caller]?.offers.take(under: limits.offerRate, at: turn.now) == true, sessions[id] == nil,
+            sessions.count < Self.sessionLimit
         else { return turn.emit(.send(caller, network, Reach.Message.failed(id, .refused).bytes)) }
         guard let callee = peers[target], target != caller, callee.networks.contains(network) else {
             return turn.emit(.send(caller, network, Reach.Message.failed(id, .notConnected).bytes))
@@ -39,12 +39,12 @@ struct Broker: Sendable {
             caller: caller,
             callee: target,
             network: network,
-            expiry: turn.now + self.limits.sessionPatience
+            expiry: turn.now + limits.sessionPatience
         )
-        if self.canRelay(caller, target, peers) {
-            session.channels = (self.freeChannel(&secrets, held), self.freeChannel(&secrets, held))
+        if canRelay(caller, target, peers) {
+            session.channels = (freeChannel(&secrets, held), freeChannel(&secrets, held))
         }
-        self.sessions[id] = session
+        sessions[id] = session
         let introduction = Reach.Introduction(
             observed: ChannelId(address: link.remote) == nil ? link.remote : nil,
             channel: session.channels?.callee
@@ -56,13 +56,13 @@ struct Broker: Sendable {
     /// Whether both are here without a relay, and have room for one more channel.
     private func canRelay(_ first: PeerId, _ second: PeerId, _ peers: AdmittedPeers) -> Bool {
         var counts = (first: 0, second: 0, all: 0)
-        for session in self.sessions.values where session.channels != nil {
+        for session in sessions.values where session.channels != nil {
             counts.all += 2
             if session.other(than: first) != nil { counts.first += 1 }
             if session.other(than: second) != nil { counts.second += 1 }
         }
         return peers[first]?.channel == nil && peers[second]?.channel == nil
-            && max(counts.first, counts.second) < self.limits.channelsPeer && counts.all + 2 <= self.limits.channels
+            && max(counts.first, counts.second) < limits.channelsPeer && counts.all + 2 <= limits.channels
     }
 
     private func freeChannel(
@@ -71,7 +71,7 @@ struct Broker: Sendable {
     ) -> ChannelId {
         while true {
             let channel = secrets.channel()
-            let isTaken = self.sessions.values.contains { session in
+            let isTaken = sessions.values.contains { session in
                 session.channels.map { $0.caller == channel || $0.callee == channel } ?? false
             }
             if !isTaken, held[channel] == nil { return channel }
@@ -86,17 +86,17 @@ struct Broker: Sendable {
         _ peers: AdmittedPeers,
         _ turn: inout Reach.Turn
     ) {
-        guard let session = self.sessions[id], session.callee == callee, session.network == network,
+        guard let session = sessions[id], session.callee == callee, session.network == network,
             session.expiry != nil,
             let link = peers[callee]?.link
         else { return }
         if let channels = session.channels {
-            self.sessions[id]?.expiry = nil
+            sessions[id]?.expiry = nil
             let callerEnd = Reach.RelayEnd(channel: channels.caller, peer: session.caller)
             let calleeEnd = Reach.RelayEnd(channel: channels.callee, peer: callee)
             turn.emit(.relay(callerEnd, calleeEnd, network))
         } else {
-            self.sessions[id] = nil
+            sessions[id] = nil
         }
         let introduction = Reach.Introduction(
             observed: ChannelId(address: link.remote) == nil ? link.remote : nil,
@@ -112,32 +112,31 @@ struct Broker: Sendable {
         _ network: NetworkId,
         _ turn: inout Reach.Turn
     ) {
-        guard let session = self.sessions[id], session.callee == callee, session.network == network,
+        guard let session = sessions[id], session.callee == callee, session.network == network,
             session.expiry != nil
         else {
             return
         }
-        self.sessions[id] = nil
+        sessions[id] = nil
         turn.emit(.send(session.caller, network, Reach.Message.failed(id, refusal).bytes))
     }
 
     /// Ends the sessions that were not answered in time.
     mutating func expire(_ turn: inout Reach.Turn) {
-        for (id, session) in self.sessions {
+        for (id, session) in sessions {
             guard let due = session.expiry, due <= turn.now else { continue }
-            self.sessions[id] = nil
+            sessions[id] = nil
             turn.emit(.send(session.callee, session.network, Reach.Message.cancel(id).bytes))
             turn.emit(.send(session.caller, session.network, Reach.Message.failed(id, .notConnected).bytes))
         }
     }
 
     /// Whether the peer is a side of the session.
-    func isSide(_ peer: PeerId, of id: SessionId) -> Bool { self.sessions[id]?.other(than: peer) != nil }
+    func isSide(_ peer: PeerId, of id: SessionId) -> Bool { sessions[id]?.other(than: peer) != nil }
 
     /// Ends a session that one side cancelled, and notifies the other.
     mutating func end(_ id: SessionId, cancelledBy peer: PeerId, _ peers: AdmittedPeers, _ turn: inout Reach.Turn) {
-        guard let other = self.sessions[id]?.other(than: peer), let session = self.sessions.removeValue(forKey: id)
-        else {
+        guard let other = sessions[id]?.other(than: peer), let session = sessions.removeValue(forKey: id) else {
             return
         }
         if let channels = session.channels, session.expiry == nil {
@@ -151,8 +150,8 @@ struct Broker: Sendable {
 
     /// Ends the sessions and channels of a peer in a network.
     mutating func endAll(of peer: PeerId, in network: NetworkId, _ peers: AdmittedPeers, _ turn: inout Reach.Turn) {
-        for (id, session) in self.sessions where session.network == network && session.other(than: peer) != nil {
-            self.end(id, cancelledBy: peer, peers, &turn)
+        for (id, session) in sessions where session.network == network && session.other(than: peer) != nil {
+            end(id, cancelledBy: peer, peers, &turn)
         }
     }
 
@@ -169,7 +168,7 @@ struct Broker: Sendable {
         _ turn: inout Reach.Turn
     ) {
         guard let link = peers[asker]?.link,
-            peers[asker]?.offers.take(under: self.limits.offerRate, at: turn.now) == true,
+            peers[asker]?.offers.take(under: limits.offerRate, at: turn.now) == true,
             ChannelId(address: link.remote) == nil
         else { return turn.emit(.send(asker, network, Reach.Message.filteringReply(id, by: nil).bytes)) }
         let alternate = peers.states.first { peer, state in
@@ -206,8 +205,8 @@ struct BrokeredSession: Sendable {
     /// The other side of the session; nil for a peer that is not a side of it.
     func other(than peer: PeerId) -> PeerId? {
         switch peer {
-        case self.caller: self.callee
-        case self.callee: self.caller
+        case caller: callee
+        case callee: caller
         default: nil
         }
     }

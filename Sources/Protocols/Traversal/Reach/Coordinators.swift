@@ -13,42 +13,42 @@ struct Coordinators: Sendable {
 
     /// Takes the coordinators, the most promising first.
     init(_ ranked: [PeerId] = []) {
-        self.remaining = ranked.reversed()
+        remaining = ranked.reversed()
     }
 
     /// Takes the next one, which has `patience` before another one gets the offer.
     mutating func takeNext(_ patience: Duration, at now: Duration) -> PeerId? {
-        self.offerAt = nil
-        guard let coordinator = self.remaining.popLast() else { return nil }
-        self.offered.append(coordinator)
-        if !self.remaining.isEmpty { self.offerAt = now + patience }
+        offerAt = nil
+        guard let coordinator = remaining.popLast() else { return nil }
+        offered.append(coordinator)
+        if !remaining.isEmpty { offerAt = now + patience }
         return coordinator
     }
 
     /// Makes this one the next.
     mutating func putFirst(_ coordinator: PeerId) {
-        self.drop(coordinator)
-        self.remaining.append(coordinator)
+        drop(coordinator)
+        remaining.append(coordinator)
     }
 
-    mutating func drop(_ coordinator: PeerId) { self.remaining.removeAll { $0 == coordinator } }
+    mutating func drop(_ coordinator: PeerId) { remaining.removeAll { $0 == coordinator } }
 
     /// Notes that one refused; returns whether it had got the offer.
     mutating func refused(by coordinator: PeerId, _ refusal: Reach.Refusal) -> Bool {
-        guard self.offered.remove(coordinator) != nil else { return false }
+        guard offered.remove(coordinator) != nil else { return false }
         self.refusal = refusal
         return true
     }
 
     /// Notes that one brought the two together: the others get no offer.
     mutating func answered(by coordinator: PeerId) {
-        self.offered.remove(coordinator)
-        self.offerAt = nil
+        offered.remove(coordinator)
+        offerAt = nil
     }
 
     /// Sends no further offers.
     mutating func stop() {
-        self.remaining = []
-        self.offerAt = nil
+        remaining = []
+        offerAt = nil
     }
 }

@@ -40,7 +40,7 @@ struct FilteringTest: Sendable {
     private var pending: Pending?
 
     /// The deadline of the test under way.
-    var due: Duration? { self.pending?.endsAt }
+    var due: Duration? { pending?.endsAt }
 
     /// Begins the test, unless one is under way.
     mutating func begin(
@@ -49,12 +49,12 @@ struct FilteringTest: Sendable {
         _ patience: Duration,
         _ turn: inout Reach.Turn
     ) {
-        guard self.pending == nil else { return }
+        guard pending == nil else { return }
         guard let (helper, peer) = peers.states.first(where: { $0.value.channel == nil && !$0.value.isSuspect }),
             let network = peer.networks.first
         else { return turn.emit(.host(.filteringFound(.unknown(.noHelper)))) }
         let drawn = secrets.drawPathKey()
-        self.pending = Pending(key: drawn, helper: helper, endsAt: turn.now + patience)
+        pending = Pending(key: drawn, helper: helper, endsAt: turn.now + patience)
         let known = Array(peers.states.keys.prefix(Reach.Message.knownLimit))
         turn.emit(.send(helper, network, Reach.Message.filteringRequest(drawn.id, drawn.key, known: known).bytes))
     }
@@ -68,7 +68,7 @@ struct FilteringTest: Sendable {
         _ turn: inout Reach.Turn
     ) {
         guard let pending, pending.key.id == id, pending.helper == helper else { return }
-        guard let alternate, peers[alternate] == nil else { return self.end(.unknown(.noAlternate), &turn) }
+        guard let alternate, peers[alternate] == nil else { return end(.unknown(.noAlternate), &turn) }
         self.pending?.alternate = alternate
     }
 
@@ -86,18 +86,18 @@ struct FilteringTest: Sendable {
             packet.isAuthentic(under: SymmetricKey(data: pending.key.key.bytes), by: .sha256)
         else { return false }
         let isFromAlternate = !peers.states.values.contains { $0.link.remote.ip == address.ip }
-        self.end(isFromAlternate ? .endpointIndependent : .unknown(.noAlternate), &turn)
+        end(isFromAlternate ? .endpointIndependent : .unknown(.noAlternate), &turn)
         return true
     }
 
     /// Ends the test if its deadline has passed.
     mutating func expire(_ turn: inout Reach.Turn) {
         guard let pending, pending.endsAt <= turn.now else { return }
-        self.end(pending.alternate == nil ? .unknown(.noAnswer) : .endpointDependent, &turn)
+        end(pending.alternate == nil ? .unknown(.noAnswer) : .endpointDependent, &turn)
     }
 
     private mutating func end(_ answer: FilteringBehaviour, _ turn: inout Reach.Turn) {
-        self.pending = nil
+        pending = nil
         turn.emit(.host(.filteringFound(answer)))
     }
 }

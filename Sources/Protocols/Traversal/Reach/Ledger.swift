@@ -34,10 +34,10 @@ struct Ledger: Sendable {
 
     init(_ limits: Reach.Limits) {
         self.limits = limits
-        self.targetProbes = TokenBucketTable(limits.targetProbes, capacity: limits.countedTargets)
-        self.targetSearches = TokenBucketTable(limits.targetSearches, capacity: limits.countedTargets)
-        self.coordinatorProbes = TokenBucketTable(limits.coordinatorProbes, capacity: limits.countedPeers)
-        self.coordinatorSearches = TokenBucketTable(limits.coordinatorSearches, capacity: limits.countedPeers)
+        targetProbes = TokenBucketTable(limits.targetProbes, capacity: limits.countedTargets)
+        targetSearches = TokenBucketTable(limits.targetSearches, capacity: limits.countedTargets)
+        coordinatorProbes = TokenBucketTable(limits.coordinatorProbes, capacity: limits.countedPeers)
+        coordinatorSearches = TokenBucketTable(limits.coordinatorSearches, capacity: limits.countedPeers)
     }
 
     /// Whether one more probe may go to an address that the peer has not answered from; counts it if so.
@@ -51,20 +51,20 @@ struct Ledger: Sendable {
         at now: Duration
     ) -> Permission {
         guard let position = self.position(of: peer, now) else { return .refused }
-        if self.entries.values[position].answered.contains(address) { return .granted }
-        self.entries.values[position].probes.removeAll { now - $0.value.last >= self.limits.countingTime }
-        let count = self.entries.values[position].probes[address]?.count ?? 0
+        if entries.values[position].answered.contains(address) { return .granted }
+        entries.values[position].probes.removeAll { now - $0.value.last >= limits.countingTime }
+        let count = entries.values[position].probes[address]?.count ?? 0
         if isUnobserved {
-            guard count > 0 || self.entries.values[position].probes.count < self.limits.unobservedAddresses,
-                count < self.limits.unobservedProbes
+            guard count > 0 || entries.values[position].probes.count < limits.unobservedAddresses,
+                count < limits.unobservedProbes
             else { return .refused }
         }
         let target = Self.target(address.ip)
-        guard self.targetProbes.hasRoom(for: target, at: now), self.coordinatorProbes.hasRoom(for: coordinator, at: now)
+        guard targetProbes.hasRoom(for: target, at: now), coordinatorProbes.hasRoom(for: coordinator, at: now)
         else { return .later }
-        self.targetProbes.charge(target, at: now)
-        self.coordinatorProbes.charge(coordinator, at: now)
-        if isUnobserved { self.entries.values[position].probes[address] = (count + 1, now) }
+        targetProbes.charge(target, at: now)
+        coordinatorProbes.charge(coordinator, at: now)
+        if isUnobserved { entries.values[position].probes[address] = (count + 1, now) }
         return .granted
     }
 
@@ -76,14 +76,14 @@ struct Ledger: Sendable {
         at now: Duration
     ) -> Bool {
         guard let position = self.position(of: peer, now) else { return false }
-        if let last = self.entries.values[position].searched, now - last < self.limits.countingTime { return false }
+        if let last = entries.values[position].searched, now - last < limits.countingTime { return false }
         let target = Self.target(ip)
-        guard self.targetSearches.hasRoom(for: target, at: now),
-            self.coordinatorSearches.hasRoom(for: coordinator, at: now)
+        guard targetSearches.hasRoom(for: target, at: now),
+            coordinatorSearches.hasRoom(for: coordinator, at: now)
         else { return false }
-        self.targetSearches.charge(target, at: now)
-        self.coordinatorSearches.charge(coordinator, at: now)
-        self.entries.values[position].searched = now
+        targetSearches.charge(target, at: now)
+        coordinatorSearches.charge(coordinator, at: now)
+        entries.values[position].searched = now
         return true
     }
 
@@ -92,12 +92,12 @@ struct Ledger: Sendable {
     /// An answer contains the probe's transaction id, so the host at the address participates and is not a third party: its
     /// bucket is reset.
     mutating func answered(from address: SocketAddress, _ peer: PeerId, at now: Duration) {
-        self.targetProbes.forget(Self.target(address.ip))
+        targetProbes.forget(Self.target(address.ip))
         guard let position = self.position(of: peer, now) else { return }
-        guard self.entries.values[position].answered.append(address).inserted,
-            self.entries.values[position].answered.count > Self.answeredLimit
+        guard entries.values[position].answered.append(address).inserted,
+            entries.values[position].answered.count > Self.answeredLimit
         else { return }
-        self.entries.values[position].answered.removeFirst()
+        entries.values[position].answered.removeFirst()
     }
 
     /// The address as it is counted: an IPv6 host has its whole /64.
@@ -106,17 +106,17 @@ struct Ledger: Sendable {
     }
 
     private mutating func position(of peer: PeerId, _ now: Duration) -> Int? {
-        if let position = self.entries.index(forKey: peer) {
-            self.entries.values[position].touched = now
+        if let position = entries.index(forKey: peer) {
+            entries.values[position].touched = now
             return position
         }
-        if self.entries.count >= self.limits.countedPeers {
-            self.entries.removeAll { now - $0.value.touched >= self.limits.countingTime }
-            guard self.entries.count < self.limits.countedPeers else { return nil }
+        if entries.count >= limits.countedPeers {
+            entries.removeAll { now - $0.value.touched >= limits.countingTime }
+            guard entries.count < limits.countedPeers else { return nil }
         }
-        self.entries[peer] = Entry()
-        self.entries[peer]?.touched = now
-        return self.entries.count - 1
+        entries[peer] = Entry()
+        entries[peer]?.touched = now
+        return entries.count - 1
     }
 }
 
@@ -133,17 +133,17 @@ private struct TokenBucketTable<Key: Hashable & Sendable>: Sendable {
 
     /// Whether one more unit may be used; false also for a new key while the table is full.
     mutating func hasRoom(for key: Key, at now: Duration) -> Bool {
-        if let bucket = self.buckets[key] { return bucket.hasRoom(under: self.rate, at: now) }
-        if self.buckets.count >= self.capacity {
-            let isFull = RateLimit(every: self.rate.interval, atOnce: 1)
-            self.buckets.removeAll { $0.value.hasRoom(under: isFull, at: now) }
+        if let bucket = buckets[key] { return bucket.hasRoom(under: rate, at: now) }
+        if buckets.count >= capacity {
+            let isFull = RateLimit(every: rate.interval, atOnce: 1)
+            buckets.removeAll { $0.value.hasRoom(under: isFull, at: now) }
         }
-        return self.buckets.count < self.capacity
+        return buckets.count < capacity
     }
 
     mutating func charge(_ key: Key, at now: Duration) {
-        self.buckets[key, default: TokenBucket()].charge(under: self.rate, at: now)
+        buckets[key, default: TokenBucket()].charge(under: rate, at: now)
     }
 
-    mutating func forget(_ key: Key) { self.buckets[key] = nil }
+    mutating func forget(_ key: Key) { buckets[key] = nil }
 }

@@ -107,6 +107,6 @@ extension Reach {
         package init() {}
 
         /// The offers of one peer that this node serves, and those that it forwards.
-        var offerRate: RateLimit { RateLimit(every: self.sessionInterval, atOnce: self.offersBurst) }
+        var offerRate: RateLimit { RateLimit(every: sessionInterval, atOnce: offersBurst) }
     }
 }

@@ -225,9 +225,9 @@ extension Reach.Message {
 
 extension Reach.Offer {
     fileprivate func write(to writer: inout ByteWriter) {
-        writer.write(self.mapping.rawValue)
-        writer.write(UInt8(self.addresses.count))
-        for address in self.addresses { address.write(to: &writer) }
+        writer.write(mapping.rawValue)
+        writer.write(UInt8(addresses.count))
+        for address in addresses { address.write(to: &writer) }
     }
 
     fileprivate init(reading reader: inout ByteReader) throws {
@@ -245,9 +245,9 @@ extension Reach.Offer {
 
 extension Reach.Introduction {
     fileprivate func write(to writer: inout ByteWriter) {
-        writer.write(UInt8(self.observed == nil ? 0 : 1))
-        self.observed?.write(to: &writer)
-        writer.write(UInt8(self.channel == nil ? 0 : 1))
+        writer.write(UInt8(observed == nil ? 0 : 1))
+        observed?.write(to: &writer)
+        writer.write(UInt8(channel == nil ? 0 : 1))
         if let channel { writer.write(channel.bytes) }
     }
 

@@ -23,31 +23,31 @@ struct OwnAddresses: Sendable {
     /// The addresses that STUN servers see.
     private var serverObservations: OrderedDictionary<SocketAddress, SocketAddress> = [:]
 
-    private var own: [SocketAddress] { self.interfaces ?? [] }
+    private var own: [SocketAddress] { interfaces ?? [] }
 
     /// Replaces the addresses of this device's interfaces; returns whether the set changed.
     mutating func replace(with addresses: [SocketAddress]) -> Bool {
-        self.isOnLoopback = !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
+        isOnLoopback = !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
         let usable = Array(OrderedSet(addresses.map { SocketAddress($0.ip.unmapped.withoutScope, port: $0.port) }))
-            .filter { self.isUsable($0) }.sorted()
-        guard usable != self.interfaces else { return false }
-        let isChange = self.interfaces != nil
-        self.interfaces = usable
-        if isChange { self.provenMapping = .unknown }
+            .filter { isUsable($0) }.sorted()
+        guard usable != interfaces else { return false }
+        let isChange = interfaces != nil
+        interfaces = usable
+        if isChange { provenMapping = .unknown }
         return isChange
     }
 
     /// Notes the address of this node that a STUN server reported.
     mutating func note(_ address: SocketAddress, observedBy server: SocketAddress) {
-        self.serverObservations[server] = address.unmapped
-        if self.serverObservations.count > Self.serverLimit { self.serverObservations.removeFirst() }
+        serverObservations[server] = address.unmapped
+        if serverObservations.count > Self.serverLimit { serverObservations.removeFirst() }
     }
 
     /// The usable observations of servers, then those of `peers`.
     private func observations(_ peers: [Observation]) -> [Observation] {
-        var found = self.serverObservations.map { Observation(observer: $0.key.ip, address: $0.value) }
+        var found = serverObservations.map { Observation(observer: $0.key.ip, address: $0.value) }
         found.append(contentsOf: peers)
-        return found.filter { self.isUsable($0.address) }
+        return found.filter { isUsable($0.address) }
     }
 
     /// Returns the mapping behaviour of this node's NAT.
@@ -56,30 +56,30 @@ struct OwnAddresses: Sendable {
     /// single observer it is a guess: a NAT that preserved this node's port most likely does so for every destination, and
     /// one that did not most likely maps each destination to another port.
     func mapping(seenBy peers: [Observation]) -> MappingBehaviour {
-        guard self.provenMapping == .unknown else { return self.provenMapping }
-        let seen = self.observations(peers).filter { !$0.address.isIPv6 }
-        let translated = seen.filter { !self.own.contains($0.address) }
+        guard provenMapping == .unknown else { return provenMapping }
+        let seen = observations(peers).filter { !$0.address.isIPv6 }
+        let translated = seen.filter { !own.contains($0.address) }
         // Observers on this side of the NAT see none.
         guard !translated.isEmpty else { return seen.isEmpty ? .unknown : .endpointIndependent }
-        guard !self.own.isEmpty else { return .unknown }
-        let isKept = translated.contains { seen in self.own.contains { $0.port == seen.address.port } }
+        guard !own.isEmpty else { return .unknown }
+        let isKept = translated.contains { seen in own.contains { $0.port == seen.address.port } }
         return isKept ? .endpointIndependent : .endpointDependent
     }
 
     /// Whether observers at different addresses agree on that.
-    var isMappingProven: Bool { self.provenMapping != .unknown }
+    var isMappingProven: Bool { provenMapping != .unknown }
 
     /// Compares the reports of observers at different addresses.
     mutating func proveMapping(seenBy peers: [Observation]) {
-        let translated = self.observations(peers).filter { !$0.address.isIPv6 && !self.own.contains($0.address) }
+        let translated = observations(peers).filter { !$0.address.isIPv6 && !own.contains($0.address) }
         for (index, first) in translated.enumerated() {
             for second in translated[..<index]
             where second.observer != first.observer && second.address.ip == first.address.ip {
                 guard second.address.port == first.address.port else {
-                    self.provenMapping = .endpointDependent
+                    provenMapping = .endpointDependent
                     return
                 }
-                self.provenMapping = .endpointIndependent
+                provenMapping = .endpointIndependent
             }
         }
     }
@@ -87,7 +87,7 @@ struct OwnAddresses: Sendable {
     /// The reported addresses, the most frequent first.
     func observed(by peers: [Observation]) -> [SocketAddress] {
         var counts: OrderedDictionary<SocketAddress, Int> = [:]
-        for observation in self.observations(peers) { counts[observation.address, default: 0] += 1 }
+        for observation in observations(peers) { counts[observation.address, default: 0] += 1 }
         let ranked = counts.enumerated().sorted { left, right in
             left.element.value == right.element.value
                 ? left.offset < right.offset : left.element.value > right.element.value
@@ -97,11 +97,11 @@ struct OwnAddresses: Sendable {
 
     /// The addresses where this node might be found, at most `limit`.
     func offer(seenBy peers: [Observation], limit: Int) -> Reach.Offer {
-        var addresses = OrderedSet(self.own.filter { $0.isIPv6 && !$0.isPrivate })
-        addresses.append(contentsOf: self.observed(by: peers).prefix(Self.observedLimit))
-        addresses.append(contentsOf: self.own)
+        var addresses = OrderedSet(own.filter { $0.isIPv6 && !$0.isPrivate })
+        addresses.append(contentsOf: observed(by: peers).prefix(Self.observedLimit))
+        addresses.append(contentsOf: own)
         return Reach.Offer(
-            mapping: self.mapping(seenBy: peers),
+            mapping: mapping(seenBy: peers),
             addresses: Array(addresses.prefix(min(Reach.Offer.limit, limit)))
         )
     }
@@ -110,7 +110,7 @@ struct OwnAddresses: Sendable {
     ///
     /// Loopback addresses are, where this node itself is on the loopback interface alone.
     func isUsable(_ address: SocketAddress) -> Bool {
-        guard address.isDialable, !address.isLoopback || self.isOnLoopback, !address.isLinkLocal else { return false }
+        guard address.isDialable, !address.isLoopback || isOnLoopback, !address.isLinkLocal else { return false }
         if case .v6(0x0100_0000_0000_0000, _, _) = address.ip { return false }
         return true
     }
@@ -121,15 +121,15 @@ struct OwnAddresses: Sendable {
         isObserved: Bool,
         seenBy peers: [Observation]
     ) -> Reach.Implausibility? {
-        guard self.isUsable(address) else { return .junk }
-        guard !self.own.contains(address), !self.observations(peers).contains(where: { $0.address == address }) else {
+        guard isUsable(address) else { return .junk }
+        guard !own.contains(address), !observations(peers).contains(where: { $0.address == address }) else {
             return .own
         }
-        guard self.own.isEmpty || self.own.contains(where: { $0.isIPv6 == address.isIPv6 }) else {
+        guard own.isEmpty || own.contains(where: { $0.isIPv6 == address.isIPv6 }) else {
             return .otherFamily
         }
         guard !isObserved else { return nil }
-        guard !address.isPrivate || self.own.contains(where: { $0.ip.isOnSite(of: address.ip) }) else {
+        guard !address.isPrivate || own.contains(where: { $0.ip.isOnSite(of: address.ip) }) else {
             return .elsewhere
         }
         return address.port < 1024 ? .reservedPort : nil

@@ -24,7 +24,7 @@ struct ProbeName: Sendable {
     /// The user name.
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: SessionId.byteCount)
-        writer.write(self.session.number)
-        return Array(Hex.encode(writer.bytes).utf8) + [UInt8(ascii: "."), UInt8(ascii: self.isFirst ? "0" : "1")]
+        writer.write(session.number)
+        return Array(Hex.encode(writer.bytes).utf8) + [UInt8(ascii: "."), UInt8(ascii: isFirst ? "0" : "1")]
     }
 }

@@ -10,25 +10,25 @@ struct Probes: Sendable {
     var ledger: Ledger
 
     init(seed: UInt64, _ limits: Reach.Limits) {
-        self.random = SeededGenerator(seed: seed)
-        self.transactions = Transactions(limits)
-        self.ledger = Ledger(limits)
+        random = SeededGenerator(seed: seed)
+        transactions = Transactions(limits)
+        ledger = Ledger(limits)
     }
 
     /// A request that waits for its answer.
-    subscript(transaction: STUNTransactionId) -> Transactions.Request? { self.transactions[transaction] }
+    subscript(transaction: STUNTransactionId) -> Transactions.Request? { transactions[transaction] }
 
     /// Sends a probe of a session, and notes it until it is answered.
     mutating func send(to way: Session.Way, for session: Session, _ turn: inout Reach.Turn) {
         let id = session.key.id
-        let (transaction, bytes) = self.makeRequest(ProbeName(id, isFirst: session.isFirst), session.key.key)
-        self.transactions.insert(Transactions.Request(session: id, way: way, sentAt: turn.now), as: transaction)
+        let (transaction, bytes) = makeRequest(ProbeName(id, isFirst: session.isFirst), session.key.key)
+        transactions.insert(Transactions.Request(session: id, way: way, sentAt: turn.now), as: transaction)
         turn.emit(.host(.sendDatagram(bytes, to: way.address, port: way.port)))
     }
 
     /// Draws a transaction id, and seals a request with it.
     mutating func makeRequest(_ name: ProbeName, _ key: SessionKey) -> (STUNTransactionId, [UInt8]) {
-        let transaction = STUNTransactionId(using: &self.random)
+        let transaction = STUNTransactionId(using: &random)
         let request = STUNMessage(.request, transaction: transaction, attributes: [.username(name.bytes)])
         return (transaction, STUNPacket.encode(request, key: SymmetricKey(data: key.bytes)))
     }
@@ -40,14 +40,14 @@ struct Probes: Sendable {
         _ peer: PeerId,
         _ now: Duration
     ) {
-        self.transactions.remove(transaction)
-        self.ledger.answered(from: address, peer, at: now)
+        transactions.remove(transaction)
+        ledger.answered(from: address, peer, at: now)
     }
 
     /// Draws a port that was not tried.
     mutating func drawPort(outside tried: Set<UInt16>) -> UInt16 {
-        var port = UInt16.random(in: 1024 ... .max, using: &self.random)
-        while tried.contains(port) { port = UInt16.random(in: 1024 ... .max, using: &self.random) }
+        var port = UInt16.random(in: 1024 ... .max, using: &random)
+        while tried.contains(port) { port = UInt16.random(in: 1024 ... .max, using: &random) }
         return port
     }
 }
@@ -68,18 +68,18 @@ struct Transactions: Sendable {
         self.limits = limits
     }
 
-    subscript(transaction: STUNTransactionId) -> Request? { self.requests[transaction] }
+    subscript(transaction: STUNTransactionId) -> Request? { requests[transaction] }
 
     mutating func insert(_ request: Request, as transaction: STUNTransactionId) {
-        while let oldest = self.order.first {
-            let isOld = self.requests[oldest].map { request.sentAt - $0.sentAt > self.limits.transactionTime } ?? true
-            guard isOld || self.order.count >= self.limits.transactions else { break }
-            self.order.removeFirst()
-            self.requests[oldest] = nil
+        while let oldest = order.first {
+            let isOld = requests[oldest].map { request.sentAt - $0.sentAt > limits.transactionTime } ?? true
+            guard isOld || order.count >= limits.transactions else { break }
+            order.removeFirst()
+            requests[oldest] = nil
         }
-        self.order.append(transaction)
-        self.requests[transaction] = request
+        order.append(transaction)
+        requests[transaction] = request
     }
 
-    mutating func remove(_ transaction: STUNTransactionId) { self.requests[transaction] = nil }
+    mutating func remove(_ transaction: STUNTransactionId) { requests[transaction] = nil }
 }

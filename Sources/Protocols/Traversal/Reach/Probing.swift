@@ -12,40 +12,40 @@ struct Probing: Sendable {
         self.since = since
     }
 
-    var isWorking: Bool { self.candidates.contains { $0.workedAt != nil } }
+    var isWorking: Bool { candidates.contains { $0.workedAt != nil } }
     /// The time of the next probe.
-    var dueAt: Duration? { self.candidates.lazy.compactMap(\.probeAt).min() }
+    var dueAt: Duration? { candidates.lazy.compactMap(\.probeAt).min() }
     /// The number of addresses that are known only from the peer's own probes.
-    var heardCount: Int { self.candidates.count { $0.kind == .heard } }
+    var heardCount: Int { candidates.count { $0.kind == .heard } }
 
     subscript(position: Int) -> Candidate {
-        get { self.candidates[position] }
-        _modify { yield &self.candidates[position] }
+        get { candidates[position] }
+        _modify { yield &candidates[position] }
     }
 
-    func position(of way: Session.Way) -> Int? { self.candidates.firstIndex { $0.way == way } }
+    func position(of way: Session.Way) -> Int? { candidates.firstIndex { $0.way == way } }
 
-    mutating func add(_ candidate: Candidate) { self.candidates.append(candidate) }
+    mutating func add(_ candidate: Candidate) { candidates.append(candidate) }
 
     // MARK: Answers
 
     /// Notes that the peer answered on this path; returns the time of the first probe, or nil if it answered before.
     mutating func answered(_ way: Session.Way, _ sentAt: Duration, at now: Duration) -> Duration? {
-        if self.position(of: way) == nil {
-            self.add(Candidate(way: way, kind: .heard, isUnobserved: true, firstAt: sentAt))
+        if position(of: way) == nil {
+            add(Candidate(way: way, kind: .heard, isUnobserved: true, firstAt: sentAt))
         }
-        guard let position = self.position(of: way), self.candidates[position].workedAt == nil else { return nil }
-        self.candidates[position].worked(at: now)
-        return self.candidates[position].firstAt ?? sentAt
+        guard let position = self.position(of: way), candidates[position].workedAt == nil else { return nil }
+        candidates[position].worked(at: now)
+        return candidates[position].firstAt ?? sentAt
     }
 
     /// The rank of the best address that works.
-    var bestRank: Int? { self.candidates.filter { $0.workedAt != nil }.map(\.rank).min() }
+    var bestRank: Int? { candidates.filter { $0.workedAt != nil }.map(\.rank).min() }
 
     /// The first of the best addresses that work.
     var best: Session.Way? {
         var best: Candidate?
-        for candidate in self.candidates where candidate.workedAt != nil && candidate.rank < best?.rank ?? .max {
+        for candidate in candidates where candidate.workedAt != nil && candidate.rank < best?.rank ?? .max {
             best = candidate
         }
         return best?.way
@@ -53,18 +53,18 @@ struct Probing: Sendable {
 
     /// Whether an address that is still probed would be better.
     func isBetterPossible(than rank: Int) -> Bool {
-        self.candidates.contains { $0.rank < rank && $0.workedAt == nil && $0.probeAt != nil }
+        candidates.contains { $0.rank < rank && $0.workedAt == nil && $0.probeAt != nil }
     }
 
     /// Stops the probes.
     mutating func stop() {
-        for position in self.candidates.indices { self.candidates[position].probeAt = nil }
+        for position in candidates.indices { candidates[position].probeAt = nil }
     }
 
     /// Notes that an address that worked does not after all.
     mutating func dismiss(_ address: SocketAddress) {
-        for position in self.candidates.indices where self.candidates[position].way.address == address {
-            self.candidates[position].workedAt = nil
+        for position in candidates.indices where candidates[position].way.address == address {
+            candidates[position].workedAt = nil
         }
     }
 }
@@ -94,7 +94,7 @@ struct Candidate: Sendable {
     ) {
         self.way = way
         self.kind = kind
-        self.rank = Self.rank(of: way.address)
+        rank = Self.rank(of: way.address)
         self.isUnobserved = isUnobserved
         self.firstAt = firstAt
         self.probeAt = probeAt
@@ -108,40 +108,40 @@ struct Candidate: Sendable {
 
     /// Notes that a probe is sent; the next one is due at `next`.
     mutating func probed(at now: Duration, next: Duration?) {
-        if self.count == 0 { self.firstAt = now }
-        self.count += 1
-        self.lastAt = now
-        self.probeAt = next
+        if count == 0 { firstAt = now }
+        count += 1
+        lastAt = now
+        probeAt = next
     }
 
     /// Notes that it answered.
     fileprivate mutating func worked(at now: Duration) {
-        self.workedAt = now
-        self.probeAt = nil
+        workedAt = now
+        probeAt = nil
     }
 }
 
 extension Session {
     /// Sends the probes that are due.
     mutating func probe(_ probes: inout Probes, _ limits: Reach.Limits, _ turn: inout Reach.Turn) {
-        for position in self.probing.candidates.indices {
-            let candidate = self.probing[position]
+        for position in probing.candidates.indices {
+            let candidate = probing[position]
             guard let time = candidate.probeAt, time <= turn.now else { continue }
             let address = candidate.way.address
-            self.probing[position].probeAt = nil
-            switch self.permission(candidate, &probes.ledger, turn.now) {
+            probing[position].probeAt = nil
+            switch permission(candidate, &probes.ledger, turn.now) {
             case .granted: break
             case .later:
-                let next = self.nextProbe(candidate.count, limits, turn.now)
+                let next = nextProbe(candidate.count, limits, turn.now)
                 let earliest = turn.now + limits.probeInterval
-                self.probing[position].probeAt = next.map { max($0, earliest) }
+                probing[position].probeAt = next.map { max($0, earliest) }
                 continue
             case .refused:
-                if candidate.count == 0 { turn.emit(.host(.record(self.peer, .leftOut(address, .usedUp)))) }
+                if candidate.count == 0 { turn.emit(.host(.record(peer, .leftOut(address, .usedUp)))) }
                 continue
             }
-            if candidate.count == 0 { turn.emit(.host(.record(self.peer, .tried(address, candidate.kind)))) }
-            self.probing[position].probed(at: turn.now, next: self.nextProbe(candidate.count + 1, limits, turn.now))
+            if candidate.count == 0 { turn.emit(.host(.record(peer, .tried(address, candidate.kind)))) }
+            probing[position].probed(at: turn.now, next: nextProbe(candidate.count + 1, limits, turn.now))
             probes.send(to: candidate.way, for: self, &turn)
         }
     }
@@ -152,19 +152,19 @@ extension Session {
         return ledger.takeProbe(
             to: candidate.way.address,
             isUnobserved: candidate.isUnobserved,
-            of: self.peer,
-            over: self.voucher,
+            of: peer,
+            over: voucher,
             at: now
         )
     }
 
     /// Returns the time of the next probe of an address that got `count`.
     private func nextProbe(_ count: Int, _ limits: Reach.Limits, _ now: Duration) -> Duration? {
-        guard self.isOfferAnswer else {
+        guard isOfferAnswer else {
             let plan = limits.pathProbes
-            return count < plan.count ? self.probing.since + plan[count] : nil
+            return count < plan.count ? probing.since + plan[count] : nil
         }
         let next = now + limits.probeInterval
-        return next < self.probing.since + limits.punchTime ? next : nil
+        return next < probing.since + limits.punchTime ? next : nil
     }
 }

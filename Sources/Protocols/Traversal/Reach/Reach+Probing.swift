@@ -12,7 +12,7 @@ extension Reach {
     package func expects(_ packet: STUNPacket) -> Bool {
         switch packet.message.kind {
         case .request: packet.message.username.flatMap { ProbeName($0) } != nil
-        case .success: self.probes[packet.message.transaction] != nil
+        case .success: probes[packet.message.transaction] != nil
         case .indication, .failure: false
         }
     }
@@ -21,8 +21,8 @@ extension Reach {
         guard let packet = try? STUNPacket(bytes) else { return }  // anybody can send anything
         let way = Session.Way(address: source.unmapped, port: port)
         switch packet.message.kind {
-        case .request: self.requestReceived(packet, way, &turn)
-        case .success: self.answerReceived(packet, way, &turn)
+        case .request: requestReceived(packet, way, &turn)
+        case .success: answerReceived(packet, way, &turn)
         case .indication, .failure: break
         }
     }
@@ -31,7 +31,7 @@ extension Reach {
 
     /// Sends the probes of a session that are due.
     mutating func probe(_ id: SessionId, _ turn: inout Turn) {
-        self.sessions[id]?.probe(&self.probes, self.limits, &turn)
+        sessions[id]?.probe(&probes, limits, &turn)
     }
 
     /// Sends probes as the alternate address of a filtering test; the helper sees the tested peer at `address`.
@@ -42,11 +42,11 @@ extension Reach {
         _ turn: inout Turn
     ) {
         let place = address.unmapped
-        guard self.peers[helper]?.forwardedOffers.take(under: self.limits.offerRate, at: turn.now) == true,
-            self.implausibility(of: place, isObserved: true) == nil
+        guard peers[helper]?.forwardedOffers.take(under: limits.offerRate, at: turn.now) == true,
+            implausibility(of: place, isObserved: true) == nil
         else { return }
         for _ in 0..<Self.alternateProbes {
-            let permission = self.probes.ledger.takeProbe(
+            let permission = probes.ledger.takeProbe(
                 to: place,
                 isUnobserved: true,
                 of: helper,
@@ -54,22 +54,22 @@ extension Reach {
                 at: turn.now
             )
             guard permission == .granted else { return }
-            let (_, bytes) = self.probes.makeRequest(ProbeName(key.id, isFirst: true), key.key)
+            let (_, bytes) = probes.makeRequest(ProbeName(key.id, isFirst: true), key.key)
             turn.emit(.host(.sendDatagram(bytes, to: place, port: nil)))
         }
     }
 
     /// Answers a probe of the peer at its source, and probes that address as well.
     private mutating func requestReceived(_ packet: STUNPacket, _ way: Session.Way, _ turn: inout Turn) {
-        guard let name = packet.message.username.flatMap({ ProbeName($0) }), self.ownAddresses.isUsable(way.address)
+        guard let name = packet.message.username.flatMap({ ProbeName($0) }), ownAddresses.isUsable(way.address)
         else { return }
-        if self.filteringTest.takeProbe(packet, name.session, from: way.address, self.peers, &turn) { return }
-        let session = self.sessions[name.session]
-        let owner = self.peers.owner(ofPath: name.session)
-        let link = owner.flatMap { self.peers[$0]?.link }
+        if filteringTest.takeProbe(packet, name.session, from: way.address, peers, &turn) { return }
+        let session = sessions[name.session]
+        let owner = peers.owner(ofPath: name.session)
+        let link = owner.flatMap { peers[$0]?.link }
         guard let key = session?.key.key ?? link?.pathKey.key, let isFirst = session?.isFirst ?? link?.isDialler,
             name.isFirst != isFirst, packet.isAuthentic(under: SymmetricKey(data: key.bytes), by: .sha256),
-            self.takeAnswer(name.session, owner, turn.now)
+            takeAnswer(name.session, owner, turn.now)
         else { return }
         let answer = STUNMessage(
             .success,
@@ -81,56 +81,56 @@ extension Reach {
         if session == nil {
             // Only the dialler validates whether the connection can migrate to the new path.
             guard let owner, let link, link.isDialler, link.remote != way.address else { return }
-            self.beginPath(to: owner, turn.now)
+            beginPath(to: owner, turn.now)
         }
-        self.heard(way, name.session, &turn)
+        heard(way, name.session, &turn)
     }
 
     /// Whether the budget permits one more answer, which it charges.
     private mutating func takeAnswer(_ id: SessionId, _ owner: PeerId?, _ now: Duration) -> Bool {
-        let rate = RateLimit(perSecond: self.limits.answersPerSecond, atOnce: self.limits.answersBurst)
-        if self.sessions[id] != nil { return self.sessions[id]?.probing.answers.take(under: rate, at: now) == true }
-        return owner.map { self.peers[$0]?.answers.take(under: rate, at: now) == true } ?? false
+        let rate = RateLimit(perSecond: limits.answersPerSecond, atOnce: limits.answersBurst)
+        if sessions[id] != nil { return sessions[id]?.probing.answers.take(under: rate, at: now) == true }
+        return owner.map { peers[$0]?.answers.take(under: rate, at: now) == true } ?? false
     }
 
     /// Handles a probe of the peer: it can reach this node from this address.
     private mutating func heard(_ way: Session.Way, _ id: SessionId, _ turn: inout Turn) {
-        guard let session = self.sessions[id], session.choice.way == nil else { return }
-        self.sessions[id]?.search.heard(on: way.port)
-        self.sessions[id]?.search.stop()
+        guard let session = sessions[id], session.choice.way == nil else { return }
+        sessions[id]?.search.heard(on: way.port)
+        sessions[id]?.search.stop()
         if let position = session.probing.position(of: way) {
             let candidate = session.probing[position]
             guard candidate.workedAt == nil, candidate.lastAt.map({ turn.now - $0 >= Self.triggerPause }) ?? true else {
                 return
             }
-            self.sessions[id]?.probing[position].probeAt = turn.now
+            sessions[id]?.probing[position].probeAt = turn.now
         } else {
-            guard session.probing.heardCount < self.limits.reflexiveCandidates else { return }
+            guard session.probing.heardCount < limits.reflexiveCandidates else { return }
             turn.emit(.host(.record(session.peer, .heard(way.address))))
-            self.sessions[id]?.probing.add(Candidate(way: way, kind: .heard, isUnobserved: true, probeAt: turn.now))
+            sessions[id]?.probing.add(Candidate(way: way, kind: .heard, isUnobserved: true, probeAt: turn.now))
         }
-        self.probe(id, &turn)
+        probe(id, &turn)
     }
 
     // MARK: Answers
 
     private mutating func answerReceived(_ packet: STUNPacket, _ way: Session.Way, _ turn: inout Turn) {
         let transaction = packet.message.transaction
-        guard let request = self.probes[transaction], request.way == way,
-            let session = self.sessions[request.session],
+        guard let request = probes[transaction], request.way == way,
+            let session = sessions[request.session],
             packet.isAuthentic(under: SymmetricKey(data: session.key.key.bytes), by: .sha256)
         else { return }
-        self.probes.answered(transaction, from: way.address, session.peer, turn.now)
-        self.sessions[request.session]?.search.stop()
-        self.sessions[request.session]?.search.heard(on: way.port)
-        guard let first = self.sessions[request.session]?.probing.answered(way, request.sentAt, at: turn.now) else {
+        probes.answered(transaction, from: way.address, session.peer, turn.now)
+        sessions[request.session]?.search.stop()
+        sessions[request.session]?.search.heard(on: way.port)
+        guard let first = sessions[request.session]?.probing.answered(way, request.sentAt, at: turn.now) else {
             return
         }
         turn.emit(.host(.record(session.peer, .worked(way.address, after: turn.now - first))))
-        if let link = self.peers[session.peer]?.link, link.remote == way.address {
-            if link.isDialler { self.tellAgain(session.peer, &turn) }
-            self.pathConfirmed(session.peer, &turn)
+        if let link = peers[session.peer]?.link, link.remote == way.address {
+            if link.isDialler { tellAgain(session.peer, &turn) }
+            pathConfirmed(session.peer, &turn)
         }
-        self.considerChoice(request.session, &turn)
+        considerChoice(request.session, &turn)
     }
 }

@@ -5,17 +5,17 @@ internal import OrderedCollections
 // Sessions of this node: their coordinators, and the answers.
 extension Reach {
     mutating func seek(_ peer: PeerId, _ network: NetworkId, overRelay isRelayOnly: Bool = false, _ turn: inout Turn) {
-        guard self.peers[peer] == nil, self.sessions.byPeer[peer] == nil, peer != self.localPeerId else { return }
-        if let failure = self.startSession(peer, network, &turn) {
+        guard peers[peer] == nil, sessions.byPeer[peer] == nil, peer != localPeerId else { return }
+        if let failure = startSession(peer, network, &turn) {
             turn.emit(.host(.record(peer, .failed(failure))))
             turn.emit(.failed(peer, network, failure))
         }
-        if isRelayOnly, let id = self.sessions.byPeer[peer] { self.sessions[id]?.relay.isOnly = true }
+        if isRelayOnly, let id = sessions.byPeer[peer] { sessions[id]?.relay.isOnly = true }
     }
 
     mutating func abandon(_ peer: PeerId, _ turn: inout Turn) {
-        guard self.peers[peer] == nil, let id = self.sessions.byPeer[peer], self.sessions.isOutgoing(id) else { return }
-        self.end(id, &turn)
+        guard peers[peer] == nil, let id = sessions.byPeer[peer], sessions.isOutgoing(id) else { return }
+        end(id, &turn)
     }
 
     /// Starts a session over these peers, or those that could know the other one; returns why it cannot.
@@ -27,19 +27,19 @@ extension Reach {
     ) -> ReachFailure? {
         let coordinators = given ?? self.coordinators(for: peer, network)
         guard !coordinators.isEmpty else { return .nobodyToAsk }
-        guard self.sessions.byPeer.count < self.limits.sessions else { return .refused }
-        let drawn = self.secrets.drawPathKey()
+        guard sessions.byPeer.count < limits.sessions else { return .refused }
+        let drawn = secrets.drawPathKey()
         var session = Session(
             peer: peer,
             network: network,
             key: drawn,
             purpose: .outgoing,
             startedAt: turn.now,
-            endsAt: turn.now + self.limits.sessionPatience
+            endsAt: turn.now + limits.sessionPatience
         )
         session.coordinators = Coordinators(coordinators)
-        self.sessions.begin(session)
-        self.sendOffer(drawn.id, &turn)
+        sessions.begin(session)
+        sendOffer(drawn.id, &turn)
         return nil
     }
 
@@ -47,7 +47,7 @@ extension Reach {
     /// table connects members near to each other.
     private func coordinators(for peer: PeerId, _ network: NetworkId) -> [PeerId] {
         let target = peer.bytes
-        let known = self.peers.states.compactMap { other, state -> (isPoor: Int, distance: [UInt8], PeerId)? in
+        let known = peers.states.compactMap { other, state -> (isPoor: Int, distance: [UInt8], PeerId)? in
             guard other != peer, state.networks.contains(network) else { return nil }
             let isPoor = (state.channel == nil ? 0 : 1) + (state.isSuspect ? 2 : 0)
             return (isPoor, zip(other.bytes, target).map { $0 ^ $1 }, other)
@@ -56,50 +56,50 @@ extension Reach {
             left.isPoor == right.isPoor
                 ? left.distance.lexicographicallyPrecedes(right.distance) : left.isPoor < right.isPoor
         }
-        return ranked.prefix(self.limits.coordinatorsPerSession).map { $0.2 }
+        return ranked.prefix(limits.coordinatorsPerSession).map { $0.2 }
     }
 
     /// Sends the offer to the next coordinator.
     mutating func sendOffer(_ id: SessionId, _ turn: inout Turn) {
-        guard let coordinator = self.sessions[id]?.coordinators.takeNext(self.limits.answerPatience, at: turn.now),
-            let session = self.sessions[id]
+        guard let coordinator = sessions[id]?.coordinators.takeNext(limits.answerPatience, at: turn.now),
+            let session = sessions[id]
         else { return }
-        let message = Message.offer(id, target: session.peer, session.key.key, self.offer)
+        let message = Message.offer(id, target: session.peer, session.key.key, offer)
         turn.emit(.send(coordinator, session.network, message.bytes))
         turn.emit(.host(.record(session.peer, .offerSent(coordinator))))
     }
 
     /// Sends the offer to this coordinator now: it just showed that it knows the peer.
     mutating func sendOffer(_ id: SessionId, first coordinator: PeerId, _ turn: inout Turn) {
-        guard let session = self.sessions[id], session.introductions.first == nil,
+        guard let session = sessions[id], session.introductions.first == nil,
             !session.coordinators.offered.contains(coordinator)
         else { return }
-        self.sessions[id]?.coordinators.putFirst(coordinator)
-        self.sendOffer(id, &turn)
+        sessions[id]?.coordinators.putFirst(coordinator)
+        sendOffer(id, &turn)
     }
 
     mutating func sessionFailed(_ id: SessionId, _ refusal: Refusal, by coordinator: PeerId, _ turn: inout Turn) {
-        guard self.sessions.isOutgoing(id), self.sessions[id]?.introductions.first == nil,
-            self.sessions[id]?.coordinators.refused(by: coordinator, refusal) == true,
-            let session = self.sessions[id]
+        guard sessions.isOutgoing(id), sessions[id]?.introductions.first == nil,
+            sessions[id]?.coordinators.refused(by: coordinator, refusal) == true,
+            let session = sessions[id]
         else { return }
         turn.emit(.host(.record(session.peer, .refused(by: coordinator, refusal))))
         if refusal == .busy {
             // The peer's own offer is on its way here.
-            self.sessions[id]?.coordinators.stop()
-            self.sessions[id]?.endsAt = turn.now + self.limits.retryPause
+            sessions[id]?.coordinators.stop()
+            sessions[id]?.endsAt = turn.now + limits.retryPause
         } else if !session.coordinators.remaining.isEmpty {
-            self.sendOffer(id, &turn)
+            sendOffer(id, &turn)
         } else if session.coordinators.offered.isEmpty {
-            self.giveUp(id, &turn)
+            giveUp(id, &turn)
         }
     }
 
     /// Some coordinator fell away.
     mutating func coordinatorLost(_ coordinator: PeerId, _ turn: inout Turn) {
-        for id in self.sessions.ids where self.sessions[id]?.coordinators.offered.contains(coordinator) == true {
-            self.sessions[id]?.coordinators.drop(coordinator)
-            self.sessionFailed(id, .notConnected, by: coordinator, &turn)
+        for id in sessions.ids where sessions[id]?.coordinators.offered.contains(coordinator) == true {
+            sessions[id]?.coordinators.drop(coordinator)
+            sessionFailed(id, .notConnected, by: coordinator, &turn)
         }
     }
 
@@ -111,38 +111,38 @@ extension Reach {
         _ network: NetworkId,
         _ turn: inout Turn
     ) {
-        guard self.sessions.isOutgoing(id), let session = self.sessions[id], session.network == network,
+        guard sessions.isOutgoing(id), let session = sessions[id], session.network == network,
             session.coordinators.offered.contains(coordinator)
         else {
             // A late answer: the coordinator need not relay.
             return turn.emit(.send(coordinator, network, Message.cancel(id).bytes))
         }
-        self.sessions[id]?.coordinators.answered(by: coordinator)
+        sessions[id]?.coordinators.answered(by: coordinator)
         guard session.introductions.helpers.isEmpty else {
             return turn.emit(.send(coordinator, network, Message.cancel(id).bytes))
         }
-        self.bind(introduction.channel, for: id, over: coordinator, &turn)
-        self.punch(id, offer, introduction, by: coordinator, &turn)
-        if self.sessions[id]?.relay.channel != nil { self.planRelay(id, &turn) }
+        bind(introduction.channel, for: id, over: coordinator, &turn)
+        punch(id, offer, introduction, by: coordinator, &turn)
+        if sessions[id]?.relay.channel != nil { planRelay(id, &turn) }
     }
 
     // MARK: Ends
 
     /// Ends a session that brought nothing.
     mutating func giveUp(_ id: SessionId, _ turn: inout Turn) {
-        guard let session = self.sessions[id] else { return }
-        let isFailure = self.sessions.isOutgoing(id) && self.peers[session.peer] == nil
-        self.end(id, &turn)
+        guard let session = sessions[id] else { return }
+        let isFailure = sessions.isOutgoing(id) && peers[session.peer] == nil
+        end(id, &turn)
         guard isFailure else {
-            if session.isOfferAnswer { self.retrySoon(session.peer, turn.now) }
+            if session.isOfferAnswer { retrySoon(session.peer, turn.now) }
             return
         }
         // A relay may pass nothing on; the remaining coordinators may do better.
         if session.introductions.first != nil, !session.coordinators.remaining.isEmpty {
             let rest = Array(session.coordinators.remaining.reversed())
-            if self.startSession(session.peer, session.network, over: rest, &turn) == nil {
-                if let next = self.sessions.byPeer[session.peer] {
-                    self.sessions[next]?.relay.isOnly = session.relay.isOnly
+            if startSession(session.peer, session.network, over: rest, &turn) == nil {
+                if let next = sessions.byPeer[session.peer] {
+                    sessions[next]?.relay.isOnly = session.relay.isOnly
                 }
                 return
             }
@@ -163,11 +163,11 @@ extension Reach {
 
     /// Ends a session, and releases its ports and channels unless a connection uses them.
     mutating func end(_ id: SessionId, _ turn: inout Turn) {
-        guard let session = self.sessions.remove(id) else { return }
-        self.endSearch(session, &turn)
-        guard self.peers[session.peer] == nil else { return self.trimStandbys(&turn) }
+        guard let session = sessions.remove(id) else { return }
+        endSearch(session, &turn)
+        guard peers[session.peer] == nil else { return trimStandbys(&turn) }
         let channels = self.channels.filter { $0.value.session == id }
-        for channel in channels.keys { self.giveBack(channel, &turn) }
+        for channel in channels.keys { giveBack(channel, &turn) }
         let told = Set(channels.values.map(\.relay))
         guard session.purpose == .outgoing else { return }
         for helper in session.coordinators.offered.union(session.introductions.helpers) where !told.contains(helper) {
@@ -179,56 +179,56 @@ extension Reach {
 
     /// Registers the channel of a session.
     mutating func bind(_ channel: ChannelId?, for id: SessionId, over relay: PeerId, _ turn: inout Turn) {
-        guard let channel, let session = self.sessions[id], self.channels[channel] == nil,
-            self.channels.count < self.limits.channels, self.peers[relay]?.channel == nil
+        guard let channel, let session = sessions[id], channels[channel] == nil,
+            channels.count < limits.channels, peers[relay]?.channel == nil
         else { return }
-        self.channels[channel] = HeldChannel(peer: session.peer, relay: relay, network: session.network, session: id)
-        self.sessions[id]?.relay.add(channel)
+        channels[channel] = HeldChannel(peer: session.peer, relay: relay, network: session.network, session: id)
+        sessions[id]?.relay.add(channel)
         turn.emit(.bind(channel, to: session.peer, over: relay))
     }
 
     /// Closes a channel.
     mutating func giveBack(_ channel: ChannelId, _ turn: inout Turn) {
-        guard let held = self.channels.removeValue(forKey: channel) else { return }
+        guard let held = channels.removeValue(forKey: channel) else { return }
         turn.emit(.host(.closeChannel(channel)))
-        guard self.peers[held.relay]?.networks.contains(held.network) == true else { return }
+        guard peers[held.relay]?.networks.contains(held.network) == true else { return }
         turn.emit(.send(held.relay, held.network, Message.cancel(held.session).bytes))
     }
 
     /// Releases the oldest channels that serve as a fallback only, if they are too many.
     mutating func trimStandbys(_ turn: inout Turn) {
-        let idle = self.channels.filter { channel, held in
-            self.sessions[held.session] == nil && self.peers[held.peer]?.channel != channel
+        let idle = channels.filter { channel, held in
+            sessions[held.session] == nil && peers[held.peer]?.channel != channel
         }
-        let inUse = idle.filter { self.peers[$0.value.peer]?.channel != nil }.keys
-        for channel in inUse { self.giveBack(channel, &turn) }
+        let inUse = idle.filter { peers[$0.value.peer]?.channel != nil }.keys
+        for channel in inUse { giveBack(channel, &turn) }
         let standbys = idle.keys.filter { !inUse.contains($0) }
-        for channel in standbys.prefix(max(0, standbys.count - self.limits.standbyChannels)) {
-            self.giveBack(channel, &turn)
+        for channel in standbys.prefix(max(0, standbys.count - limits.standbyChannels)) {
+            giveBack(channel, &turn)
         }
     }
 
     /// The other side cancelled the session, or the relay did.
     mutating func cancelled(_ id: SessionId, by peer: PeerId, _ turn: inout Turn) {
-        if self.broker.isSide(peer, of: id) { return self.broker.end(id, cancelledBy: peer, self.peers, &turn) }
-        self.sessions[id]?.introductions.remove(peer)
-        self.loseChannels(&turn) { $0.session == id && $0.relay == peer }
-        guard let session = self.sessions[id], session.purpose == .incoming,
+        if broker.isSide(peer, of: id) { return broker.end(id, cancelledBy: peer, peers, &turn) }
+        sessions[id]?.introductions.remove(peer)
+        loseChannels(&turn) { $0.session == id && $0.relay == peer }
+        guard let session = sessions[id], session.purpose == .incoming,
             session.introductions.helpers.isEmpty, !session.probing.isWorking
         else { return }
-        self.end(id, &turn)
+        end(id, &turn)
     }
 
     /// Closes the channels that are lost, and suspects the connections over them.
     mutating func loseChannels(_ turn: inout Turn, _ areLost: (HeldChannel) -> Bool) {
-        let lost = self.channels.filter { areLost($0.value) }
+        let lost = channels.filter { areLost($0.value) }
         for (channel, held) in lost {
-            self.channels[channel] = nil
+            channels[channel] = nil
             turn.emit(.host(.closeChannel(channel)))
-            self.sessions[held.session]?.relay.remove(channel)
+            sessions[held.session]?.relay.remove(channel)
         }
-        for (channel, held) in lost where self.peers[held.peer]?.channel == channel {
-            self.pathSuspected(held.peer, &turn)
+        for (channel, held) in lost where peers[held.peer]?.channel == channel {
+            pathSuspected(held.peer, &turn)
         }
     }
 }

@@ -170,30 +170,30 @@ package struct Reach: Sendable {
     private var armed: Duration?
 
     package init(_ configuration: Configuration) {
-        self.localPeerId = configuration.localPeerId
-        self.limits = configuration.limits
-        self.secrets = SecretSource(secret: configuration.secret)
-        self.broker = Broker(configuration.limits)
-        self.probes = Probes(seed: configuration.randomSeed, configuration.limits)
+        localPeerId = configuration.localPeerId
+        limits = configuration.limits
+        secrets = SecretSource(secret: configuration.secret)
+        broker = Broker(configuration.limits)
+        probes = Probes(seed: configuration.randomSeed, configuration.limits)
     }
 
     /// Whether the peer is admitted on a connection, which can therefore carry messages to it.
-    package func isConnected(to peer: PeerId) -> Bool { self.peers[peer] != nil }
+    package func isConnected(to peer: PeerId) -> Bool { peers[peer] != nil }
 
     /// The peer that relays a channel.
-    package func relay(of channel: ChannelId) -> PeerId? { self.channels[channel]?.relay }
+    package func relay(of channel: ChannelId) -> PeerId? { channels[channel]?.relay }
 
     /// The mapping behaviour of this node's NAT; a guess, unless ``isMappingProven``.
-    package var mapping: MappingBehaviour { self.ownAddresses.mapping(seenBy: self.peers.observations) }
+    package var mapping: MappingBehaviour { ownAddresses.mapping(seenBy: peers.observations) }
 
     /// Whether observers at different addresses agree on that.
-    package var isMappingProven: Bool { self.ownAddresses.isMappingProven }
+    package var isMappingProven: Bool { ownAddresses.isMappingProven }
 
     /// The reported addresses, the most frequent first.
-    package var observedAddresses: [SocketAddress] { self.ownAddresses.observed(by: self.peers.observations) }
+    package var observedAddresses: [SocketAddress] { ownAddresses.observed(by: peers.observations) }
 
     /// The addresses where this node might be found.
-    var offer: Offer { self.ownAddresses.offer(seenBy: self.peers.observations, limit: self.limits.candidates) }
+    var offer: Offer { ownAddresses.offer(seenBy: peers.observations, limit: limits.candidates) }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
@@ -202,34 +202,34 @@ package struct Reach: Sendable {
 
     private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .connected(let peer, let network, let link): self.connected(peer, network, link, &turn)
-        case .disconnected(let peer, let network): self.disconnected(peer, network, &turn)
-        case .pathChanged(let peer, let address): self.pathChanged(peer, address, &turn)
-        case .pathRefused(let peer, let address): self.pathRefused(peer, address, &turn)
-        case .pathSuspected(let peer): self.pathSuspected(peer, &turn)
-        case .pathAnswered(let peer): self.pathAnswered(peer, &turn)
-        case .ownAddressesChanged(let addresses): self.ownAddressesChanged(addresses, &turn)
+        case .connected(let peer, let network, let link): connected(peer, network, link, &turn)
+        case .disconnected(let peer, let network): disconnected(peer, network, &turn)
+        case .pathChanged(let peer, let address): pathChanged(peer, address, &turn)
+        case .pathRefused(let peer, let address): pathRefused(peer, address, &turn)
+        case .pathSuspected(let peer): pathSuspected(peer, &turn)
+        case .pathAnswered(let peer): pathAnswered(peer, &turn)
+        case .ownAddressesChanged(let addresses): ownAddressesChanged(addresses, &turn)
         case .addressObserved(let address, let server):
-            self.ownAddresses.note(address, observedBy: server)
-            self.ownAddresses.proveMapping(seenBy: self.peers.observations)
-        case .sought(let peer, let network): self.seek(peer, network, &turn)
-        case .soughtOverRelay(let peer, let network): self.seek(peer, network, overRelay: true, &turn)
-        case .abandoned(let peer): self.abandon(peer, &turn)
-        case .dialFailed(let peer): self.dialFailed(peer, &turn)
+            ownAddresses.note(address, observedBy: server)
+            ownAddresses.proveMapping(seenBy: peers.observations)
+        case .sought(let peer, let network): seek(peer, network, &turn)
+        case .soughtOverRelay(let peer, let network): seek(peer, network, overRelay: true, &turn)
+        case .abandoned(let peer): abandon(peer, &turn)
+        case .dialFailed(let peer): dialFailed(peer, &turn)
         case .messageReceived(let peer, let network, let bytes):
-            self.received(bytes, from: peer, network, &turn)
+            received(bytes, from: peer, network, &turn)
         case .datagramReceived(let bytes, let source, let port):
-            self.datagramReceived(bytes, from: source, port, &turn)
-        case .portsOpened(let ports): self.portsOpened(ports, &turn)
+            datagramReceived(bytes, from: source, port, &turn)
+        case .portsOpened(let ports): portsOpened(ports, &turn)
         case .filteringRequested:
-            self.filteringTest.begin(self.peers, &self.secrets, self.limits.filteringPatience, &turn)
-        case .timeReached: self.timeReached(&turn)
+            filteringTest.begin(peers, &secrets, limits.filteringPatience, &turn)
+        case .timeReached: timeReached(&turn)
         }
-        self.arm(&turn)
+        arm(&turn)
     }
 
     private mutating func received(_ bytes: [UInt8], from peer: PeerId, _ network: NetworkId, _ turn: inout Turn) {
-        guard self.peers[peer]?.networks.contains(network) == true else { return }
+        guard peers[peer]?.networks.contains(network) == true else { return }
         let message: Message
         do {
             message = try Message(bytes)
@@ -238,8 +238,8 @@ package struct Reach: Sendable {
         }
         switch message {
         case .observed(let address):
-            self.peers[peer]?.observed = address.unmapped
-            self.ownAddresses.proveMapping(seenBy: self.peers.observations)
+            peers[peer]?.observed = address.unmapped
+            ownAddresses.proveMapping(seenBy: peers.observations)
         case .offer(let id, let target, let key, let offer):
             let request = OfferRequest(
                 id: id,
@@ -249,48 +249,48 @@ package struct Reach: Sendable {
                 key: key,
                 offer: offer
             )
-            self.broker.offerReceived(request, &self.peers, &self.secrets, self.channels, &turn)
+            broker.offerReceived(request, &peers, &secrets, channels, &turn)
         case .forwardedOffer(let id, let caller, let key, let offer, let introduction):
-            self.forwardedOfferReceived(PathKey(id, key), caller, offer, introduction, by: peer, network, &turn)
+            forwardedOfferReceived(PathKey(id, key), caller, offer, introduction, by: peer, network, &turn)
         case .answer(let id, let offer):
-            self.broker.calleeAnswered(id, offer, peer, network, self.peers, &turn)
-        case .decline(let id, let refusal): self.broker.calleeDeclined(id, refusal, peer, network, &turn)
+            broker.calleeAnswered(id, offer, peer, network, peers, &turn)
+        case .decline(let id, let refusal): broker.calleeDeclined(id, refusal, peer, network, &turn)
         case .forwardedAnswer(let id, let offer, let introduction):
-            self.forwardedAnswerReceived(id, offer, introduction, by: peer, network, &turn)
-        case .failed(let id, let refusal): self.sessionFailed(id, refusal, by: peer, &turn)
-        case .cancel(let id): self.cancelled(id, by: peer, &turn)
+            forwardedAnswerReceived(id, offer, introduction, by: peer, network, &turn)
+        case .failed(let id, let refusal): sessionFailed(id, refusal, by: peer, &turn)
+        case .cancel(let id): cancelled(id, by: peer, &turn)
         case .filteringRequest(let id, let key, let known):
-            self.broker.filteringRequestReceived(id, key, known, by: peer, network, &self.peers, &turn)
+            broker.filteringRequestReceived(id, key, known, by: peer, network, &peers, &turn)
         case .probeRequest(let id, let key, let address):
-            self.probeRequestReceived(PathKey(id, key), address, by: peer, &turn)
+            probeRequestReceived(PathKey(id, key), address, by: peer, &turn)
         case .filteringReply(let id, let alternate):
-            self.filteringTest.alternateNamed(id, alternate, by: peer, self.peers, &turn)
+            filteringTest.alternateNamed(id, alternate, by: peer, peers, &turn)
         }
     }
 
     // MARK: Time
 
     private mutating func timeReached(_ turn: inout Turn) {
-        self.armed = nil
-        self.filteringTest.expire(&turn)
-        for id in self.sessions.ids {
-            guard let due = self.sessions[id]?.due, due <= turn.now else { continue }
-            self.sessionDue(id, &turn)
+        armed = nil
+        filteringTest.expire(&turn)
+        for id in sessions.ids {
+            guard let due = sessions[id]?.due, due <= turn.now else { continue }
+            sessionDue(id, &turn)
         }
-        for peer in self.peers.upgrades.keys {
-            guard let due = self.peers.upgrades[peer]?.due, due <= turn.now else { continue }
-            self.upgradeDue(peer, &turn)
+        for peer in peers.upgrades.keys {
+            guard let due = peers.upgrades[peer]?.due, due <= turn.now else { continue }
+            upgradeDue(peer, &turn)
         }
-        self.broker.expire(&turn)
+        broker.expire(&turn)
     }
 
     private mutating func arm(_ turn: inout Turn) {
         let earliest = [
-            self.sessions.due, self.peers.upgrades.values.lazy.map(\.due).min(), self.broker.due,
-            self.filteringTest.due,
+            sessions.due, peers.upgrades.values.lazy.map(\.due).min(), broker.due,
+            filteringTest.due,
         ].compactMap { $0 }.min()
-        guard let earliest, earliest != self.armed else { return }
-        self.armed = earliest
+        guard let earliest, earliest != armed else { return }
+        armed = earliest
         turn.emit(.wake(at: earliest))
     }
 }

@@ -23,9 +23,9 @@ struct Search: Sendable {
     /// Own ports at which datagrams of the peer arrived.
     private(set) var hits: OrderedSet<UInt16> = []
 
-    mutating func plan(at time: Duration) { self.startsAt = time }
+    mutating func plan(at time: Duration) { startsAt = time }
 
-    mutating func cancelPlan() { self.startsAt = nil }
+    mutating func cancelPlan() { startsAt = nil }
 
     mutating func begin(_ side: Side, dueAt: Duration?) {
         self.side = side
@@ -34,36 +34,36 @@ struct Search: Sendable {
 
     /// Takes the ports that were opened; returns whether they are those of this search.
     mutating func open(_ ports: [UInt16]) -> Bool {
-        guard case .ownPorts(let earlier, let next, let target) = self.side, earlier.isEmpty else { return false }
-        self.side = .ownPorts(ports, next: next, target: target)
+        guard case .ownPorts(let earlier, let next, let target) = side, earlier.isEmpty else { return false }
+        side = .ownPorts(ports, next: next, target: target)
         return true
     }
 
     /// Sends probes from `now` on.
-    mutating func start(at now: Duration) { self.dueAt = now }
+    mutating func start(at now: Duration) { dueAt = now }
 
     /// Stops the probes to guessed ports.
     mutating func stop() {
-        self.startsAt = nil
-        self.dueAt = nil
+        startsAt = nil
+        dueAt = nil
     }
 
     /// Notes the port at which a datagram of the peer arrived.
     mutating func heard(on port: UInt16?) {
-        if let port, self.side != nil { self.hits.append(port) }
+        if let port, side != nil { hits.append(port) }
     }
 
     /// The next way to try; nil if all were.
     fileprivate mutating func nextWay(_ probes: inout Probes, _ limits: Reach.Limits) -> Session.Way? {
-        switch self.side {
+        switch side {
         case .ownPorts(let ports, let next, let target):
-            self.side = .ownPorts(ports, next: (next + 1) % ports.count, target: target)
+            side = .ownPorts(ports, next: (next + 1) % ports.count, target: target)
             return Session.Way(address: target, port: ports[next])
         case .peerPorts(var tried, let ip):
             guard tried.count <= limits.searchProbesPerRound * limits.searchRounds else { return nil }
             let port = probes.drawPort(outside: tried)
             tried.insert(port)
-            self.side = .peerPorts(tried: tried, of: ip)
+            side = .peerPorts(tried: tried, of: ip)
             return Session.Way(address: SocketAddress(ip, port: port), port: nil)
         case nil: return nil
         }
@@ -75,13 +75,13 @@ extension Session {
     mutating func sendSearchProbes(_ probes: inout Probes, _ limits: Reach.Limits, _ turn: inout Reach.Turn) {
         let interval = Duration.seconds(1) / limits.searchProbesPerSecond
         for _ in 0..<Search.catchUp {
-            guard let due = self.search.dueAt, due <= turn.now else { return }
-            guard let way = self.search.nextWay(&probes, limits) else { return self.search.stop() }
-            self.search.dueAt = due + interval
+            guard let due = search.dueAt, due <= turn.now else { return }
+            guard let way = search.nextWay(&probes, limits) else { return search.stop() }
+            search.dueAt = due + interval
             probes.send(to: way, for: self, &turn)
         }
         // Probes beyond the catch-up are skipped: after a sleep of the node the search continues at its rate.
-        if let due = self.search.dueAt, due <= turn.now { self.search.dueAt = turn.now + interval }
+        if let due = search.dueAt, due <= turn.now { search.dueAt = turn.now + interval }
     }
 }
 

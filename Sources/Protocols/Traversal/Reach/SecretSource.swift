@@ -14,11 +14,11 @@ struct SecretSource: Sendable {
 
     /// Thirty-two bytes that were never drawn before.
     private mutating func draw() -> [UInt8] {
-        self.count += 1
+        count += 1
         var writer = ByteWriter(capacity: 32)
         writer.write(Self.label)
-        writer.write(self.count)
-        return self.secret.withBytes { key in
+        writer.write(count)
+        return secret.withBytes { key in
             Array(HMAC<SHA256>.authenticationCode(for: writer.bytes, using: SymmetricKey(data: key)))
         }
     }
@@ -26,11 +26,11 @@ struct SecretSource: Sendable {
     /// A new session's id and key.
     mutating func drawPathKey() -> PathKey {
         while true {
-            if let key = PathKey(self.draw().prefix(PathKey.byteCount)) { return key }
+            if let key = PathKey(draw().prefix(PathKey.byteCount)) { return key }
         }
     }
 
     mutating func channel() -> ChannelId {
-        ChannelId(self.draw().prefix(ChannelId.byteCount).reduce(0) { $0 << 8 | UInt64($1) })
+        ChannelId(draw().prefix(ChannelId.byteCount).reduce(0) { $0 << 8 | UInt64($1) })
     }
 }

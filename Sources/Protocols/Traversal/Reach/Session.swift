@@ -39,7 +39,7 @@ struct Session: Sendable {
         self.network = network
         self.key = key
         self.purpose = purpose
-        self.probing = Probing(since: startedAt)
+        probing = Probing(since: startedAt)
         self.endsAt = endsAt
     }
 
@@ -51,7 +51,7 @@ struct Session: Sendable {
 
     /// Whether this side is named first in probes: the caller, or the dialler of the connection.
     var isFirst: Bool {
-        switch self.purpose {
+        switch purpose {
         case .outgoing: true
         case .incoming: false
         case .path(let isDialler): isDialler
@@ -60,22 +60,19 @@ struct Session: Sendable {
 
     /// Whether it belongs to an offer, of this node or of the peer.
     var isOfferAnswer: Bool {
-        switch self.purpose {
+        switch purpose {
         case .outgoing, .incoming: true
         case .path: false
         }
     }
 
     /// The peer to which probes are charged: only it and the peer itself know the key.
-    var voucher: PeerId { self.introductions.first ?? self.peer }
+    var voucher: PeerId { introductions.first ?? peer }
 
     /// The time of its next action.
     var due: Duration {
-        var due = self.endsAt
-        for time in [
-            self.coordinators.offerAt, self.relay.dueAt, self.choice.dueAt, self.search.startsAt, self.search.dueAt,
-            self.probing.dueAt,
-        ] {
+        var due = endsAt
+        for time in [coordinators.offerAt, relay.dueAt, choice.dueAt, search.startsAt, search.dueAt, probing.dueAt] {
             if let time { due = min(due, time) }
         }
         return due
@@ -88,32 +85,32 @@ struct Session: Sendable {
         _ limits: Reach.Limits,
         at now: Duration
     ) {
-        if self.introductions.add(helper, mapping) {
-            self.probing.since = now
-            self.search.plan(at: now + limits.searchDelay)
-            self.endsAt = now + limits.sessionPatience
+        if introductions.add(helper, mapping) {
+            probing.since = now
+            search.plan(at: now + limits.searchDelay)
+            endsAt = now + limits.sessionPatience
         }
     }
 
     /// Takes the best address that works; nil if none does.
     mutating func choose() -> Way? {
-        guard let way = self.probing.best else { return nil }
-        self.choice.way = way
-        self.probing.stop()
-        self.search.stop()
+        guard let way = probing.best else { return nil }
+        choice.way = way
+        probing.stop()
+        search.stop()
         return way
     }
 
     /// Dismisses the chosen address, which does not work.
     mutating func dismiss(_ address: SocketAddress) {
-        self.choice.way = nil
-        self.probing.dismiss(address)
+        choice.way = nil
+        probing.dismiss(address)
     }
 
     /// Notes the address that the node dials, which has `patience` to bring a connection.
     mutating func dialled(_ address: SocketAddress, _ patience: Duration, at now: Duration) {
-        self.choice.dialled = address
-        self.endsAt = max(self.endsAt, now + patience)
+        choice.dialled = address
+        endsAt = max(endsAt, now + patience)
     }
 }
 
@@ -128,14 +125,14 @@ struct Introductions: Sendable {
 
     /// Adds a helper with the mapping behaviour that the peer states; returns whether it is the first helper.
     mutating func add(_ helper: PeerId, _ mapping: MappingBehaviour) -> Bool {
-        self.helpers.append(helper)
-        self.peerMapping = mapping
-        guard self.first == nil else { return false }
-        self.first = helper
+        helpers.append(helper)
+        peerMapping = mapping
+        guard first == nil else { return false }
+        first = helper
         return true
     }
 
-    mutating func remove(_ helper: PeerId) { self.helpers.remove(helper) }
+    mutating func remove(_ helper: PeerId) { helpers.remove(helper) }
 }
 
 /// The channel over a coordinator that relays, which is used if no direct path is found in time.
@@ -168,8 +165,8 @@ struct Choice: Sendable {
 
     /// Waits for a better address, unless it does already.
     mutating func wait(until time: Duration) {
-        if self.dueAt == nil { self.dueAt = time }
+        if dueAt == nil { dueAt = time }
     }
 
-    mutating func stopWaiting() { self.dueAt = nil }
+    mutating func stopWaiting() { dueAt = nil }
 }

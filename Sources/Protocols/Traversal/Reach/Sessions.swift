@@ -9,25 +9,25 @@ struct Sessions: Sendable {
 
     /// A session; ``begin(_:)`` adds one, ``remove(_:)`` removes it.
     subscript(id: SessionId) -> Session? {
-        get { self.entries[id] }
-        _modify { yield &self.entries[id] }
+        get { entries[id] }
+        _modify { yield &entries[id] }
     }
 
-    var ids: [SessionId] { Array(self.entries.keys) }
+    var ids: [SessionId] { Array(entries.keys) }
     /// The time of the next action of any of them.
-    var due: Duration? { self.entries.values.lazy.map(\.due).min() }
+    var due: Duration? { entries.values.lazy.map(\.due).min() }
 
     /// Whether the offer is this node's.
-    func isOutgoing(_ id: SessionId) -> Bool { self.entries[id]?.purpose == .outgoing }
+    func isOutgoing(_ id: SessionId) -> Bool { entries[id]?.purpose == .outgoing }
 
     mutating func begin(_ session: Session) {
-        self.entries[session.key.id] = session
-        if session.isOfferAnswer { self.byPeer[session.peer] = session.key.id }
+        entries[session.key.id] = session
+        if session.isOfferAnswer { byPeer[session.peer] = session.key.id }
     }
 
     mutating func remove(_ id: SessionId) -> Session? {
-        guard let session = self.entries.removeValue(forKey: id) else { return nil }
-        if self.byPeer[session.peer] == id { self.byPeer[session.peer] = nil }
+        guard let session = entries.removeValue(forKey: id) else { return nil }
+        if byPeer[session.peer] == id { byPeer[session.peer] = nil }
         return session
     }
 }

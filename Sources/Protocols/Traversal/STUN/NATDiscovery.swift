@@ -62,7 +62,7 @@ package struct NATDiscovery: Sendable {
         var ids: [STUNTransactionId] = []
         for _ in STUNTest.allCases { ids.append(STUNTransactionId(using: &random)) }
         self.ids = ids
-        self.outcomes = ids.map { _ in nil }
+        outcomes = ids.map { _ in nil }
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -71,26 +71,26 @@ package struct NATDiscovery: Sendable {
     }
 
     private mutating func handle(_ input: Input, _ turn: inout Turn) {
-        guard !self.hasEnded else { return }
+        guard !hasEnded else { return }
         if case .started = input {
-            self.start([.plain], &turn)
+            start([.plain], &turn)
         } else {
-            for index in self.running.indices { self.feed(input, to: index, &turn) }
+            for index in running.indices { feed(input, to: index, &turn) }
         }
-        self.running.removeAll { self.outcomes[$0.test.rawValue] != nil }
-        self.advance(&turn)
-        guard !self.hasEnded, let dueAt = self.running.compactMap(\.dueAt).min() else { return }
+        running.removeAll { outcomes[$0.test.rawValue] != nil }
+        advance(&turn)
+        guard !hasEnded, let dueAt = running.compactMap(\.dueAt).min() else { return }
         turn.emit(.wake(at: dueAt))
     }
 
     private mutating func feed(_ input: Input, to index: Int, _ turn: inout Turn) {
         var steps: [STUNTransaction.Effect] = []
-        self.running[index].transaction.handle(input, at: turn.now, into: &steps)
+        running[index].transaction.handle(input, at: turn.now, into: &steps)
         for step in steps {
             switch step {
             case .send(let bytes, let place): turn.emit(.send(bytes, to: place))
-            case .wake(let dueAt): self.running[index].dueAt = dueAt
-            case .finish(let outcome): self.outcomes[self.running[index].test.rawValue] = outcome
+            case .wake(let dueAt): running[index].dueAt = dueAt
+            case .finish(let outcome): outcomes[running[index].test.rawValue] = outcome
             }
         }
     }
@@ -98,55 +98,55 @@ package struct NATDiscovery: Sendable {
     // MARK: The order of tests
 
     private mutating func advance(_ turn: inout Turn) {
-        switch self.outcomes[STUNTest.plain.rawValue] {
+        switch outcomes[STUNTest.plain.rawValue] {
         case nil: return
-        case .failed(let failure): return self.end(.fail(failure), &turn)
+        case .failed(let failure): return end(.fail(failure), &turn)
         case .answered(let answer):
-            guard self.isClassifying, let other = answer.otherAddress, self.isSecond(other) else {
-                let doubt = self.isClassifying ? NATDoubt.noSecondAddress : .notTested
-                return self.end(.finish(self.report(answer, .unknown(doubt), .unknown(doubt))), &turn)
+            guard isClassifying, let other = answer.otherAddress, isSecond(other) else {
+                let doubt = isClassifying ? NATDoubt.noSecondAddress : .notTested
+                return end(.finish(report(answer, .unknown(doubt), .unknown(doubt))), &turn)
             }
-            self.otherAddress = other.unmapped
-            self.goOn(after: answer, &turn)
+            otherAddress = other.unmapped
+            goOn(after: answer, &turn)
         }
     }
 
     private mutating func goOn(after answer: STUNAnswer, _ turn: inout Turn) {
         // A filter that lets the other address in lets the other port in, too.
-        if self.isAnswered(.otherSource) { self.running.removeAll { $0.test == .otherSourcePort } }
-        guard self.running.isEmpty else { return }
-        if self.outcomes[STUNTest.otherSource.rawValue] == nil {
-            self.start([.otherSource, .otherSourcePort], &turn)
-        } else if self.outcomes[STUNTest.otherAddress.rawValue] == nil {
-            self.start([.otherAddress, .otherAddressAndPort], &turn)
+        if isAnswered(.otherSource) { running.removeAll { $0.test == .otherSourcePort } }
+        guard running.isEmpty else { return }
+        if outcomes[STUNTest.otherSource.rawValue] == nil {
+            start([.otherSource, .otherSourcePort], &turn)
+        } else if outcomes[STUNTest.otherAddress.rawValue] == nil {
+            start([.otherAddress, .otherAddressAndPort], &turn)
         } else {
-            self.end(.finish(self.report(answer, self.mapping(answer), self.filtering)), &turn)
+            end(.finish(report(answer, mapping(answer), filtering)), &turn)
         }
     }
 
     private mutating func start(_ tests: [STUNTest], _ turn: inout Turn) {
         for test in tests {
-            self.running.append((test, self.transaction(test), nil))
-            self.feed(.started, to: self.running.count - 1, &turn)
+            running.append((test, transaction(test), nil))
+            feed(.started, to: running.count - 1, &turn)
         }
     }
 
     private func transaction(_ test: STUNTest) -> STUNTransaction {
-        let other = self.otherAddress ?? self.server
+        let other = otherAddress ?? server
         let (place, change, source): (SocketAddress, STUNChange, SocketAddress) =
             switch test {
-            case .plain: (self.server, [], self.server)
-            case .otherSource: (self.server, [.address, .port], other)
-            case .otherSourcePort: (self.server, .port, SocketAddress(self.server.ip, port: other.port))
-            case .otherAddress: Self.plain(SocketAddress(other.ip, port: self.server.port))
+            case .plain: (server, [], server)
+            case .otherSource: (server, [.address, .port], other)
+            case .otherSourcePort: (server, .port, SocketAddress(server.ip, port: other.port))
+            case .otherAddress: Self.plain(SocketAddress(other.ip, port: server.port))
             case .otherAddressAndPort: Self.plain(other)
             }
         return STUNTransaction(
-            id: self.ids[test.rawValue],
+            id: ids[test.rawValue],
             server: place,
             change: change,
             source: source,
-            schedule: self.schedule
+            schedule: schedule
         )
     }
 
@@ -155,8 +155,8 @@ package struct NATDiscovery: Sendable {
     }
 
     private mutating func end(_ effect: Effect, _ turn: inout Turn) {
-        self.hasEnded = true
-        self.running = []
+        hasEnded = true
+        running = []
         turn.emit(effect)
     }
 
@@ -165,46 +165,46 @@ package struct NATDiscovery: Sendable {
     /// Whether the server's other address is a usable second one: dialable, of the same family, with another IP and port.
     private func isSecond(_ other: SocketAddress) -> Bool {
         let other = other.unmapped
-        return other.isDialable && other.isIPv6 == self.server.isIPv6
-            && other.ip != self.server.ip && other.port != self.server.port
+        return other.isDialable && other.isIPv6 == server.isIPv6
+            && other.ip != server.ip && other.port != server.port
     }
 
-    private func isAnswered(_ test: STUNTest) -> Bool { self.answer(to: test) != nil }
+    private func isAnswered(_ test: STUNTest) -> Bool { answer(to: test) != nil }
 
     private func answer(to test: STUNTest) -> STUNAnswer? {
-        guard case .answered(let answer) = self.outcomes[test.rawValue] else { return nil }
+        guard case .answered(let answer) = outcomes[test.rawValue] else { return nil }
         return answer
     }
 
     private func isRefused(_ test: STUNTest) -> Bool {
-        guard case .failed(let failure) = self.outcomes[test.rawValue] else { return false }
+        guard case .failed(let failure) = outcomes[test.rawValue] else { return false }
         return failure != .noAnswer
     }
 
-    private func isOwn(_ address: SocketAddress) -> Bool { self.own.contains(address.unmapped) }
+    private func isOwn(_ address: SocketAddress) -> Bool { own.contains(address.unmapped) }
 
     private func report(_ answer: STUNAnswer, _ mapping: NATMapping, _ filtering: NATFiltering) -> NATReport {
         NATReport(
             publicAddress: answer.mappedAddress,
-            mapping: self.isOwn(answer.mappedAddress) ? .notTranslated : mapping,
+            mapping: isOwn(answer.mappedAddress) ? .notTranslated : mapping,
             filtering: filtering
         )
     }
 
     private func mapping(_ first: STUNAnswer) -> NATMapping {
-        guard let second = self.answer(to: .otherAddress) else { return .unknown(.secondAddressSilent) }
+        guard let second = answer(to: .otherAddress) else { return .unknown(.secondAddressSilent) }
         if second.mappedAddress == first.mappedAddress { return .endpointIndependent }
-        guard let third = self.answer(to: .otherAddressAndPort) else { return .unknown(.secondAddressSilent) }
+        guard let third = answer(to: .otherAddressAndPort) else { return .unknown(.secondAddressSilent) }
         return third.mappedAddress == second.mappedAddress ? .addressDependent : .addressAndPortDependent
     }
 
     private var filtering: NATFiltering {
-        if self.isAnswered(.otherSource) { return .endpointIndependent }
-        if self.isRefused(.otherSource) || self.isRefused(.otherSourcePort) { return .unknown(.changeRefused) }
+        if isAnswered(.otherSource) { return .endpointIndependent }
+        if isRefused(.otherSource) || isRefused(.otherSourcePort) { return .unknown(.changeRefused) }
         // If the second address is silent, its silence proves no filtering.
-        guard self.isAnswered(.otherAddress) || self.isAnswered(.otherAddressAndPort) else {
+        guard isAnswered(.otherAddress) || isAnswered(.otherAddressAndPort) else {
             return .unknown(.secondAddressSilent)
         }
-        return self.isAnswered(.otherSourcePort) ? .addressDependent : .addressAndPortDependent
+        return isAnswered(.otherSourcePort) ? .addressDependent : .addressAndPortDependent
     }
 }

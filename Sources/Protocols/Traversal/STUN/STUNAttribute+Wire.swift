@@ -130,17 +130,17 @@ extension SocketAddress {
 extension ByteWriter {
     /// Writes an attribute, padded with zeros to a multiple of four bytes.
     mutating func writeAttribute(_ type: UInt16, _ value: [UInt8]) {
-        self.write(type)
-        self.write(UInt16(value.count))
-        self.write(value)
-        self.write([UInt8](repeating: 0, count: -value.count & 3))
+        write(type)
+        write(UInt16(value.count))
+        write(value)
+        write([UInt8](repeating: 0, count: -value.count & 3))
     }
 }
 
 extension ByteReader {
     /// Reads everything that is left, which must not be more than `limit` bytes.
     fileprivate mutating func readText(limit: Int) throws(BytesError) -> [UInt8] {
-        guard self.remaining <= limit else { throw .tooLong(limit: limit, found: self.remaining) }
-        return self.readRemaining()
+        guard remaining <= limit else { throw .tooLong(limit: limit, found: remaining) }
+        return readRemaining()
     }
 }

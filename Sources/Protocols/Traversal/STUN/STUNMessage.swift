@@ -43,7 +43,7 @@ extension STUNMessage {
     /// XOR-MAPPED-ADDRESS.
     package var mappedAddress: SocketAddress? {
         var plain: SocketAddress?
-        for attribute in self.attributes {
+        for attribute in attributes {
             if case .xorMappedAddress(let address) = attribute { return address }
             if case .mappedAddress(let address) = attribute { plain = plain ?? address }
         }
@@ -52,27 +52,27 @@ extension STUNMessage {
 
     /// The sender's name for a receiver that shares a key with it.
     package var username: [UInt8]? {
-        self.first { if case .username(let name) = $0 { name } else { nil } }
+        first { if case .username(let name) = $0 { name } else { nil } }
     }
 
     /// Why a request was refused.
     package var failure: STUNErrorCode? {
-        self.first { if case .errorCode(let code) = $0 { code } else { nil } }
+        first { if case .errorCode(let code) = $0 { code } else { nil } }
     }
 
     /// The server's other address and other port (RFC 5780).
     package var otherAddress: SocketAddress? {
-        self.first { if case .otherAddress(let address) = $0 { address } else { nil } }
+        first { if case .otherAddress(let address) = $0 { address } else { nil } }
     }
 
     /// The change of source that a request asks for (RFC 5780); empty without CHANGE-REQUEST.
     package var change: STUNChange {
-        self.first { if case .changeRequest(let change) = $0 { change } else { nil } } ?? []
+        first { if case .changeRequest(let change) = $0 { change } else { nil } } ?? []
     }
 
     /// The comprehension-required attributes that are unknown.
     package var unknownAttributes: [UInt16] {
-        self.attributes.compactMap { attribute in
+        attributes.compactMap { attribute in
             guard case .other(let type, _) = attribute, type < STUNAttribute.firstOptionalType,
                 !STUNAttribute.understoodTypes.contains(type)
             else { return nil }
@@ -81,7 +81,7 @@ extension STUNMessage {
     }
 
     private func first<Value>(_ value: (STUNAttribute) -> Value?) -> Value? {
-        for attribute in self.attributes {
+        for attribute in attributes {
             if let found = value(attribute) { return found }
         }
         return nil
@@ -101,6 +101,6 @@ package struct STUNTransactionId: Hashable, Sendable {
 
     /// Draws an id; `random` must be the system's generator, since an attacker that guesses the id can forge an answer.
     package init(using random: inout some RandomNumberGenerator) {
-        self.bytes = (0..<Self.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        bytes = (0..<Self.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
 }

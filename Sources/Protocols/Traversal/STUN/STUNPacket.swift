@@ -54,9 +54,9 @@ package struct STUNPacket: Hashable, Sendable {
         else { throw .notSTUN }
         let method = type & 0xF | type >> 1 & 0x70 | type >> 2 & 0xF80
         self.bytes = bytes
-        self.message = STUNMessage(kind, method: method, transaction: transaction)
+        message = STUNMessage(kind, method: method, transaction: transaction)
         do {
-            try self.readAttributes()
+            try readAttributes()
         } catch let error as STUNError {
             throw error
         } catch {
@@ -65,10 +65,10 @@ package struct STUNPacket: Hashable, Sendable {
     }
 
     private mutating func readAttributes() throws {
-        var reader = ByteReader(self.bytes[Self.headerByteCount...])
+        var reader = ByteReader(bytes[Self.headerByteCount...])
         for _ in 0..<Self.attributeLimit {
             guard !reader.isAtEnd else { return }
-            let start = self.bytes.count - reader.remaining
+            let start = bytes.count - reader.remaining
             let type = try reader.readUInt16()
             let count = Int(try reader.readUInt16())
             let value = try reader.readSlice(count: count)
@@ -76,22 +76,22 @@ package struct STUNPacket: Hashable, Sendable {
             switch type {
             case STUNAttributeType.fingerprint:
                 guard reader.isAtEnd, count == 4 else { throw STUNError.malformed("a fingerprint before the end") }
-                guard value.elementsEqual(Self.fingerprint(of: self.bytes[..<start])) else {
+                guard value.elementsEqual(Self.fingerprint(of: bytes[..<start])) else {
                     throw STUNError.wrongFingerprint
                 }
-                self.hasFingerprint = true
-            case STUNAttributeType.integritySHA256 where self.sha256 == nil:
+                hasFingerprint = true
+            case STUNAttributeType.integritySHA256 where sha256 == nil:
                 guard (Self.leastCodeByteCount...SHA256.byteCount).contains(count), count & 3 == 0 else {
                     throw BytesError.invalidLength(count)
                 }
-                self.sha256 = Seal(start: start, code: value)
-            case STUNAttributeType.integrity where self.sha1 == nil && self.sha256 == nil:
+                sha256 = Seal(start: start, code: value)
+            case STUNAttributeType.integrity where sha1 == nil && sha256 == nil:
                 guard count == Insecure.SHA1.byteCount else { throw BytesError.invalidLength(count) }
-                self.sha1 = Seal(start: start, code: value)
-            case _ where self.sha1 != nil || self.sha256 != nil: continue
+                sha1 = Seal(start: start, code: value)
+            case _ where sha1 != nil || sha256 != nil: continue
             default:
-                let attribute = try STUNAttribute(type: type, value: value, transaction: self.message.transaction)
-                self.message.attributes.append(attribute)
+                let attribute = try STUNAttribute(type: type, value: value, transaction: message.transaction)
+                message.attributes.append(attribute)
             }
         }
         guard reader.isAtEnd else { throw STUNError.malformed("more than \(Self.attributeLimit) attributes") }
@@ -105,10 +105,10 @@ package struct STUNPacket: Hashable, Sendable {
         by algorithm: Algorithm,
         leastByteCount: Int = SHA256.byteCount
     ) -> Bool {
-        guard let seal = algorithm == .sha1 ? self.sha1 : self.sha256,
+        guard let seal = algorithm == .sha1 ? sha1 : sha256,
             algorithm == .sha1 || seal.code.count >= leastByteCount
         else { return false }
-        let covered = Self.covered(self.bytes[..<seal.start], sealByteCount: 4 + seal.code.count)
+        let covered = Self.covered(bytes[..<seal.start], sealByteCount: 4 + seal.code.count)
         let code = Self.code(of: covered, under: key, by: algorithm)
         return ConstantTime.areEqual(code.prefix(seal.code.count), seal.code)
     }

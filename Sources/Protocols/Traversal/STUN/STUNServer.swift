@@ -81,15 +81,15 @@ package struct STUNServer: Sendable {
 
     /// The addresses at which it must receive datagrams, one or four.
     package var places: [SocketAddress] {
-        guard let other = self.other else { return [self.primary] }
+        guard let other else { return [primary] }
         return [
-            self.primary, SocketAddress(self.primary.ip, port: other.port),
-            SocketAddress(other.ip, port: self.primary.port), other,
+            primary, SocketAddress(primary.ip, port: other.port),
+            SocketAddress(other.ip, port: primary.port), other,
         ]
     }
 
     /// The number of sources that are remembered.
-    package var rememberedSources: Int { self.sources.count + self.olderSources.count }
+    package var rememberedSources: Int { sources.count + olderSources.count }
 
     /// The answer to a datagram that arrived at one of ``places``; nil if there is none.
     package mutating func reply(
@@ -101,12 +101,12 @@ package struct STUNServer: Sendable {
         guard source.isDialable,
             let packet = try? STUNPacket(bytes),  // nil: malformed messages get no answer
             packet.message.kind == .request, packet.message.method == STUNMessage.binding,
-            self.allows(source, now)
+            allows(source, now)
         else { return nil }
         let request = packet.message
         let limit = bytes.count * Self.replyFactor
         var unknown = request.unknownAttributes
-        if self.other == nil, !request.change.isEmpty { unknown.append(STUNAttributeType.changeRequest) }
+        if other == nil, !request.change.isEmpty { unknown.append(STUNAttributeType.changeRequest) }
         guard unknown.isEmpty else {
             let attributes: [STUNAttribute] = [
                 .errorCode(.unknownAttribute), .unknownAttributes(Array(unknown.prefix(Self.namedUnknownLimit))),
@@ -116,7 +116,7 @@ package struct STUNServer: Sendable {
         }
         let origin = self.place(place, changed: request.change)
         var attributes: [STUNAttribute] = [.xorMappedAddress(source.unmapped)]
-        if self.other != nil { attributes.append(.otherAddress(self.place(place, changed: [.address, .port]))) }
+        if other != nil { attributes.append(.otherAddress(self.place(place, changed: [.address, .port]))) }
         attributes += [.responseOrigin(origin), .software("Runar")]
         let answer = Self.encode(.success, attributes, to: packet, limit: limit)
         return answer.map { Reply(bytes: $0, from: origin, to: source) }
@@ -124,9 +124,9 @@ package struct STUNServer: Sendable {
 
     /// The place with the other address or the other port, as seen from `place`.
     private func place(_ place: SocketAddress, changed change: STUNChange) -> SocketAddress {
-        guard let other = self.other else { return place }
-        let ip = change.contains(.address) == (place.ip == self.primary.ip) ? other.ip : self.primary.ip
-        let port = change.contains(.port) == (place.port == self.primary.port) ? other.port : self.primary.port
+        guard let other else { return place }
+        let ip = change.contains(.address) == (place.ip == primary.ip) ? other.ip : primary.ip
+        let port = change.contains(.port) == (place.port == primary.port) ? other.port : primary.port
         return SocketAddress(ip, port: port)
     }
 
@@ -150,16 +150,16 @@ package struct STUNServer: Sendable {
     }
 
     private mutating func allows(_ source: SocketAddress, _ now: Duration) -> Bool {
-        guard self.total.hasRoom(under: self.limits.total, at: now) else { return false }
+        guard total.hasRoom(under: limits.total, at: now) else { return false }
         let key = Self.key(of: source.ip.unmapped)
-        var bucket = self.sources[key] ?? self.olderSources[key] ?? TokenBucket()
-        let isAllowed = bucket.take(under: self.limits.perSource, at: now)
-        if self.sources[key] == nil, self.sources.count >= self.limits.sourceLimit / 2 {
-            self.olderSources = self.sources
-            self.sources = [:]
+        var bucket = sources[key] ?? olderSources[key] ?? TokenBucket()
+        let isAllowed = bucket.take(under: limits.perSource, at: now)
+        if sources[key] == nil, sources.count >= limits.sourceLimit / 2 {
+            olderSources = sources
+            sources = [:]
         }
-        self.sources[key] = bucket
-        if isAllowed { self.total.charge(under: self.limits.total, at: now) }
+        sources[key] = bucket
+        if isAllowed { total.charge(under: limits.total, at: now) }
         return isAllowed
     }
 

@@ -78,7 +78,7 @@ package struct STUNTransaction: Sendable {
         self.schedule = schedule
         // A longer request is allowed a longer answer.
         let attributes: [STUNAttribute] = [.software("Runar")] + (change.isEmpty ? [] : [.changeRequest(change)])
-        self.request = STUNPacket.encode(STUNMessage(.request, transaction: id, attributes: attributes))
+        request = STUNPacket.encode(STUNMessage(.request, transaction: id, attributes: attributes))
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -88,51 +88,51 @@ package struct STUNTransaction: Sendable {
 
     private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .started: self.sendRequest(&turn)
-        case .datagramReceived(let bytes, let sender): self.received(bytes, from: sender, &turn)
+        case .started: sendRequest(&turn)
+        case .datagramReceived(let bytes, let sender): received(bytes, from: sender, &turn)
         case .timeReached:
-            guard let dueAt = self.dueAt, dueAt <= turn.now else { return }
-            guard self.requestCount < self.schedule.requestLimit else {
-                return self.end(.failed(.noAnswer), &turn)
+            guard let dueAt, dueAt <= turn.now else { return }
+            guard requestCount < schedule.requestLimit else {
+                return end(.failed(.noAnswer), &turn)
             }
-            self.sendRequest(&turn)
+            sendRequest(&turn)
         }
     }
 
     private mutating func sendRequest(_ turn: inout Turn) {
-        turn.emit(.send(self.request, to: self.server))
-        self.requestCount += 1
-        let isLast = self.requestCount == self.schedule.requestLimit
-        let waits = isLast ? self.schedule.lastWaits : 1 << (self.requestCount - 1)
-        let dueAt = turn.now + self.schedule.firstWait * waits
+        turn.emit(.send(request, to: server))
+        requestCount += 1
+        let isLast = requestCount == schedule.requestLimit
+        let waits = isLast ? schedule.lastWaits : 1 << (requestCount - 1)
+        let dueAt = turn.now + schedule.firstWait * waits
         self.dueAt = dueAt
         turn.emit(.wake(at: dueAt))
     }
 
     /// Ignores datagrams that do not answer this request from the expected source.
     private mutating func received(_ bytes: [UInt8], from sender: SocketAddress, _ turn: inout Turn) {
-        guard self.dueAt != nil, sender.unmapped == self.source.unmapped,
+        guard dueAt != nil, sender.unmapped == source.unmapped,
             let message = try? STUNPacket(bytes).message,  // any host may send to the socket
-            message.transaction == self.id, message.method == STUNMessage.binding
+            message.transaction == id, message.method == STUNMessage.binding
         else { return }
         switch message.kind {
         case .request, .indication: return
         case .failure:
             guard let code = message.failure else { return }
-            self.end(.failed(.refused(code)), &turn)
+            end(.failed(.refused(code)), &turn)
         case .success:
             guard message.unknownAttributes.isEmpty else {
-                return self.end(.failed(.notUnderstood(message.unknownAttributes)), &turn)
+                return end(.failed(.notUnderstood(message.unknownAttributes)), &turn)
             }
             guard let mapped = message.mappedAddress, mapped.isDialable else {
-                return self.end(.failed(.noAddress), &turn)
+                return end(.failed(.noAddress), &turn)
             }
-            self.end(.answered(STUNAnswer(mappedAddress: mapped, otherAddress: message.otherAddress)), &turn)
+            end(.answered(STUNAnswer(mappedAddress: mapped, otherAddress: message.otherAddress)), &turn)
         }
     }
 
     private mutating func end(_ outcome: Outcome, _ turn: inout Turn) {
-        self.dueAt = nil
+        dueAt = nil
         turn.emit(.finish(outcome))
     }
 }
