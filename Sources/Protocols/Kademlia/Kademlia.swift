@@ -79,14 +79,14 @@ package struct Kademlia: Sendable {
     package init(_ configuration: Configuration) {
         let limits = configuration.limits
         self.configuration = configuration
-        self.schedule = Schedule(seed: configuration.randomSeed)
-        self.routing = Routing(local: configuration.localPeerId, limits: limits)
-        self.peers = ConnectedPeers(limits: limits)
-        self.queries = PendingQueries(limit: limits.queries)
-        self.requests = PendingRequests(limit: limits.requests)
-        self.replicas = Replicas(configuration)
-        self.validator = RecordValidator(configuration)
-        self.publisher = RecordPublisher(signer: configuration.signer, limits: limits)
+        schedule = Schedule(seed: configuration.randomSeed)
+        routing = Routing(local: configuration.localPeerId, limits: limits)
+        peers = ConnectedPeers(limits: limits)
+        queries = PendingQueries(limit: limits.queries)
+        requests = PendingRequests(limit: limits.requests)
+        replicas = Replicas(configuration)
+        validator = RecordValidator(configuration)
+        publisher = RecordPublisher(signer: configuration.signer, limits: limits)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
@@ -96,38 +96,38 @@ package struct Kademlia: Sendable {
 
     private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .memberUp(let peer, let addresses): self.memberUp(peer, addresses, &turn)
-        case .memberDown(let peer): self.memberDown(peer, &turn)
-        case .memberSuspected(let peer, let isSuspect): self.memberSuspected(peer, isSuspect, &turn)
-        case .memberRevoked(let peer): self.memberRevoked(peer, &turn)
-        case .contactHeard(let contact): self.contactHeard(contact, &turn)
-        case .messageReceived(let peer, let bytes): self.received(bytes, from: peer, &turn)
-        case .unreachable(let peer): self.unreachable(peer, &turn)
-        case .tokenChanged(let token): self.publisher.token = token
-        case .requested(let id, let request, let policy): self.requested(id, request, policy, &turn)
-        case .cancelled(let id): self.end(id)
-        case .persisted(let id, let version, let isStored): self.persisted(id, version, isStored, &turn)
+        case .memberUp(let peer, let addresses): memberUp(peer, addresses, &turn)
+        case .memberDown(let peer): memberDown(peer, &turn)
+        case .memberSuspected(let peer, let isSuspect): memberSuspected(peer, isSuspect, &turn)
+        case .memberRevoked(let peer): memberRevoked(peer, &turn)
+        case .contactHeard(let contact): contactHeard(contact, &turn)
+        case .messageReceived(let peer, let bytes): received(bytes, from: peer, &turn)
+        case .unreachable(let peer): unreachable(peer, &turn)
+        case .tokenChanged(let token): publisher.token = token
+        case .requested(let id, let request, let policy): requested(id, request, policy, &turn)
+        case .cancelled(let id): end(id)
+        case .persisted(let id, let version, let isStored): persisted(id, version, isStored, &turn)
         case .recordsLoaded(let records):
-            self.replicas.load(records, revoked: self.validator.revoked, &self.schedule, &turn)
-        case .timeReached: self.timeReached(&turn)
-        case .stopping: self.stop(&turn)
+            replicas.load(records, revoked: validator.revoked, &schedule, &turn)
+        case .timeReached: timeReached(&turn)
+        case .stopping: stop(&turn)
         }
-        self.arm(&turn)
+        arm(&turn)
     }
 
-    var limits: Limits { self.configuration.limits }
-    var local: PeerId { self.configuration.localPeerId }
+    var limits: Limits { configuration.limits }
+    var local: PeerId { configuration.localPeerId }
 
     // MARK: Timers
 
     /// Requests a wake from the driver if the earliest timer is before the wake that was requested.
     private mutating func arm(_ turn: inout Turn) {
-        while let earliest = self.schedule.earliest {
-            guard self.isPending(earliest) else {
-                self.schedule.removeEarliest()
+        while let earliest = schedule.earliest {
+            guard isPending(earliest) else {
+                schedule.removeEarliest()
                 continue
             }
-            if self.schedule.requestWake(at: earliest.at) { turn.emit(.wake(at: earliest.at)) }
+            if schedule.requestWake(at: earliest.at) { turn.emit(.wake(at: earliest.at)) }
             return
         }
     }
@@ -135,84 +135,84 @@ package struct Kademlia: Sendable {
     /// Whether the cause of a timer is still there, and no later timer replaced this one.
     private func isPending(_ timer: Timer) -> Bool {
         switch timer.kind {
-        case .query(let number): self.queries[number]?.wakeAt == timer.at
-        case .request(let id): self.requests[id]?.wakeAt == timer.at
-        case .maintenance: self.schedule.isMaintenanceTimer(at: timer.at)
+        case .query(let number): queries[number]?.wakeAt == timer.at
+        case .request(let id): requests[id]?.wakeAt == timer.at
+        case .maintenance: schedule.isMaintenanceTimer(at: timer.at)
         }
     }
 
     private mutating func timeReached(_ turn: inout Turn) {
-        self.schedule.wakeReached()
-        while let timer = self.schedule.takeTimer(until: turn.now.monotonic) {
-            guard self.isPending(timer) else { continue }
+        schedule.wakeReached()
+        while let timer = schedule.takeTimer(until: turn.now.monotonic) {
+            guard isPending(timer) else { continue }
             switch timer.kind {
-            case .query(let number): self.queryDelayed(number, &turn)
-            case .request(let id): self.requestIsDue(id, &turn)
-            case .maintenance: self.maintain(&turn)
+            case .query(let number): queryDelayed(number, &turn)
+            case .request(let id): requestIsDue(id, &turn)
+            case .maintenance: maintain(&turn)
             }
         }
     }
 
     private mutating func maintain(_ turn: inout Turn) {
-        self.schedule.beginMaintenance()
-        if self.isDue(.newcomer, turn.now) { self.queryNewcomer(&turn) }
-        if self.isDue(.neighbourhood, turn.now) { self.compareNeighbourhood(isJoin: false, &turn) }
-        if self.isDue(.refresh, turn.now) { self.refreshBucket(&turn) }
-        if self.isDue(.candidates, turn.now) { self.dialCandidates(&turn) }
-        if self.isDue(.republish, turn.now) || self.isDue(.replicas, turn.now) { self.reviewRecords(&turn) }
-        self.schedule.endMaintenance()
+        schedule.beginMaintenance()
+        if isDue(.newcomer, turn.now) { queryNewcomer(&turn) }
+        if isDue(.neighbourhood, turn.now) { compareNeighbourhood(isJoin: false, &turn) }
+        if isDue(.refresh, turn.now) { refreshBucket(&turn) }
+        if isDue(.candidates, turn.now) { dialCandidates(&turn) }
+        if isDue(.republish, turn.now) || isDue(.replicas, turn.now) { reviewRecords(&turn) }
+        schedule.endMaintenance()
     }
 
-    private func isDue(_ work: Maintenance, _ now: NodeTime) -> Bool { self.schedule.isDue(work, at: now.monotonic) }
+    private func isDue(_ work: Maintenance, _ now: NodeTime) -> Bool { schedule.isDue(work, at: now.monotonic) }
 
     // MARK: Status
 
     /// The live members nearest to this node, the nearest first, at most ``Limits/bucketSize``.
     package var neighbours: [Contact] {
-        Array(self.routing.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize).map(\.contact))
+        Array(routing.table.entries.lazy.filter(\.isAlive).prefix(limits.bucketSize).map(\.contact))
     }
 
     /// Every member that the table knows alive, the nearest to this node first.
-    package var contacts: [Contact] { self.routing.table.entries.filter(\.isAlive).map(\.contact) }
+    package var contacts: [Contact] { routing.table.entries.filter(\.isAlive).map(\.contact) }
 
     /// Whether an idle connection to the peer is worth keeping: see ``RoutingTable/protects(_:)``.
-    package func protects(_ peer: PeerId) -> Bool { self.routing.table.protects(peer) }
+    package func protects(_ peer: PeerId) -> Bool { routing.table.protects(peer) }
 
     /// Figures for status and console.
     package var health: Health {
         var health = Health()
-        health.contacts = self.routing.table.entries.count(where: \.isAlive)
-        health.connected = self.peers.count
-        let near = self.routing.table.entries.lazy.filter(\.isAlive).prefix(self.limits.bucketSize)
+        health.contacts = routing.table.entries.count(where: \.isAlive)
+        health.connected = peers.count
+        let near = routing.table.entries.lazy.filter(\.isAlive).prefix(limits.bucketSize)
         health.connectedNeighbours = near.count(where: \.isConnected)
         health.buckets =
-            Set(self.routing.table.entries.map { Distance($0.peerId.words, self.local.words).bucket }).count
-        health.records = self.replicas.store.total.records
-        health.recordBytes = self.replicas.store.total.bytes
-        health.ownRecords = self.replicas.store.own.records
-        health.requests = self.requests.count
+            Set(routing.table.entries.map { Distance($0.peerId.words, local.words).bucket }).count
+        health.records = replicas.store.total.records
+        health.recordBytes = replicas.store.total.bytes
+        health.ownRecords = replicas.store.own.records
+        health.requests = requests.count
         return health
     }
 
     /// The bytes of all stored records.
-    package var storedBytes: Int { self.replicas.store.total.bytes }
+    package var storedBytes: Int { replicas.store.total.bytes }
 
     /// The version under which this node holds a record, for figures about replication.
     package func storedVersion(of id: RecordId) -> UInt64? {
-        self.replicas.store[id].flatMap { $0.record == nil ? nil : $0.version }
+        replicas.store[id].flatMap { $0.record == nil ? nil : $0.version }
     }
 
     /// The heads of all records that this node holds, tombstones included, by location.
     package var storedHeads: [Record.Head] {
-        self.replicas.store.places.flatMap { place in place.stored.compactMap { $0.record?.head } }
+        replicas.store.places.flatMap { place in place.stored.compactMap { $0.record?.head } }
     }
 
     /// Every place of the table that is taken, the nearest member first.
     package var rows: [Row] {
-        self.routing.table.entries.map { entry in
+        routing.table.entries.map { entry in
             Row(
                 peerId: entry.peerId,
-                bucket: Distance(entry.peerId.words, self.local.words).bucket,
+                bucket: Distance(entry.peerId.words, local.words).bucket,
                 isConnected: entry.isConnected,
                 isAlive: entry.isAlive
             )

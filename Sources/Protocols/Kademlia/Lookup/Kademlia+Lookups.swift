@@ -11,56 +11,56 @@ extension Kademlia {
         reading: ReadProgress? = nil,
         _ turn: inout Turn
     ) -> UInt32 {
-        let lookup = self.routing.lookup(of: target, shape, isIsolated: self.peers.isEmpty, at: turn.now.monotonic)
-        return self.start(LookupTask(lookup: lookup, purpose: purpose, reading: reading), &turn)
+        let lookup = routing.lookup(of: target, shape, isIsolated: peers.isEmpty, at: turn.now.monotonic)
+        return start(LookupTask(lookup: lookup, purpose: purpose, reading: reading), &turn)
     }
 
     @discardableResult
     mutating func start(_ task: LookupTask, _ turn: inout Turn) -> UInt32 {
-        let number = self.lookups.add(task)
-        if case .request(let id) = task.purpose { self.requests[id]?.lookup = number }
-        self.routing.noteLookup(of: task.lookup.target, at: turn.now.monotonic)
-        self.advance(number, &turn)
+        let number = lookups.add(task)
+        if case .request(let id) = task.purpose { requests[id]?.lookup = number }
+        routing.noteLookup(of: task.lookup.target, at: turn.now.monotonic)
+        advance(number, &turn)
         return number
     }
 
     /// Queries the next candidates, and ends the lookup when none is left.
     private mutating func advance(_ number: UInt32, _ turn: inout Turn) {
-        guard self.lookups[number]?.reading?.isConcluding != true else { return }
-        while let next = self.lookups[number]?.lookup.next(), !next.isEmpty {
-            guard let rpc = self.lookups[number]?.rpc else { return }
+        guard lookups[number]?.reading?.isConcluding != true else { return }
+        while let next = lookups[number]?.lookup.next(), !next.isEmpty {
+            guard let rpc = lookups[number]?.rpc else { return }
             for contact in next {
-                let wasSent = self.sendQuery(contact, rpc, for: .lookup(number), &turn)
-                if !wasSent { self.lookups[number]?.lookup.failed(contact.peerId) }
+                let wasSent = sendQuery(contact, rpc, for: .lookup(number), &turn)
+                if !wasSent { lookups[number]?.lookup.failed(contact.peerId) }
             }
         }
-        for contact in self.lookups[number]?.lookup.takeRedials() ?? [] { self.redial(contact, for: number, &turn) }
-        guard self.lookups[number]?.lookup.isFinished == true else { return }
-        if self.lookups[number]?.widenIfBesieged(self.routing.table) == true {
-            self.advance(number, &turn)
+        for contact in lookups[number]?.lookup.takeRedials() ?? [] { redial(contact, for: number, &turn) }
+        guard lookups[number]?.lookup.isFinished == true else { return }
+        if lookups[number]?.widenIfBesieged(routing.table) == true {
+            advance(number, &turn)
         } else {
-            self.finish(number, &turn)
+            finish(number, &turn)
         }
     }
 
     /// Sends a query once more now that more addresses of the peer are known: the first ones may be a lie.
     private func redial(_ contact: Contact, for lookup: UInt32, _ turn: inout Turn) {
-        guard self.peers[contact.peerId] == nil else { return }
-        for bytes in self.queries.messages(of: lookup, to: contact.peerId) {
+        guard peers[contact.peerId] == nil else { return }
+        for bytes in queries.messages(of: lookup, to: contact.peerId) {
             turn.emit(.send(contact.peerId, contact.addresses, bytes))
         }
     }
 
     private mutating func finish(_ number: UInt32, _ turn: inout Turn) {
-        switch self.lookups[number]?.purpose {
-        case .request(let id): self.lookupFinished(number, for: id, &turn)
+        switch lookups[number]?.purpose {
+        case .request(let id): lookupFinished(number, for: id, &turn)
         case .neighbourhood(let isJoin):
-            self.lookups.remove(number)
-            self.neighbourhoodCompared(isJoin: isJoin, &turn)
-        case .refresh: self.lookups.remove(number)
+            lookups.remove(number)
+            neighbourhoodCompared(isJoin: isJoin, &turn)
+        case .refresh: lookups.remove(number)
         case .republish(let id):
-            let nearest = self.lookups.remove(number)?.lookup.nearest ?? []
-            self.republish(id, to: nearest.map(\.contact), &turn)
+            let nearest = lookups.remove(number)?.lookup.nearest ?? []
+            republish(id, to: nearest.map(\.contact), &turn)
         case nil: break
         }
     }
@@ -74,39 +74,37 @@ extension Kademlia {
         found: [Message.Found]?,
         _ turn: inout Turn
     ) {
-        guard let isReading = self.lookups[number].map({ $0.reading != nil }) else { return }
+        guard let isReading = lookups[number].map({ $0.reading != nil }) else { return }
         guard isReading == (found != nil) else {
             turn.emit(.violation(peer, "a response that does not match the request"))
-            self.lookupFailed(number, peer, &turn)
+            lookupFailed(number, peer, &turn)
             return
         }
-        if let found, !self.take(found, for: number, from: peer, &turn) {
-            self.lookupFailed(number, peer, &turn)
+        if let found, !take(found, for: number, from: peer, &turn) {
+            lookupFailed(number, peer, &turn)
             return
         }
-        let credible = self.routing.table.credible(contacts, revoked: self.validator.revoked)
-        self.lookups[number]?.noteAnswer(of: peer, naming: credible, connected: self.peers)
-        if self.lookups[number]?.reading?.isEnough == true,
-            self.lookups[number]?.widenIfBesieged(self.routing.table) != true
-        {
-            self.conclude(number, &turn)
+        let credible = routing.table.credible(contacts, revoked: validator.revoked)
+        lookups[number]?.noteAnswer(of: peer, naming: credible, connected: peers)
+        if lookups[number]?.reading?.isEnough == true, lookups[number]?.widenIfBesieged(routing.table) != true {
+            conclude(number, &turn)
         } else {
-            self.advance(number, &turn)
+            advance(number, &turn)
         }
     }
 
     mutating func lookupFailed(_ number: UInt32, _ peer: PeerId, _ turn: inout Turn) {
-        self.lookups[number]?.lookup.failed(peer)
-        self.advance(number, &turn)
+        lookups[number]?.lookup.failed(peer)
+        advance(number, &turn)
     }
 
     mutating func lookupDelayed(_ number: UInt32, _ peer: PeerId, isOverdue: Bool, _ turn: inout Turn) {
         if isOverdue {
-            self.lookups[number]?.lookup.overdue(peer)
+            lookups[number]?.lookup.overdue(peer)
         } else {
-            self.lookups[number]?.lookup.slow(peer)
+            lookups[number]?.lookup.slow(peer)
         }
-        self.advance(number, &turn)
+        advance(number, &turn)
     }
 
     // MARK: Reading
@@ -120,15 +118,15 @@ extension Kademlia {
         for id: RequestId,
         _ turn: inout Turn
     ) {
-        let location = Record.location(of: key, in: self.configuration.networkId)
+        let location = Record.location(of: key, in: configuration.networkId)
         let query = ReadProgress.Query(location: location, key: key, selection: selection, inlineLimit: inlineLimit)
-        var reading = ReadProgress(query, policy, radius: self.routing.table.replicaRadius)
-        reading.take(self.replicas.store.stored(at: location), of: self.local, at: turn.now.wallSeconds)
-        let isRead = self.requests[id]?.request.isRead == true
-        if isRead, !reading.live.isEmpty { self.requests[id]?.noteOwnRecord() }
-        let shape = self.routing.requestShape
-        let number = self.lookUp(location, shape, for: .request(id), reading: reading, &turn)
-        if isRead, reading.isEnough { self.conclude(number, &turn) }
+        var reading = ReadProgress(query, policy, radius: routing.table.replicaRadius)
+        reading.take(replicas.store.stored(at: location), of: local, at: turn.now.wallSeconds)
+        let isRead = requests[id]?.request.isRead == true
+        if isRead, !reading.live.isEmpty { requests[id]?.noteOwnRecord() }
+        let shape = routing.requestShape
+        let number = lookUp(location, shape, for: .request(id), reading: reading, &turn)
+        if isRead, reading.isEnough { conclude(number, &turn) }
     }
 
     /// Adds the records that a peer found at a lookup's location; returns false if it violated the protocol.
@@ -138,11 +136,11 @@ extension Kademlia {
         from peer: PeerId,
         _ turn: inout Turn
     ) -> Bool {
-        switch self.lookups[number]?.take(found, from: peer, &self.validator, &turn) {
+        switch lookups[number]?.take(found, from: peer, &validator, &turn) {
         case .refused: return false
         case .taken(let isFirstResult):
-            if isFirstResult, case .request(let id)? = self.lookups[number]?.purpose {
-                self.requests[id]?.noteFirstRecord(at: turn.now.monotonic)
+            if isFirstResult, case .request(let id)? = lookups[number]?.purpose {
+                requests[id]?.noteFirstRecord(at: turn.now.monotonic)
             }
             return true
         case nil: return true
@@ -151,34 +149,34 @@ extension Kademlia {
 
     /// Fetches the values that are missing after enough was read, or reports the records.
     mutating func conclude(_ number: UInt32, _ turn: inout Turn) {
-        guard case .request(let id)? = self.lookups[number]?.purpose,
-            let missing = self.lookups[number]?.reading?.missing
+        guard case .request(let id)? = lookups[number]?.purpose,
+            let missing = lookups[number]?.reading?.missing
         else { return }
-        self.lookups[number]?.reading?.isConcluding = true
+        lookups[number]?.reading?.isConcluding = true
         var isWaiting = false
-        for (writer, isFetching) in missing where isFetching || self.fetch(writer, number, &turn) {
+        for (writer, isFetching) in missing where isFetching || fetch(writer, number, &turn) {
             isWaiting = true
         }
-        guard !isWaiting, let task = self.endLookup(number, of: id) else { return }
+        guard !isWaiting, let task = endLookup(number, of: id) else { return }
         let records = task.reading?.wanted.compactMap(\.record) ?? []
         if !records.isEmpty || task.isAbsenceCertain {
-            self.finish(id, .found(records), &turn)
+            finish(id, .found(records), &turn)
         } else {
-            self.tryAgain(id, self.failure(of: task.lookup), &turn)
+            tryAgain(id, failure(of: task.lookup), &turn)
         }
     }
 
     /// Queries the next peer that has it for a value; returns false when none is left.
     private mutating func fetch(_ writer: PeerId, _ number: UInt32, _ turn: inout Turn) -> Bool {
-        guard let location = self.lookups[number]?.reading?.query.location else { return false }
+        guard let location = lookups[number]?.reading?.query.location else { return false }
         let rpc = Message.RPC.findRecords(
             location: location,
             .one(writer),
             inlineLimit: Record.valueByteLimit
         )
-        while let contact = self.lookups[number]?.takeSource(of: writer) {
-            if self.sendQuery(contact, rpc, for: .fetch(lookup: number, writer: writer), &turn) {
-                self.lookups[number]?.reading?.setFetching(true, writer)
+        while let contact = lookups[number]?.takeSource(of: writer) {
+            if sendQuery(contact, rpc, for: .fetch(lookup: number, writer: writer), &turn) {
+                lookups[number]?.reading?.setFetching(true, writer)
                 return true
             }
         }
@@ -192,13 +190,13 @@ extension Kademlia {
         _ found: [Message.Found],
         _ turn: inout Turn
     ) {
-        guard self.lookups[number]?.reading != nil else { return }
-        self.lookups[number]?.reading?.takeFetched(found, of: writer, from: peer, &self.validator, &turn)
-        self.conclude(number, &turn)
+        guard lookups[number]?.reading != nil else { return }
+        lookups[number]?.reading?.takeFetched(found, of: writer, from: peer, &validator, &turn)
+        conclude(number, &turn)
     }
 
     mutating func fetchFailed(_ number: UInt32, _ writer: PeerId, _ turn: inout Turn) {
-        self.lookups[number]?.reading?.setFetching(false, writer)
-        self.conclude(number, &turn)
+        lookups[number]?.reading?.setFetching(false, writer)
+        conclude(number, &turn)
     }
 }

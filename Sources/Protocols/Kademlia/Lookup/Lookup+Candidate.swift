@@ -38,7 +38,7 @@ extension Lookup {
         var state: State
 
         /// Whether an introducer must vouch for it.
-        var needsPatron: Bool { !self.isConnected && !self.isOwn }
+        var needsPatron: Bool { !isConnected && !isOwn }
     }
 
     /// The parts of a candidate that are not needed to order it.
@@ -54,9 +54,9 @@ extension Lookup {
         var bad: Int32 = 0
 
         /// The number of its contacts that may be tried, and fail: some on credit, and more for each that answered.
-        var budget: Int32 { 4 + 3 * self.good }
+        var budget: Int32 { 4 + 3 * good }
         /// The number of its contacts that may be tried now.
-        var trust: Int32 { self.budget - self.bad - self.waiting }
+        var trust: Int32 { budget - bad - waiting }
     }
 
     /// One of the nearest that a lookup ends with.
@@ -72,17 +72,17 @@ extension Lookup.Acquaintance {
     mutating func hear(of addresses: [SocketAddress], limit: Int) -> Bool {
         var isNew = false
         for address in addresses {
-            if let index = self.contact.addresses.firstIndex(of: address) {
-                self.addressMentions[index] += self.addressMentions[index] < .max ? 1 : 0
+            if let index = contact.addresses.firstIndex(of: address) {
+                addressMentions[index] += addressMentions[index] < .max ? 1 : 0
                 var place = index
-                while place > 0, self.addressMentions[place - 1] < self.addressMentions[place] {
-                    self.addressMentions.swapAt(place, place - 1)
-                    self.contact.addresses.swapAt(place, place - 1)
+                while place > 0, addressMentions[place - 1] < addressMentions[place] {
+                    addressMentions.swapAt(place, place - 1)
+                    contact.addresses.swapAt(place, place - 1)
                     place -= 1
                 }
-            } else if self.contact.addresses.count < limit {
-                self.contact.addresses.append(address)
-                self.addressMentions.append(1)
+            } else if contact.addresses.count < limit {
+                contact.addresses.append(address)
+                addressMentions.append(1)
                 isNew = true
             }
         }
@@ -104,11 +104,11 @@ extension Lookup {
         @discardableResult
         mutating func take(path: Int, isConnected: Bool) -> Bool {
             if isConnected {
-                self.connected[path] -= 1
-                return self.connected[path] >= 0
+                connected[path] -= 1
+                return connected[path] >= 0
             }
-            self.dialled[path] -= 1
-            return self.dialled[path] >= 0
+            dialled[path] -= 1
+            return dialled[path] >= 0
         }
     }
 }

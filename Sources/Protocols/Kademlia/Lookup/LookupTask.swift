@@ -28,13 +28,13 @@ struct LookupTask: Sendable {
 
     /// The query for the lookup's candidates.
     var rpc: Message.RPC {
-        guard let query = self.reading?.query else { return .findPeers(target: self.lookup.target) }
+        guard let query = reading?.query else { return .findPeers(target: lookup.target) }
         return .findRecords(location: query.location, query.selection, inlineLimit: query.inlineLimit)
     }
 
     /// Adds the contacts that a peer named in its response.
     mutating func noteAnswer(of peer: PeerId, naming contacts: [Contact], connected: ConnectedPeers) {
-        self.lookup.answered(peer, naming: contacts) { connected[$0] != nil }
+        lookup.answered(peer, naming: contacts) { connected[$0] != nil }
     }
 
     /// Widens a read once if far more members are near its location than chance explains; returns whether it did.
@@ -43,12 +43,12 @@ struct LookupTask: Sendable {
     /// distance to this node's own tenth neighbour, one or two members are expected. Ids are hashes of keys, but an attacker
     /// with many members can generate keys until their ids are near a record.
     mutating func widenIfBesieged(_ table: RoutingTable) -> Bool {
-        guard self.reading?.isBesieged == false, table.count >= table.protected,
+        guard reading?.isBesieged == false, table.count >= table.protected,
             let tenth = table.distance(ofRank: table.places / 2 - 1),
-            self.lookup.count(within: tenth / 8) >= Self.crowd
+            lookup.count(within: tenth / 8) >= Self.crowd
         else { return false }
-        self.reading?.isBesieged = true
-        self.lookup.widen(to: table.protected)
+        reading?.isBesieged = true
+        lookup.widen(to: table.protected)
         return true
     }
 
@@ -59,14 +59,14 @@ struct LookupTask: Sendable {
         _ validator: inout RecordValidator,
         _ turn: inout Kademlia.Turn
     ) -> ReadProgress.Step? {
-        let hops = self.lookup.hops(of: peer) ?? 0
-        return self.reading?.take(found, from: peer, hops: hops, &validator, &turn)
+        let hops = lookup.hops(of: peer) ?? 0
+        return reading?.take(found, from: peer, hops: hops, &validator, &turn)
     }
 
     /// Returns the next peer that has the record of a writer, each once.
     mutating func takeSource(of writer: PeerId) -> Contact? {
-        while let source = self.reading?.takeSource(of: writer) {
-            if let contact = self.lookup.contact(of: source) { return contact }
+        while let source = reading?.takeSource(of: writer) {
+            if let contact = lookup.contact(of: source) { return contact }
         }
         return nil
     }
@@ -75,7 +75,7 @@ struct LookupTask: Sendable {
     var isAbsenceCertain: Bool {
         guard let reading, reading.wanted.isEmpty else { return false }
         if reading.isEnough { return true }
-        let near = self.lookup.nearHopeful
+        let near = lookup.nearHopeful
         if near.answered == 0 { return !reading.quorum.isEmpty }
         return near.answered * 2 >= near.count
     }

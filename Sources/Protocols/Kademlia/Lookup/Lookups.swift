@@ -4,18 +4,18 @@ struct Lookups: Sendable {
     private var lastNumber: UInt32 = 0
 
     subscript(number: UInt32) -> LookupTask? {
-        get { self.tasks[number] }
-        _modify { yield &self.tasks[number] }
+        get { tasks[number] }
+        _modify { yield &tasks[number] }
     }
 
     /// Adds a lookup and returns its number.
     mutating func add(_ task: LookupTask) -> UInt32 {
-        repeat { self.lastNumber &+= 1 } while self.tasks[self.lastNumber] != nil
-        self.tasks[self.lastNumber] = task
-        return self.lastNumber
+        repeat { lastNumber &+= 1 } while tasks[lastNumber] != nil
+        tasks[lastNumber] = task
+        return lastNumber
     }
 
     /// Removes and returns a lookup.
     @discardableResult
-    mutating func remove(_ number: UInt32) -> LookupTask? { self.tasks.removeValue(forKey: number) }
+    mutating func remove(_ number: UInt32) -> LookupTask? { tasks.removeValue(forKey: number) }
 }

@@ -12,8 +12,8 @@ struct ReadProgress: Sendable {
 
         /// Whether a record answers the query, and its value, if there is one, belongs to its head.
         func fits(_ found: Message.Found) -> Bool {
-            if found.head.key != self.key { return false }
-            if case .one(let writer) = self.selection, found.head.writer != writer { return false }
+            if found.head.key != key { return false }
+            if case .one(let writer) = selection, found.head.writer != writer { return false }
             guard let value = found.value else { return true }
             return Record(head: found.head, value: value) != nil
         }
@@ -27,7 +27,7 @@ struct ReadProgress: Sendable {
         fileprivate var sources: [PeerId]
         fileprivate(set) var isFetching = false
 
-        var record: Record? { self.value.flatMap { Record(head: self.head, value: $0) } }
+        var record: Record? { value.flatMap { Record(head: head, value: $0) } }
     }
 
     /// The result of taking in one response.
@@ -52,40 +52,40 @@ struct ReadProgress: Sendable {
     init(_ query: Query, _ policy: Kademlia.Reading, radius: UInt64) {
         self.query = query
         self.policy = policy
-        self.quorum = ReadQuorum(location: query.location, radius: radius)
+        quorum = ReadQuorum(location: query.location, radius: radius)
     }
 
     // MARK: Results
 
     /// The newest revision, live or not.
-    var newest: Revision? { self.known.values.map(\.head.revision).max() }
+    var newest: Revision? { known.values.map(\.head.revision).max() }
 
     /// The live records by writer, the newest first.
     var live: [Known] {
-        self.known.values.filter { !$0.head.isTombstone }.sorted { $0.head.revision > $1.head.revision }
+        known.values.filter { !$0.head.isTombstone }.sorted { $0.head.revision > $1.head.revision }
     }
 
     /// The live records that the query selects.
     var wanted: [Known] {
-        switch self.query.selection {
-        case .newest: Array(self.live.prefix(1))
-        case .all, .one: self.live
+        switch query.selection {
+        case .newest: Array(live.prefix(1))
+        case .all, .one: live
         }
     }
 
     /// Whether further responses are unnecessary.
     var isEnough: Bool {
-        switch (self.policy, self.query.selection) {
+        switch (policy, query.selection) {
         case (.everyone, _), (_, .all): return false
-        case (.first, _): return !self.live.isEmpty
+        case (.first, _): return !live.isEmpty
         case (.agreeing(let count), _):
-            guard let newest = self.newest, !self.isBesieged else { return false }
-            return self.quorum.agrees(on: newest, count: count)
+            guard let newest, !isBesieged else { return false }
+            return quorum.agrees(on: newest, count: count)
         }
     }
 
     /// Returns the head of the newest known record of a writer.
-    func head(of writer: PeerId) -> Record.Head? { self.known[writer]?.head }
+    func head(of writer: PeerId) -> Record.Head? { known[writer]?.head }
 
     // MARK: Responses
 
@@ -94,13 +94,13 @@ struct ReadProgress: Sendable {
         var newest: Revision?
         for stored in replicas {
             guard let record = stored.record, !UnixTime.isPast(record.expirySeconds, at: nowSeconds) else { continue }
-            if case .one(let writer) = self.query.selection, writer != stored.id.writer { continue }
-            self.take(record.head, value: record.value, from: local)
+            if case .one(let writer) = query.selection, writer != stored.id.writer { continue }
+            take(record.head, value: record.value, from: local)
             newest = max(newest ?? record.revision, record.revision)
         }
         guard let newest else { return }
-        self.quorum.note(newest, by: local)
-        self.firstHops = 0
+        quorum.note(newest, by: local)
+        firstHops = 0
     }
 
     /// Adds the records that a peer, `hops` steps away, found at the location.
@@ -113,53 +113,53 @@ struct ReadProgress: Sendable {
     ) -> Step {
         var newest: Revision?
         for one in found {
-            guard self.query.fits(one) else {
+            guard query.fits(one) else {
                 turn.emit(.violation(peer, "a record that was not asked for"))
                 return .refused
             }
-            if self.head(of: one.head.writer) != one.head,
+            if head(of: one.head.writer) != one.head,
                 let problem = validator.problem(with: one.head, at: turn.now.wallSeconds)
             {
                 if problem.mayBeHonest { continue }
                 turn.emit(.violation(peer, "a forged record: \(problem)"))
                 return .refused
             }
-            self.take(one.head, value: one.value, from: peer)
+            take(one.head, value: one.value, from: peer)
             newest = max(newest ?? one.head.revision, one.head.revision)
         }
         guard let newest else { return .taken(isFirstResult: false) }
-        self.quorum.note(newest, by: peer)
-        guard self.firstHops == nil else { return .taken(isFirstResult: false) }
-        self.firstHops = hops
+        quorum.note(newest, by: peer)
+        guard firstHops == nil else { return .taken(isFirstResult: false) }
+        firstHops = hops
         return .taken(isFirstResult: true)
     }
 
     /// Adds a verified record.
     private mutating func take(_ head: Record.Head, value: [UInt8]?, from source: PeerId) {
         let writer = head.writer
-        guard let old = self.known[writer], old.head.version >= head.version else {
-            self.known[writer] = Known(head: head, value: value, sources: [source])
+        guard let old = known[writer], old.head.version >= head.version else {
+            known[writer] = Known(head: head, value: value, sources: [source])
             return
         }
         guard old.head == head else { return }
-        self.known[writer]?.sources.append(source)
-        if old.value == nil, let value { self.known[writer]?.value = value }
+        known[writer]?.sources.append(source)
+        if old.value == nil, let value { known[writer]?.value = value }
     }
 
     // MARK: Fetching values
 
     /// The writers of wanted records without a value, and whether it is being fetched.
     var missing: [(writer: PeerId, isFetching: Bool)] {
-        self.wanted.filter { $0.value == nil }.map { ($0.head.writer, $0.isFetching) }
+        wanted.filter { $0.value == nil }.map { ($0.head.writer, $0.isFetching) }
     }
 
     /// Returns the next peer that has the record of a writer, each once.
     mutating func takeSource(of writer: PeerId) -> PeerId? {
-        guard self.known[writer]?.sources.isEmpty == false else { return nil }
-        return self.known[writer]?.sources.removeFirst()
+        guard known[writer]?.sources.isEmpty == false else { return nil }
+        return known[writer]?.sources.removeFirst()
     }
 
-    mutating func setFetching(_ isFetching: Bool, _ writer: PeerId) { self.known[writer]?.isFetching = isFetching }
+    mutating func setFetching(_ isFetching: Bool, _ writer: PeerId) { known[writer]?.isFetching = isFetching }
 
     /// Adds a peer's response to the query for one writer's value.
     mutating func takeFetched(
@@ -169,15 +169,15 @@ struct ReadProgress: Sendable {
         _ validator: inout RecordValidator,
         _ turn: inout Kademlia.Turn
     ) {
-        self.setFetching(false, writer)
-        let knownHead = self.head(of: writer)
+        setFetching(false, writer)
+        let knownHead = head(of: writer)
         for one in found where one.head.writer == writer {
-            guard self.query.fits(one) else {
+            guard query.fits(one) else {
                 turn.emit(.violation(peer, "a record that was not asked for"))
                 continue
             }
             if knownHead == one.head || validator.problem(with: one.head, at: turn.now.wallSeconds) == nil {
-                self.take(one.head, value: one.value, from: peer)
+                take(one.head, value: one.value, from: peer)
             }
         }
     }

@@ -17,16 +17,16 @@ struct ReadQuorum: Sendable {
         self.radius = radius
     }
 
-    var isEmpty: Bool { self.revisions.isEmpty }
+    var isEmpty: Bool { revisions.isEmpty }
 
     /// Notes the newest revision that a peer gave.
     mutating func note(_ revision: Revision, by peer: PeerId) {
-        self.revisions.append(revision)
-        if Distance(peer.words, self.location).first <= self.radius { self.nearCount += 1 }
+        revisions.append(revision)
+        if Distance(peer.words, location).first <= radius { nearCount += 1 }
     }
 
     /// Whether all responses contained this revision, at least `count` of them from within the radius.
     func agrees(on newest: Revision, count: Int) -> Bool {
-        self.nearCount >= count && self.revisions.allSatisfy { $0 == newest }
+        nearCount >= count && revisions.allSatisfy { $0 == newest }
     }
 }

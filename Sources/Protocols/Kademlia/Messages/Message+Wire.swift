@@ -18,7 +18,7 @@ extension Message {
     }
 
     private var kind: Kind {
-        switch self.body {
+        switch body {
         case .rpc(.findPeers): .findPeers
         case .rpc(.findRecords): .findRecords
         case .rpc(.store): .store
@@ -35,7 +35,7 @@ extension Message {
 
     /// Room that is enough for most messages of the kind.
     private var roomByteCount: Int {
-        switch self.body {
+        switch body {
         case .rpc(.store(let record)): 16 + record.byteCount
         case .answer(.peers(let contacts)): 16 + contacts.count * 48
         case .answer(.records(let found, let contacts)): 16 + contacts.count * 48 + found.count * 512
@@ -45,10 +45,10 @@ extension Message {
 
     /// The binary form.
     package var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: self.roomByteCount)
-        writer.write(self.kind.rawValue)
-        writer.write(self.number)
-        switch self.body {
+        var writer = ByteWriter(capacity: roomByteCount)
+        writer.write(kind.rawValue)
+        writer.write(number)
+        switch body {
         case .rpc(let rpc): Self.write(rpc, to: &writer)
         case .answer(let answer): Self.write(answer, to: &writer)
         }
@@ -89,9 +89,9 @@ extension Message {
 
     private static func write(_ answer: Answer, to writer: inout ByteWriter) {
         switch answer {
-        case .peers(let contacts): self.write(contacts, to: &writer)
+        case .peers(let contacts): write(contacts, to: &writer)
         case .records(let found, let contacts):
-            self.write(contacts, to: &writer)
+            write(contacts, to: &writer)
             writer.writeVarint(UInt64(found.count))
             for one in found {
                 one.head.write(to: &writer)
@@ -118,10 +118,10 @@ extension Message {
 extension ByteWriter {
     /// Writes the 32 bytes of an id, without an array for them.
     fileprivate mutating func write(_ words: Bytes32) {
-        self.write(words.first)
-        self.write(words.second)
-        self.write(words.third)
-        self.write(words.fourth)
+        write(words.first)
+        write(words.second)
+        write(words.third)
+        write(words.fourth)
     }
 }
 
@@ -134,7 +134,7 @@ extension Message {
             let number = try reader.readUInt8()
             guard let kind = Kind(rawValue: number) else { throw MessageError.unknownKind(number) }
             self.number = try reader.readUInt32()
-            self.body = try Self.readBody(of: kind, from: &reader)
+            body = try Self.readBody(of: kind, from: &reader)
             try reader.finish()
         } catch let error as MessageError {
             throw error
@@ -145,36 +145,36 @@ extension Message {
 
     private static func readBody(of kind: Kind, from reader: inout ByteReader) throws -> Body {
         switch kind {
-        case .findPeers: return .rpc(.findPeers(target: try self.readBytes32(from: &reader)))
+        case .findPeers: return .rpc(.findPeers(target: try readBytes32(from: &reader)))
         case .findRecords:
-            let location = try self.readBytes32(from: &reader)
+            let location = try readBytes32(from: &reader)
             let inlineLimit = Int(try reader.readUInt32())
             guard inlineLimit <= Record.valueByteLimit else {
                 throw MessageError.malformed("the inline limit \(inlineLimit)")
             }
-            let selection = try self.readSelection(from: &reader)
+            let selection = try readSelection(from: &reader)
             return .rpc(.findRecords(location: location, selection, inlineLimit: inlineLimit))
         case .store: return .rpc(.store(try Record(reading: &reader)))
-        case .offer: return .rpc(.offer(try self.readDigests(from: &reader)))
+        case .offer: return .rpc(.offer(try readDigests(from: &reader)))
         case .reserve:
-            let location = try self.readBytes32(from: &reader)
-            let condition: Condition = try self.readBool(from: &reader) ? .version(reader.readUInt64()) : .absent
+            let location = try readBytes32(from: &reader)
+            let condition: Condition = try readBool(from: &reader) ? .version(reader.readUInt64()) : .absent
             return .rpc(.reserve(location: location, condition))
-        case .release: return .rpc(.release(location: try self.readBytes32(from: &reader)))
-        case .peers: return .answer(.peers(try self.readContacts(from: &reader)))
+        case .release: return .rpc(.release(location: try readBytes32(from: &reader)))
+        case .peers: return .answer(.peers(try readContacts(from: &reader)))
         case .records:
-            let contacts = try self.readContacts(from: &reader)
-            return .answer(.records(try self.readFound(from: &reader), contacts))
+            let contacts = try readContacts(from: &reader)
+            return .answer(.records(try readFound(from: &reader), contacts))
         case .stored:
             let code = try reader.readUInt8()
             guard let verdict = StoreVerdict(rawValue: code) else { throw MessageError.malformed("verdict \(code)") }
             return .answer(.stored(verdict))
         case .wanted:
-            guard reader.remaining <= self.recordLimit else { throw MessageError.malformed("too many wishes") }
+            guard reader.remaining <= recordLimit else { throw MessageError.malformed("too many wishes") }
             var flags: [Bool] = []
-            while !reader.isAtEnd { flags.append(try self.readBool(from: &reader)) }
+            while !reader.isAtEnd { flags.append(try readBool(from: &reader)) }
             return .answer(.wanted(flags))
-        case .reserved: return .answer(.reserved(try self.readBool(from: &reader)))
+        case .reserved: return .answer(.reserved(try readBool(from: &reader)))
         }
     }
 
@@ -198,7 +198,7 @@ extension Message {
         switch code {
         case 0: return .newest
         case 1: return .all
-        case 2: return .one(PeerId(words: try self.readBytes32(from: &reader)))
+        case 2: return .one(PeerId(words: try readBytes32(from: &reader)))
         default: throw MessageError.malformed("the unknown selection \(code)")
         }
     }
@@ -206,9 +206,9 @@ extension Message {
     private static func readDigests(from reader: inout ByteReader) throws -> [Digest] {
         var digests: [Digest] = []
         while !reader.isAtEnd {
-            guard digests.count < self.recordLimit else { throw MessageError.malformed("too many offers") }
-            let location = try self.readBytes32(from: &reader)
-            let writer = PeerId(words: try self.readBytes32(from: &reader))
+            guard digests.count < recordLimit else { throw MessageError.malformed("too many offers") }
+            let location = try readBytes32(from: &reader)
+            let writer = PeerId(words: try readBytes32(from: &reader))
             let id = RecordId(location: location, writer: writer)
             digests.append(Digest(id: id, version: try reader.readUInt64()))
         }
@@ -217,10 +217,10 @@ extension Message {
 
     private static func readContacts(from reader: inout ByteReader) throws -> [Contact] {
         let count = Int(try reader.readUInt8())
-        guard count <= self.contactLimit else { throw MessageError.malformed("\(count) contacts") }
+        guard count <= contactLimit else { throw MessageError.malformed("\(count) contacts") }
         var contacts: [Contact] = []
         for _ in 0..<count {
-            let peerId = PeerId(words: try self.readBytes32(from: &reader))
+            let peerId = PeerId(words: try readBytes32(from: &reader))
             let addressCount = Int(try reader.readUInt8())
             guard addressCount <= Contact.addressLimit else {
                 throw MessageError.malformed("\(addressCount) addresses")
@@ -234,11 +234,11 @@ extension Message {
 
     private static func readFound(from reader: inout ByteReader) throws -> [Found] {
         let count = try reader.readVarint()
-        guard count <= self.recordLimit else { throw MessageError.malformed("\(count) records") }
+        guard count <= recordLimit else { throw MessageError.malformed("\(count) records") }
         var found: [Found] = []
         for _ in 0..<count {
             let head = try Record.Head(reading: &reader)
-            let hasValue = try self.readBool(from: &reader)
+            let hasValue = try readBool(from: &reader)
             found.append(Found(head: head, value: hasValue ? try reader.readBytes(count: head.valueByteCount) : nil))
         }
         return found

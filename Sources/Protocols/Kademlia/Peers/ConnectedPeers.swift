@@ -29,69 +29,69 @@ struct ConnectedPeers: Sendable {
     private var spentBudgets: OrderedDictionary<PeerId, QueryBudget> = [:]
 
     init(limits: Kademlia.Limits) {
-        self.queryBurst = limits.requestBurst
-        self.queriesPerSecond = limits.requestsPerSecond
+        queryBurst = limits.requestBurst
+        queriesPerSecond = limits.requestsPerSecond
     }
 
-    subscript(peer: PeerId) -> ConnectedPeer? { self.peers[peer] }
+    subscript(peer: PeerId) -> ConnectedPeer? { peers[peer] }
 
-    var count: Int { self.peers.count }
-    var isEmpty: Bool { self.peers.isEmpty }
+    var count: Int { peers.count }
+    var isEmpty: Bool { peers.isEmpty }
 
     // MARK: Connections
 
     /// Adds a peer, or replaces the addresses of a connected one if there are new ones.
     mutating func connect(_ peer: PeerId, _ addresses: [SocketAddress], at now: Duration) {
-        if self.peers[peer] == nil {
-            let budget = self.spentBudgets.removeValue(forKey: peer) ?? QueryBudget(burst: self.queryBurst, at: now)
-            self.peers[peer] = ConnectedPeer(addresses: addresses, budget: budget)
+        if peers[peer] == nil {
+            let budget = spentBudgets.removeValue(forKey: peer) ?? QueryBudget(burst: queryBurst, at: now)
+            peers[peer] = ConnectedPeer(addresses: addresses, budget: budget)
         } else if !addresses.isEmpty {
-            self.peers[peer]?.addresses = addresses
+            peers[peer]?.addresses = addresses
         }
     }
 
     /// Removes a peer and remembers its budget; returns whether it was connected.
     mutating func disconnect(_ peer: PeerId) -> Bool {
-        guard var budget = self.peers.removeValue(forKey: peer)?.budget else { return false }
-        guard budget.left < self.queryBurst else { return true }
-        if self.spentBudgets.count >= Self.spentLimit { self.spentBudgets.removeFirst() }
+        guard var budget = peers.removeValue(forKey: peer)?.budget else { return false }
+        guard budget.left < queryBurst else { return true }
+        if spentBudgets.count >= Self.spentLimit { spentBudgets.removeFirst() }
         budget.forgetDropped()
-        self.spentBudgets[peer] = budget
+        spentBudgets[peer] = budget
         return true
     }
 
     /// Removes a peer that was revoked.
-    mutating func remove(_ peer: PeerId) { self.peers[peer] = nil }
+    mutating func remove(_ peer: PeerId) { peers[peer] = nil }
 
     // MARK: Responsiveness
 
     /// Marks a peer responsive or unresponsive; returns whether that changed.
     @discardableResult
     mutating func setUnresponsive(_ isUnresponsive: Bool, _ peer: PeerId) -> Bool {
-        guard let connected = self.peers[peer], connected.isUnresponsive != isUnresponsive else { return false }
-        self.peers[peer]?.isUnresponsive = isUnresponsive
+        guard let connected = peers[peer], connected.isUnresponsive != isUnresponsive else { return false }
+        peers[peer]?.isUnresponsive = isUnresponsive
         return true
     }
 
     /// Notes a response, and the round trip where it was measured.
     mutating func noteResponse(of peer: PeerId, roundTrip: Duration?) {
         if let roundTrip {
-            let old = self.peers[peer]?.roundTrip ?? roundTrip
-            self.peers[peer]?.roundTrip = (old * 7 + roundTrip) / 8
+            let old = peers[peer]?.roundTrip ?? roundTrip
+            peers[peer]?.roundTrip = (old * 7 + roundTrip) / 8
         }
-        self.peers[peer]?.timeoutCount = 0
+        peers[peer]?.timeoutCount = 0
     }
 
     /// Notes that a query timed out; returns whether the peer has not responded for too long.
     mutating func noteTimeout(of peer: PeerId) -> Bool {
-        self.peers[peer]?.timeoutCount += 1
-        return (self.peers[peer]?.timeoutCount ?? 0) >= Self.timeoutLimit
+        peers[peer]?.timeoutCount += 1
+        return (peers[peer]?.timeoutCount ?? 0) >= Self.timeoutLimit
     }
 
     // MARK: Queries of peers
 
     /// Counts a query of a peer against its budget; nil if the peer is not connected.
     mutating func takeQuery(of peer: PeerId, at now: Duration) -> QueryBudget.Verdict? {
-        self.peers[peer]?.budget.take(burst: self.queryBurst, perSecond: self.queriesPerSecond, at: now)
+        peers[peer]?.budget.take(burst: queryBurst, perSecond: queriesPerSecond, at: now)
     }
 }

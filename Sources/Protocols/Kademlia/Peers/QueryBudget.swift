@@ -23,28 +23,28 @@ struct QueryBudget: Sendable {
 
     /// Creates a full budget.
     init(burst: Int, at now: Duration) {
-        self.left = burst
-        self.refilledAt = now
+        left = burst
+        refilledAt = now
     }
 
     /// Forgets the dropped queries, because the peer disconnected.
-    mutating func forgetDropped() { self.droppedCount = 0 }
+    mutating func forgetDropped() { droppedCount = 0 }
 
     /// Counts a query against the budget.
     mutating func take(burst: Int, perSecond: Int, at now: Duration) -> Verdict {
-        let idle = min(now - self.refilledAt, Self.longestIdle).components
+        let idle = min(now - refilledAt, Self.longestIdle).components
         let milliseconds = Int(idle.seconds) * 1000 + Int(idle.attoseconds / 1_000_000_000_000_000)
         let refill = milliseconds * perSecond / 1000
         if refill > 0 {
-            self.left = min(burst, self.left + refill)
-            self.refilledAt = now
-            self.droppedCount = max(0, self.droppedCount - refill)
+            left = min(burst, left + refill)
+            refilledAt = now
+            droppedCount = max(0, droppedCount - refill)
         }
-        guard self.left > 0 else {
-            self.droppedCount += 1
-            return self.droppedCount == Self.floodCount ? .flooded : .dropped
+        guard left > 0 else {
+            droppedCount += 1
+            return droppedCount == Self.floodCount ? .flooded : .dropped
         }
-        self.left -= 1
+        left -= 1
         return .granted
     }
 }

@@ -67,33 +67,33 @@ struct PendingQuery: Sendable {
         self.sentAt = sentAt
         self.wasConnected = wasConnected
         self.patience = patience
-        self.wakeAt = sentAt + patience
+        wakeAt = sentAt + patience
     }
 
     /// Starts in the stage ``Stage/slow``, which ends at once.
     ///
     /// The timeout is not reported synchronously, because the sender of the query must return first.
     mutating func expectNoResponse() {
-        self.stage = .slow
-        self.wakeAt = self.sentAt
+        stage = .slow
+        wakeAt = sentAt
     }
 
     /// Moves to the slow stage early; the next ``delay(isUnresponsive:)`` proceeds from it.
-    mutating func markSlow() { self.stage = .slow }
+    mutating func markSlow() { stage = .slow }
 
     /// Advances to the next stage; returns false after the last.
     ///
     /// For an unresponsive peer, the stage ``Stage/overdue`` exists only if a late response is still of use.
     mutating func delay(isUnresponsive: Bool) -> Bool {
-        let end = self.sentAt + (self.wasConnected ? Self.timeout : Self.timeoutWithDial)
-        switch self.stage {
+        let end = sentAt + (wasConnected ? Self.timeout : Self.timeoutWithDial)
+        switch stage {
         case .inTime:
-            self.stage = .slow
-            self.wakeAt = min(end, self.sentAt + self.patience * Self.overdueFactor)
+            stage = .slow
+            wakeAt = min(end, sentAt + patience * Self.overdueFactor)
         case .slow:
-            if isUnresponsive, !self.purpose.toleratesLateness { return false }
-            self.stage = .overdue
-            self.wakeAt = end
+            if isUnresponsive, !purpose.toleratesLateness { return false }
+            stage = .overdue
+            wakeAt = end
         case .overdue: return false
         }
         return true

@@ -17,27 +17,27 @@ extension Record {
         package let valueHash: Bytes32
         package internal(set) var signature: Ed25519Signature
 
-        package var revision: Revision { Revision(version: self.version, writer: self.writer) }
+        package var revision: Revision { Revision(version: version, writer: writer) }
 
         /// The bytes that the writer's signature covers.
         package func signedBytes(in network: NetworkId) -> [UInt8] {
-            var writer = ByteWriter(capacity: 160 + self.key.count)
+            var writer = ByteWriter(capacity: 160 + key.count)
             writer.write(Record.label.prefix)
             writer.write(network.bytes)
-            writer.write(UInt16(self.key.count))
-            writer.write(self.key)
+            writer.write(UInt16(key.count))
+            writer.write(key)
             writer.write(self.writer.bytes)
-            writer.write(self.version)
-            writer.write(self.expirySeconds)
-            writer.write(UInt8(self.isTombstone ? 1 : 0))
-            writer.write(UInt32(self.valueByteCount))
-            writer.write(self.valueHash.bytes)
+            writer.write(version)
+            writer.write(expirySeconds)
+            writer.write(UInt8(isTombstone ? 1 : 0))
+            writer.write(UInt32(valueByteCount))
+            writer.write(valueHash.bytes)
             return writer.bytes
         }
 
         /// The writer's token in `network`.
         package func token(in network: NetworkId) throws(IdentityError) -> AccessToken {
-            try self.membership.token(of: self.writer, in: network)
+            try membership.token(of: writer, in: network)
         }
     }
 }

@@ -36,20 +36,20 @@ extension Record.Head {
         verifyToken: (AccessToken) -> Bool,
         verifySignature: (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
     ) -> RecordProblem? {
-        if UnixTime.isPast(self.expirySeconds, at: nowSeconds) { return .expired(at: self.expirySeconds) }
+        if UnixTime.isPast(expirySeconds, at: nowSeconds) { return .expired(at: expirySeconds) }
         let latest = nowSeconds + limits.lifetimeSeconds + limits.clockToleranceSeconds
-        if self.expirySeconds > latest { return .expiresTooLate }
-        if self.version > Record.highestVersion(at: nowSeconds + limits.clockToleranceSeconds) {
+        if expirySeconds > latest { return .expiresTooLate }
+        if version > Record.highestVersion(at: nowSeconds + limits.clockToleranceSeconds) {
             return .versionInFuture
         }
-        if revoked(self.writer) { return .revokedWriter }
-        if let end = self.membership.expirationSeconds, end < self.expirySeconds { return .writerIsNoMember }
+        if revoked(writer) { return .revokedWriter }
+        if let end = membership.expirationSeconds, end < expirySeconds { return .writerIsNoMember }
         do {
-            if !verifyToken(try self.token(in: network)) { return .writerIsNoMember }
+            if !verifyToken(try token(in: network)) { return .writerIsNoMember }
         } catch {
             return .writerIsNoMember
         }
-        let message = self.signedBytes(in: network)
-        return verifySignature(self.writerKey, message, self.signature.bytes) ? nil : .badSignature
+        let message = signedBytes(in: network)
+        return verifySignature(writerKey, message, signature.bytes) ? nil : .badSignature
     }
 }

@@ -39,9 +39,9 @@ extension Record {
 
     /// The binary form.
     package var binary: [UInt8] {
-        var writer = ByteWriter(capacity: self.byteCount)
-        self.head.write(to: &writer)
-        writer.write(self.value)
+        var writer = ByteWriter(capacity: byteCount)
+        head.write(to: &writer)
+        writer.write(value)
         return writer.bytes
     }
 
@@ -60,20 +60,20 @@ extension Record.Head {
     private static let fixedByteCount = 1 + 1 + 2 + 32 + MembershipProof.byteCount + 8 + 8 + 4 + 32 + 64
 
     /// The length of the binary form.
-    package var byteCount: Int { Self.fixedByteCount + self.key.count }
+    package var byteCount: Int { Self.fixedByteCount + key.count }
 
     func write(to writer: inout ByteWriter) {
         writer.write(Record.formatVersion)
-        writer.write(UInt8(self.isTombstone ? 1 : 0))
-        writer.write(UInt16(self.key.count))
-        writer.write(self.key)
-        writer.write(self.writerKey.bytes)
-        self.membership.write(to: &writer)
-        writer.write(self.version)
-        writer.write(self.expirySeconds)
-        writer.write(UInt32(self.valueByteCount))
-        writer.write(self.valueHash.bytes)
-        writer.write(self.signature.bytes)
+        writer.write(UInt8(isTombstone ? 1 : 0))
+        writer.write(UInt16(key.count))
+        writer.write(key)
+        writer.write(writerKey.bytes)
+        membership.write(to: &writer)
+        writer.write(version)
+        writer.write(expirySeconds)
+        writer.write(UInt32(valueByteCount))
+        writer.write(valueHash.bytes)
+        writer.write(signature.bytes)
     }
 
     init(reading reader: inout ByteReader) throws {

@@ -34,12 +34,12 @@ package struct Record: Hashable, Sendable {
         token: AccessToken,
         signer: any Signer
     ) throws(KademliaError) -> Record {
-        guard (1...self.keyByteLimit).contains(key.count) else {
-            throw .invalidKey(limit: self.keyByteLimit, found: key.count)
+        guard (1...keyByteLimit).contains(key.count) else {
+            throw .invalidKey(limit: keyByteLimit, found: key.count)
         }
         let bytes = value ?? []
-        guard bytes.count <= self.valueByteLimit else {
-            throw .valueTooLarge(limit: self.valueByteLimit, found: bytes.count)
+        guard bytes.count <= valueByteLimit else {
+            throw .valueTooLarge(limit: valueByteLimit, found: bytes.count)
         }
         let writerKey = signer.publicKey
         guard PeerId(publicKey: writerKey) == token.peerId else { throw .notAMember }
@@ -79,7 +79,7 @@ package struct Record: Hashable, Sendable {
 
     /// Returns the location of the records under a key: SHA-256 over the label, the network and the key.
     package static func location(of key: [UInt8], in network: NetworkId) -> Bytes32 {
-        Bytes32(sha256: self.locationLabel.message(network.bytes, key))
+        Bytes32(sha256: locationLabel.message(network.bytes, key))
     }
 
     /// The domain label of the hash of a location.
@@ -89,16 +89,16 @@ package struct Record: Hashable, Sendable {
 }
 
 extension Record {
-    package var key: [UInt8] { self.head.key }
-    package var writer: PeerId { self.head.writer }
-    package var version: UInt64 { self.head.version }
+    package var key: [UInt8] { head.key }
+    package var writer: PeerId { head.writer }
+    package var version: UInt64 { head.version }
     /// The last second since 1970 at which the record counts.
-    package var expirySeconds: UInt64 { self.head.expirySeconds }
-    package var isTombstone: Bool { self.head.isTombstone }
-    package var revision: Revision { self.head.revision }
+    package var expirySeconds: UInt64 { head.expirySeconds }
+    package var isTombstone: Bool { head.isTombstone }
+    package var revision: Revision { head.revision }
 
     /// The bytes that the record counts against a quota: its length on the wire.
-    package var byteCount: Int { self.head.byteCount + self.value.count }
+    package var byteCount: Int { head.byteCount + value.count }
 
     /// Versions are in microseconds since 1970.
     static var versionsPerSecond: UInt64 { 1_000_000 }

@@ -33,16 +33,16 @@ package struct RecordCache: Sendable {
     }
 
     /// The number of records in the cache.
-    package var count: Int { self.entries.count }
+    package var count: Int { entries.count }
 
     /// The newest fresh record under `key`; nil if it is a tombstone.
     package mutating func record(for key: [UInt8], at now: NodeTime) -> Record? {
-        guard let entry = self.entries[key], !entry.record.isTombstone else { return nil }
-        guard now.monotonic - entry.takenAt <= self.maximumAge,
+        guard let entry = entries[key], !entry.record.isTombstone else { return nil }
+        guard now.monotonic - entry.takenAt <= maximumAge,
             !UnixTime.isPast(entry.record.expirySeconds, at: now.wallSeconds)
         else { return nil }
-        self.uses += 1
-        self.entries[key]?.used = self.uses
+        uses += 1
+        entries[key]?.used = uses
         return entry.record
     }
 
@@ -51,44 +51,44 @@ package struct RecordCache: Sendable {
     /// A tombstone replaces its writer's older record, so that a deleted value does not reappear.
     @discardableResult
     package mutating func insert(_ record: Record, at now: NodeTime) -> Bool {
-        guard record.byteCount <= self.byteLimit, self.countLimit > 0 else { return false }
-        if let old = self.entries[record.key]?.record {
+        guard record.byteCount <= byteLimit, countLimit > 0 else { return false }
+        if let old = entries[record.key]?.record {
             if record.revision < old.revision { return false }
             if record.isTombstone, record.writer != old.writer, !old.isTombstone { return false }
         }
-        self.delete(record.key)
-        while self.count >= self.countLimit || self.byteCount + record.byteCount > self.byteLimit {
-            self.dropLeastUsed()
+        delete(record.key)
+        while count >= countLimit || byteCount + record.byteCount > byteLimit {
+            dropLeastUsed()
         }
-        self.uses += 1
-        self.entries[record.key] = Entry(record: record, takenAt: now.monotonic, used: self.uses)
-        self.byteCount += record.byteCount
+        uses += 1
+        entries[record.key] = Entry(record: record, takenAt: now.monotonic, used: uses)
+        byteCount += record.byteCount
         return true
     }
 
     /// Removes the record under `key`.
     package mutating func delete(_ key: [UInt8]) {
-        guard let entry = self.entries.removeValue(forKey: key) else { return }
-        self.byteCount -= entry.record.byteCount
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        byteCount -= entry.record.byteCount
     }
 
     /// Forgets every key that matches `pattern`, in which `*` stands for any bytes; returns how many there were.
     @discardableResult
     package mutating func revoke(matching pattern: String) -> Int {
         let pattern = Array(pattern.utf8)
-        let matching = self.entries.keys.filter { Self.matches($0, pattern) }
-        for key in matching { self.delete(key) }
+        let matching = entries.keys.filter { Self.matches($0, pattern) }
+        for key in matching { delete(key) }
         return matching.count
     }
 
     /// Removes the records of `writer`, because it was revoked.
     package mutating func removeAll(of writer: PeerId) {
-        for key in self.entries.keys.filter({ self.entries[$0]?.record.writer == writer }) { self.delete(key) }
+        for key in entries.keys.filter({ entries[$0]?.record.writer == writer }) { delete(key) }
     }
 
     private mutating func dropLeastUsed() {
-        guard let least = self.entries.min(by: { $0.value.used < $1.value.used }) else { return }
-        self.delete(least.key)
+        guard let least = entries.min(by: { $0.value.used < $1.value.used }) else { return }
+        delete(least.key)
     }
 
     /// Whether the pattern matches the whole `key`; on a mismatch the last star is extended.

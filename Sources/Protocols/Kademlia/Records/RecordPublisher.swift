@@ -20,10 +20,10 @@ struct RecordPublisher: Sendable {
     }
 
     /// Whether this node may write.
-    func isMember(at nowSeconds: UInt64) -> Bool { self.validToken(at: nowSeconds) != nil }
+    func isMember(at nowSeconds: UInt64) -> Bool { validToken(at: nowSeconds) != nil }
 
     private func validToken(at nowSeconds: UInt64) -> AccessToken? {
-        self.token.flatMap { $0.isExpired(at: nowSeconds) ? nil : $0 }
+        token.flatMap { $0.isExpired(at: nowSeconds) ? nil : $0 }
     }
 
     /// Signs the record of a put or delete, newer than the newest version seen under the key (0 if there is none).
@@ -32,9 +32,9 @@ struct RecordPublisher: Sendable {
         newerThan seen: UInt64,
         at nowSeconds: UInt64
     ) throws(KademliaError) -> Record {
-        guard let token = self.validToken(at: nowSeconds) else { throw .notAMember }
+        guard let token = validToken(at: nowSeconds) else { throw .notAMember }
         let version = max(Record.highestVersion(at: nowSeconds), seen == .max ? seen : seen + 1)
-        guard version <= Record.highestVersion(at: nowSeconds + self.limits.clockToleranceSeconds) else {
+        guard version <= Record.highestVersion(at: nowSeconds + limits.clockToleranceSeconds) else {
             throw .clockDiffers
         }
         let value: [UInt8]?
@@ -42,7 +42,7 @@ struct RecordPublisher: Sendable {
         switch request {
         case .put(_, let bytes, _, let seconds): (value, lifetime) = (bytes, seconds)
         // A tombstone outlives the value that it deletes.
-        case .delete, .get, .all, .one, .nearest, .bootstrap: (value, lifetime) = (nil, self.limits.lifetimeSeconds)
+        case .delete, .get, .all, .one, .nearest, .bootstrap: (value, lifetime) = (nil, limits.lifetimeSeconds)
         }
         return try Record.create(
             key: request.key,
@@ -50,20 +50,20 @@ struct RecordPublisher: Sendable {
             version: version,
             expirySeconds: nowSeconds + lifetime,
             token: token,
-            signer: self.signer
+            signer: signer
         )
     }
 
     /// Returns new versions of the own stored records whose remaining lifetime at least doubles.
     func renewals(of store: RecordStore, at nowSeconds: UInt64) -> [(id: RecordId, record: Record)] {
-        guard let token = self.validToken(at: nowSeconds) else { return [] }
-        let end = min(nowSeconds + self.limits.lastingSeconds, token.expirationSeconds ?? .max)
+        guard let token = validToken(at: nowSeconds) else { return [] }
+        let end = min(nowSeconds + limits.lastingSeconds, token.expirationSeconds ?? .max)
         // An expired token may still count for a minute.
         guard end > nowSeconds else { return [] }
         var due: [(id: RecordId, record: Record)] = []
         for place in store.places where due.count < Self.renewalLimit {
             for stored in place.stored where stored.isOwn {
-                guard let record = stored.record, self.isLasting(record), record.expirySeconds > nowSeconds,
+                guard let record = stored.record, isLasting(record), record.expirySeconds > nowSeconds,
                     (end - nowSeconds) / 2 >= record.expirySeconds - nowSeconds
                 else { continue }
                 due.append((stored.id, record))
@@ -77,7 +77,7 @@ struct RecordPublisher: Sendable {
                     version: record.version + 1,
                     expirySeconds: end,
                     token: token,
-                    signer: self.signer
+                    signer: signer
                 )
                 return (id, renewed)
             } catch {
@@ -91,8 +91,8 @@ struct RecordPublisher: Sendable {
         guard !record.isTombstone, record.version < .max else { return false }
         if record.expirySeconds == record.head.membership.expirationSeconds { return true }
         // A version may be ahead of its writer's clock, because another writer's clock was.
-        let tolerance = min(self.limits.clockToleranceSeconds, self.limits.lastingSeconds)
+        let tolerance = min(limits.clockToleranceSeconds, limits.lastingSeconds)
         let writtenAt = record.version / Record.versionsPerSecond
-        return record.expirySeconds >= writtenAt + self.limits.lastingSeconds - tolerance
+        return record.expirySeconds >= writtenAt + limits.lastingSeconds - tolerance
     }
 }

@@ -10,7 +10,7 @@ extension RecordStore {
         inlineLimit: Int,
         at nowSeconds: UInt64
     ) -> [Message.Found] {
-        let records = self.stored(at: location).compactMap(\.record)
+        let records = stored(at: location).compactMap(\.record)
             .filter { !UnixTime.isPast($0.expirySeconds, at: nowSeconds) }
             .sorted { $0.revision > $1.revision }
         let selected: [Record]

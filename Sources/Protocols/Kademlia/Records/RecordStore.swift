@@ -20,12 +20,12 @@ struct RecordStore: Sendable {
         var checkAt: Duration
 
         mutating func noteReplicaPeer(_ peer: PeerId) {
-            if !self.isKnown(replicaAt: peer), self.replicaPeers.count < RecordStore.replicaPeerLimit {
-                self.replicaPeers.append(peer.words.first)
+            if !isKnown(replicaAt: peer), replicaPeers.count < RecordStore.replicaPeerLimit {
+                replicaPeers.append(peer.words.first)
             }
         }
 
-        func isKnown(replicaAt peer: PeerId) -> Bool { self.replicaPeers.contains(peer.words.first) }
+        func isKnown(replicaAt peer: PeerId) -> Bool { replicaPeers.contains(peer.words.first) }
     }
 
     /// All that lies at one location, by writer.
@@ -50,28 +50,28 @@ struct RecordStore: Sendable {
     private(set) var own = Usage()
     private var usage: [PeerId: Usage] = [:]
 
-    func usage(of writer: PeerId) -> Usage { self.usage[writer] ?? Usage() }
+    func usage(of writer: PeerId) -> Usage { usage[writer] ?? Usage() }
 
     func position(of location: Bytes32) -> (position: Int, isThere: Bool) {
-        let position = self.places.partitioningIndex { $0.location >= location }
-        return (position, position < self.places.count && self.places[position].location == location)
+        let position = places.partitioningIndex { $0.location >= location }
+        return (position, position < places.count && places[position].location == location)
     }
 
     /// Returns the records at a location, in the order of the writers.
     func stored(at location: Bytes32) -> [Replica] {
-        let found = self.position(of: location)
-        return found.isThere ? self.places[found.position].stored : []
+        let found = position(of: location)
+        return found.isThere ? places[found.position].stored : []
     }
 
     subscript(id: RecordId) -> Replica? {
-        let found = self.position(of: id.location)
+        let found = position(of: id.location)
         guard found.isThere else { return nil }
-        return self.places[found.position].stored.first { $0.id.writer == id.writer }
+        return places[found.position].stored.first { $0.id.writer == id.writer }
     }
 
     /// The live records at a location that no tombstone stands for, the newest first.
     func live(at location: Bytes32, now: UInt64) -> [Record] {
-        self.stored(at: location).compactMap(\.record)
+        stored(at: location).compactMap(\.record)
             .filter { !$0.isTombstone && !UnixTime.isPast($0.expirySeconds, at: now) }
             .sorted { $0.revision > $1.revision }
     }
@@ -79,12 +79,12 @@ struct RecordStore: Sendable {
     /// Whether there is room for the record once its predecessor is replaced.
     func hasRoom(for record: Record, id: RecordId, limits: Kademlia.Limits) -> Bool {
         let old = self[id].map { Usage(records: 1, bytes: $0.byteCount) } ?? Usage()
-        let used = self.usage(of: id.writer)
+        let used = usage(of: id.writer)
         let bytes = record.byteCount - old.bytes
         let count = 1 - old.records
-        if count == 1, self.stored(at: id.location).count >= limits.writersPerKey { return false }
+        if count == 1, stored(at: id.location).count >= limits.writersPerKey { return false }
         return used.records + count <= limits.recordsPerMember && used.bytes + bytes <= limits.recordBytesPerMember
-            && self.total.records + count <= limits.records && self.total.bytes + bytes <= limits.recordBytes
+            && total.records + count <= limits.records && total.bytes + bytes <= limits.recordBytes
     }
 
     /// Stores the record in place of an older one of the same writer.
@@ -99,36 +99,36 @@ struct RecordStore: Sendable {
             isOwn: isOwn,
             checkAt: checkAt
         )
-        self.remove(id)
-        let found = self.position(of: id.location)
+        remove(id)
+        let found = position(of: id.location)
         if !found.isThere {
-            self.places.insert(Place(location: id.location, stored: []), at: found.position)
+            places.insert(Place(location: id.location, stored: []), at: found.position)
         }
-        let writers = self.places[found.position].stored
+        let writers = places[found.position].stored
         let slot = writers.firstIndex { id.writer < $0.id.writer } ?? writers.count
-        self.places[found.position].stored.insert(stored, at: slot)
-        self.count(stored, sign: 1)
+        places[found.position].stored.insert(stored, at: slot)
+        count(stored, sign: 1)
     }
 
     mutating func update(_ id: RecordId, _ change: (inout Replica) -> Void) {
-        let found = self.position(of: id.location)
+        let found = position(of: id.location)
         guard found.isThere,
-            let slot = self.places[found.position].stored.firstIndex(where: { $0.id.writer == id.writer })
+            let slot = places[found.position].stored.firstIndex(where: { $0.id.writer == id.writer })
         else { return }
-        change(&self.places[found.position].stored[slot])
+        change(&places[found.position].stored[slot])
     }
 
-    mutating func setRadius(_ radius: UInt64, at position: Int) { self.places[position].radius = radius }
+    mutating func setRadius(_ radius: UInt64, at position: Int) { places[position].radius = radius }
 
     @discardableResult
     mutating func remove(_ id: RecordId) -> Replica? {
-        let found = self.position(of: id.location)
+        let found = position(of: id.location)
         guard found.isThere,
-            let slot = self.places[found.position].stored.firstIndex(where: { $0.id.writer == id.writer })
+            let slot = places[found.position].stored.firstIndex(where: { $0.id.writer == id.writer })
         else { return nil }
-        let stored = self.places[found.position].stored.remove(at: slot)
-        if self.places[found.position].stored.isEmpty { self.places.remove(at: found.position) }
-        self.count(stored, sign: -1)
+        let stored = places[found.position].stored.remove(at: slot)
+        if places[found.position].stored.isEmpty { places.remove(at: found.position) }
+        count(stored, sign: -1)
         return stored
     }
 
@@ -137,11 +137,11 @@ struct RecordStore: Sendable {
             usage.records += sign
             usage.bytes += sign * stored.byteCount
         }
-        add(to: &self.total)
-        if stored.isOwn { add(to: &self.own) }
-        var member = self.usage(of: stored.id.writer)
+        add(to: &total)
+        if stored.isOwn { add(to: &own) }
+        var member = usage(of: stored.id.writer)
         add(to: &member)
-        self.usage[stored.id.writer] = member.records == 0 ? nil : member
+        usage[stored.id.writer] = member.records == 0 ? nil : member
     }
 
     /// Drops the values of expired records, and removes those of which no older version can return.
@@ -150,7 +150,7 @@ struct RecordStore: Sendable {
     mutating func expire(at now: UInt64) -> [RecordId] {
         var gone: [RecordId] = []
         var freed: [RecordId] = []
-        for place in self.places {
+        for place in places {
             for stored in place.stored {
                 if UnixTime.isPast(stored.storedUntil, at: now) {
                     gone.append(stored.id)
@@ -159,26 +159,26 @@ struct RecordStore: Sendable {
                 }
             }
         }
-        for id in gone { self.remove(id) }
-        for id in freed { self.free(id) }
+        for id in gone { remove(id) }
+        for id in freed { free(id) }
         return gone
     }
 
     /// Stores only the version of an expired record.
     private mutating func free(_ id: RecordId) {
         guard var stored = self[id], let record = stored.record else { return }
-        self.count(stored, sign: -1)
+        count(stored, sign: -1)
         stored.byteCount = record.head.byteCount
         stored.record = nil
-        self.count(stored, sign: 1)
-        self.update(id) { $0 = stored }
+        count(stored, sign: 1)
+        update(id) { $0 = stored }
     }
 
     /// Removes every record of a writer; returns their names.
     mutating func removeAll(of writer: PeerId) -> [RecordId] {
-        guard self.usage[writer] != nil else { return [] }
-        let ids = self.places.flatMap(\.stored).map(\.id).filter { $0.writer == writer }
-        for id in ids { self.remove(id) }
+        guard usage[writer] != nil else { return [] }
+        let ids = places.flatMap(\.stored).map(\.id).filter { $0.writer == writer }
+        for id in ids { remove(id) }
         return ids
     }
 }

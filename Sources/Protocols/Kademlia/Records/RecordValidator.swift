@@ -12,31 +12,31 @@ struct RecordValidator: Sendable {
     private var verifiedWriters: [PeerId: MembershipProof] = [:]
 
     init(_ configuration: Kademlia.Configuration) {
-        self.network = configuration.networkId
-        self.limits = configuration.limits
-        self.verifySignature = configuration.verifySignature
-        self.verifyToken = configuration.verifyToken
+        network = configuration.networkId
+        limits = configuration.limits
+        verifySignature = configuration.verifySignature
+        verifyToken = configuration.verifyToken
     }
 
     mutating func revoke(_ peer: PeerId) {
-        self.revoked.insert(peer)
-        self.verifiedWriters[peer] = nil
+        revoked.insert(peer)
+        verifiedWriters[peer] = nil
     }
 
     /// Returns the first reason not to accept a record, or nil when it is good.
     mutating func problem(with head: Record.Head, at nowSeconds: UInt64) -> RecordProblem? {
-        let isVerified = self.verifiedWriters[head.writer] == head.membership
+        let isVerified = verifiedWriters[head.writer] == head.membership
         let problem = head.problem(
             at: nowSeconds,
-            in: self.network,
-            limits: self.limits,
-            revoked: self.revoked.contains,
-            verifyToken: { isVerified || self.verifyToken($0) },
-            verifySignature: self.verifySignature
+            in: network,
+            limits: limits,
+            revoked: revoked.contains,
+            verifyToken: { isVerified || verifyToken($0) },
+            verifySignature: verifySignature
         )
         if problem == nil, !isVerified {
-            if self.verifiedWriters.count >= self.limits.verifiedWriters { self.verifiedWriters = [:] }
-            self.verifiedWriters[head.writer] = head.membership
+            if verifiedWriters.count >= limits.verifiedWriters { verifiedWriters = [:] }
+            verifiedWriters[head.writer] = head.membership
         }
         return problem
     }

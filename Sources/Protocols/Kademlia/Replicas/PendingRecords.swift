@@ -32,32 +32,32 @@ struct PendingRecords: Sendable {
     private var versions: [RecordId: UInt64] = [:]
 
     /// Whether there is room for the record of another writer.
-    var hasRoom: Bool { self.pending.count < Self.limit }
+    var hasRoom: Bool { pending.count < Self.limit }
 
     /// The newest version of a record that is being stored; nil if there is none.
-    func version(of id: RecordId) -> UInt64? { self.versions[id] }
+    func version(of id: RecordId) -> UInt64? { versions[id] }
 
     /// Adds a record; returns false if this version is being stored already.
     mutating func add(_ record: Record, _ id: RecordId, source: Source?) -> Bool {
         let key = Key(id: id, version: record.version)
-        guard self.pending[key] == nil else { return false }
-        self.pending[key] = Pending(record: record, sources: source.map { [$0] } ?? [])
-        self.versions[id] = max(self.versions[id] ?? 0, record.version)
+        guard pending[key] == nil else { return false }
+        pending[key] = Pending(record: record, sources: source.map { [$0] } ?? [])
+        versions[id] = max(versions[id] ?? 0, record.version)
         return true
     }
 
     /// Adds a member that sent the same version; returns false if too many wait.
     mutating func join(_ id: RecordId, version: UInt64, _ source: Source) -> Bool {
         let key = Key(id: id, version: version)
-        guard let count = self.pending[key]?.sources.count, count < Self.sourceLimit else { return false }
-        self.pending[key]?.sources.append(source)
+        guard let count = pending[key]?.sources.count, count < Self.sourceLimit else { return false }
+        pending[key]?.sources.append(source)
         return true
     }
 
     /// Removes and returns a record of which the disk has reported the outcome.
     mutating func take(_ id: RecordId, version: UInt64) -> (record: Record, sources: [Source])? {
-        guard let done = self.pending.removeValue(forKey: Key(id: id, version: version)) else { return nil }
-        if self.versions[id] == version { self.versions[id] = nil }
+        guard let done = pending.removeValue(forKey: Key(id: id, version: version)) else { return nil }
+        if versions[id] == version { versions[id] = nil }
         return (done.record, done.sources)
     }
 }

@@ -29,22 +29,22 @@ struct Replicas: Sendable {
     private var pending = PendingRecords()
 
     init(_ configuration: Kademlia.Configuration) {
-        self.local = configuration.localPeerId
-        self.network = configuration.networkId
-        self.limits = configuration.limits
-        self.reservations = Reservations(local: configuration.localPeerId, limits: configuration.limits)
+        local = configuration.localPeerId
+        network = configuration.networkId
+        limits = configuration.limits
+        reservations = Reservations(local: configuration.localPeerId, limits: configuration.limits)
     }
 
-    private var hasRecords: Bool { self.store.total.records > 0 }
+    private var hasRecords: Bool { store.total.records > 0 }
 
     /// Whether there is room for a record in addition to the others, or in place of its predecessor.
     func hasRoom(for record: Record, _ id: RecordId) -> Bool {
-        self.store.hasRoom(for: record, id: id, limits: self.limits)
+        store.hasRoom(for: record, id: id, limits: limits)
     }
 
     /// Whether this node is among the nearest to the location, or nearly so.
     private func isNear(_ location: Bytes32, _ table: RoutingTable) -> Bool {
-        let limit = self.limits.bucketSize + Self.slack
+        let limit = limits.bucketSize + Self.slack
         return table.countNearer(to: location, limit: limit) < limit
     }
 
@@ -52,7 +52,7 @@ struct Replicas: Sendable {
 
     /// The newest version of a record that this node holds or is storing; nil if there is none.
     func version(of id: RecordId) -> UInt64? {
-        let versions = [self.store[id]?.version, self.pending.version(of: id)].compactMap { $0 }
+        let versions = [store[id]?.version, pending.version(of: id)].compactMap { $0 }
         return versions.max()
     }
 
@@ -65,7 +65,7 @@ struct Replicas: Sendable {
         source: PendingRecords.Source? = nil,
         _ turn: inout Kademlia.Turn
     ) {
-        if self.pending.add(record, id, source: source) { turn.emit(.host(.persist(record))) }
+        if pending.add(record, id, source: source) { turn.emit(.host(.persist(record))) }
     }
 
     /// Notes whether a record is durable; returns it with the members that wait, and the verdict for them.
@@ -77,28 +77,28 @@ struct Replicas: Sendable {
         _ schedule: inout Schedule,
         _ turn: inout Kademlia.Turn
     ) -> (record: Record, sources: [PendingRecords.Source], verdict: Message.StoreVerdict)? {
-        guard let (record, sources) = self.pending.take(id, version: version) else { return nil }
+        guard let (record, sources) = pending.take(id, version: version) else { return nil }
         // Not before, or another conditional write could intervene.
-        if id.writer == self.local { self.reservations.release(id.location, by: self.local) }
-        for source in sources { self.reservations.release(id.location, by: source.peer) }
+        if id.writer == local { reservations.release(id.location, by: local) }
+        for source in sources { reservations.release(id.location, by: source.peer) }
         guard isStored else { return (record, sources, .overQuota) }
         let isRevoked = revoked.contains(id.writer)
-        guard !isRevoked, self.hasRoom(for: record, id) else {
-            self.store.remove(id)
+        guard !isRevoked, hasRoom(for: record, id) else {
+            store.remove(id)
             turn.emit(.host(.forget(id)))
             return (record, sources, isRevoked ? .refused : .overQuota)
         }
-        if self.store[id].map({ $0.version < version }) ?? true {
-            self.insert(record, id, &schedule, at: turn.now.monotonic)
+        if store[id].map({ $0.version < version }) ?? true {
+            insert(record, id, &schedule, at: turn.now.monotonic)
             schedule.plan(.replicas, after: Pace.review, from: turn.now.monotonic)
         }
-        for source in sources where source.peer != record.writer { self.noteReplica(of: id, at: source.peer) }
+        for source in sources where source.peer != record.writer { noteReplica(of: id, at: source.peer) }
         return (record, sources, .accepted)
     }
 
     private mutating func insert(_ record: Record, _ id: RecordId, _ schedule: inout Schedule, at now: Duration) {
         let checkAt = now + schedule.jittered(Pace.firstCheck)
-        self.store.put(record, id: id, isOwn: id.writer == self.local, checkAt: checkAt)
+        store.put(record, id: id, isOwn: id.writer == local, checkAt: checkAt)
     }
 
     /// Restores the records of an earlier run, without expired ones and those of revoked writers.
@@ -109,17 +109,17 @@ struct Replicas: Sendable {
         _ turn: inout Kademlia.Turn
     ) {
         for record in records {
-            let location = Record.location(of: record.key, in: self.network)
+            let location = Record.location(of: record.key, in: network)
             let id = RecordId(location: location, writer: record.writer)
-            if let stored = self.store[id], stored.version >= record.version { continue }
+            if let stored = store[id], stored.version >= record.version { continue }
             let isExpired = UnixTime.isPast(record.expirySeconds, at: turn.now.wallSeconds)
-            guard !isExpired, !revoked.contains(id.writer), self.hasRoom(for: record, id) else {
+            guard !isExpired, !revoked.contains(id.writer), hasRoom(for: record, id) else {
                 turn.emit(.host(.forget(id)))
                 continue
             }
-            self.insert(record, id, &schedule, at: turn.now.monotonic)
+            insert(record, id, &schedule, at: turn.now.monotonic)
         }
-        if self.hasRecords { schedule.plan(.replicas, after: Pace.review, from: turn.now.monotonic) }
+        if hasRecords { schedule.plan(.replicas, after: Pace.review, from: turn.now.monotonic) }
     }
 
     /// Stores a record that a peer sent if it is near and good, and returns the verdict; nil until it is durable.
@@ -131,18 +131,18 @@ struct Replicas: Sendable {
         _ turn: inout Kademlia.Turn
     ) -> Message.StoreVerdict? {
         let peer = source.peer
-        let location = Record.location(of: record.key, in: self.network)
+        let location = Record.location(of: record.key, in: network)
         let id = RecordId(location: location, writer: record.writer)
         if let version = self.version(of: id), version >= record.version {
             guard version == record.version else { return .outdated }
-            guard self.store[id]?.version == version else {
-                return self.pending.join(id, version: version, source) ? nil : .overQuota
+            guard store[id]?.version == version else {
+                return pending.join(id, version: version, source) ? nil : .overQuota
             }
-            self.noteReplica(of: id, at: peer)
+            noteReplica(of: id, at: peer)
             return .accepted
         }
-        guard self.isNear(location, table) || id.writer == self.local else { return .notNear }
-        guard self.hasRoom(for: record, id), self.pending.hasRoom else { return .overQuota }
+        guard isNear(location, table) || id.writer == local else { return .notNear }
+        guard hasRoom(for: record, id), pending.hasRoom else { return .overQuota }
         switch validator.problem(with: record.head, at: turn.now.wallSeconds) {
         case nil: break
         case .expired, .expiresTooLate, .versionInFuture: return .clockDiffers
@@ -151,13 +151,13 @@ struct Replicas: Sendable {
             turn.emit(.violation(peer, "a forged record to store"))
             return .refused
         }
-        self.put(record, id, source: source, &turn)
+        put(record, id, source: source, &turn)
         return nil
     }
 
     /// Removes the records of a writer that was revoked.
     mutating func removeAll(of writer: PeerId, _ turn: inout Kademlia.Turn) {
-        for id in self.store.removeAll(of: writer) { turn.emit(.host(.forget(id))) }
+        for id in store.removeAll(of: writer) { turn.emit(.host(.forget(id))) }
     }
 
     // MARK: Reservations
@@ -169,21 +169,21 @@ struct Replicas: Sendable {
         for peer: PeerId,
         _ now: NodeTime
     ) -> Bool {
-        guard !self.reservations.isReserved(location, against: peer, at: now.monotonic) else { return false }
-        let current = self.store.live(at: location, now: now.wallSeconds).first?.version
+        guard !reservations.isReserved(location, against: peer, at: now.monotonic) else { return false }
+        let current = store.live(at: location, now: now.wallSeconds).first?.version
         switch condition {
         case .absent: if current != nil { return false }
         case .version(let version): if current != version { return false }
         }
-        return self.reservations.reserve(location, for: peer, at: now.monotonic)
+        return reservations.reserve(location, for: peer, at: now.monotonic)
     }
 
-    mutating func release(_ location: Bytes32, by peer: PeerId) { self.reservations.release(location, by: peer) }
+    mutating func release(_ location: Bytes32, by peer: PeerId) { reservations.release(location, by: peer) }
 
     // MARK: Offers
 
     /// Notes that a peer holds this node's version of a record.
-    mutating func noteReplica(of id: RecordId, at peer: PeerId) { self.store.update(id) { $0.noteReplicaPeer(peer) } }
+    mutating func noteReplica(of id: RecordId, at peer: PeerId) { store.update(id) { $0.noteReplicaPeer(peer) } }
 
     /// Returns for each record that a peer offers whether this node should hold it and does not.
     mutating func wantedFlags(
@@ -195,12 +195,12 @@ struct Replicas: Sendable {
         at now: Duration
     ) -> [Bool] {
         digests.map { digest in
-            guard let stored = self.store[digest.id], stored.version >= digest.version else {
-                return !revoked.contains(digest.id.writer) && self.isNear(digest.id.location, table)
+            guard let stored = store[digest.id], stored.version >= digest.version else {
+                return !revoked.contains(digest.id.writer) && isNear(digest.id.location, table)
             }
             guard stored.version == digest.version else { return false }
-            let checkAt = self.replication.postponedCheck(&schedule, at: now)
-            self.store.update(digest.id) { stored in
+            let checkAt = replication.postponedCheck(&schedule, at: now)
+            store.update(digest.id) { stored in
                 stored.noteReplicaPeer(peer)
                 stored.checkAt = max(stored.checkAt, checkAt)
             }
@@ -212,17 +212,17 @@ struct Replicas: Sendable {
     mutating func noteWanted(_ flags: [Bool], for digests: [Message.Digest], by peer: PeerId) {
         for (digest, isWanted) in zip(digests, flags) {
             if isWanted {
-                self.transfers.enqueue(digest.id, to: peer)
-            } else if self.store[digest.id]?.version == digest.version {
-                self.noteReplica(of: digest.id, at: peer)
+                transfers.enqueue(digest.id, to: peer)
+            } else if store[digest.id]?.version == digest.version {
+                noteReplica(of: digest.id, at: peer)
             }
         }
     }
 
     /// Returns the next record that a peer requested, if there is one and not too many are pending.
     mutating func nextTransfer(to peer: PeerId) -> (id: RecordId, record: Record)? {
-        while let id = self.transfers.next(to: peer) {
-            if let record = self.store[id]?.record { return (id, record) }
+        while let id = transfers.next(to: peer) {
+            if let record = store[id]?.record { return (id, record) }
         }
         return nil
     }
@@ -231,22 +231,22 @@ struct Replicas: Sendable {
 
     /// Notes that a member joined or left which is near enough to hold the same records.
     mutating func neighbourhoodChanged(by peer: PeerId, _ schedule: inout Schedule, at now: Duration) {
-        guard !self.store.places.isEmpty else { return }
-        self.replication.neighbourhoodChanged(by: peer, &schedule, at: now)
+        guard !store.places.isEmpty else { return }
+        replication.neighbourhoodChanged(by: peer, &schedule, at: now)
     }
 
     /// Notes that this node joined: records that it brings may be lost elsewhere.
     mutating func nodeJoined(_ schedule: inout Schedule, at now: Duration) {
-        guard self.hasRecords else { return }
-        self.replication.nodeReturned(&schedule, at: now)
+        guard hasRecords else { return }
+        replication.nodeReturned(&schedule, at: now)
     }
 
     /// Removes the expired records and plans the next review; returns whether there is anything to review.
     mutating func beginReview(_ schedule: inout Schedule, _ turn: inout Kademlia.Turn) -> Bool {
         schedule.cancel(.republish)
         if schedule.isDue(.replicas, at: turn.now.monotonic) { schedule.cancel(.replicas) }
-        for id in self.store.expire(at: turn.now.wallSeconds) { turn.emit(.host(.forget(id))) }
-        guard self.hasRecords else { return false }
+        for id in store.expire(at: turn.now.wallSeconds) { turn.emit(.host(.forget(id))) }
+        guard hasRecords else { return false }
         schedule.plan(.replicas, after: Pace.review, from: turn.now.monotonic)
         return true
     }
@@ -257,9 +257,9 @@ struct Replicas: Sendable {
         _ schedule: inout Schedule,
         _ turn: inout Kademlia.Turn
     ) -> Replication.Review {
-        let review = self.replication.review(&self.store, table, &schedule, at: turn.now.monotonic)
+        let review = replication.review(&store, table, &schedule, at: turn.now.monotonic)
         for id in review.dropped {
-            self.store.remove(id)
+            store.remove(id)
             turn.emit(.host(.forget(id)))
         }
         return review
@@ -268,13 +268,13 @@ struct Replicas: Sendable {
     /// Plans the next time that an own record is taken to the nearest members.
     mutating func planRepublish(_ id: RecordId, _ schedule: inout Schedule, at now: Duration) {
         let checkAt = now + schedule.jittered(Pace.republish)
-        self.store.update(id) { $0.checkAt = checkAt }
+        store.update(id) { $0.checkAt = checkAt }
     }
 
     /// Returns the records with hardly any other replica, each with the connected members that a stopping node sends it to.
     func handover(_ table: RoutingTable) -> [(id: RecordId, record: Record, targets: [Contact])] {
         var handover: [(id: RecordId, record: Record, targets: [Contact])] = []
-        for place in self.store.places where handover.count < Self.handoverLimit {
+        for place in store.places where handover.count < Self.handoverLimit {
             let near = table.nearest(to: place.location, count: Replication.leaders) { position in
                 table.entries[position].isConnected
             }

@@ -24,8 +24,8 @@ struct Replication: Sendable {
         let isReturning: Bool
 
         func concerns(_ place: RecordStore.Place) -> Bool {
-            self.changes.count >= Replication.changeLimit
-                || self.changes.contains { $0 ^ place.location.first <= place.radius }
+            changes.count >= Replication.changeLimit
+                || changes.contains { $0 ^ place.location.first <= place.radius }
         }
     }
 
@@ -56,14 +56,14 @@ struct Replication: Sendable {
 
     /// Plans a review because a member of the neighbourhood joined or left.
     mutating func neighbourhoodChanged(by peer: PeerId, _ schedule: inout Schedule, at now: Duration) {
-        if self.changes.count < Self.changeLimit { self.changes.append(peer) }
-        self.planReaction(&schedule, at: now)
+        if changes.count < Self.changeLimit { changes.append(peer) }
+        planReaction(&schedule, at: now)
     }
 
     /// Plans a review of all records, because this node may be the only one that still has them.
     mutating func nodeReturned(_ schedule: inout Schedule, at now: Duration) {
-        self.isReturning = true
-        self.planReaction(&schedule, at: now)
+        isReturning = true
+        planReaction(&schedule, at: now)
     }
 
     private func planReaction(_ schedule: inout Schedule, at now: Duration) {
@@ -86,15 +86,15 @@ struct Replication: Sendable {
         _ schedule: inout Schedule,
         at now: Duration
     ) -> Review {
-        let cause = Cause(changes: self.changes.map(\.words.first), isReturning: self.isReturning)
-        self.changes = []
-        self.isReturning = false
+        let cause = Cause(changes: changes.map(\.words.first), isReturning: isReturning)
+        changes = []
+        isReturning = false
         var review = Review()
         for position in store.places.indices {
             let place = store.places[position]
             let isDue = place.stored.contains { $0.checkAt <= now }
             guard isDue || cause.isReturning || cause.concerns(place) else { continue }
-            let near = self.nearest(to: place.location, table)
+            let near = nearest(to: place.location, table)
             let last = near.count == table.places ? near.last.map { Distance($0.peerId.words, place.location) } : nil
             store.setRadius(last?.first ?? .max, at: position)
             self.review(place, near, cause, &store, table, &schedule, at: now, into: &review)
@@ -127,7 +127,7 @@ struct Replication: Sendable {
             let isDue = stored.checkAt <= now
             let seniors = nearer.count { now - $0.since > Pace.newcomer || stored.isKnown(replicaAt: $0.peerId) }
             if isDue {
-                if isSurplus, self.isLeft(stored, near, table, &review) { continue }
+                if isSurplus, isLeft(stored, near, table, &review) { continue }
                 let checkAt = now + schedule.jittered(Pace.check + Pace.perRank * seniors)
                 store.update(stored.id) {
                     $0.replicaPeers = []

@@ -19,32 +19,32 @@ struct Reservations: Sendable {
 
     init(local: PeerId, limits: Kademlia.Limits) {
         self.local = local
-        self.limit = limits.reservations
-        self.limitPerMember = limits.reservationsPerMember
+        limit = limits.reservations
+        limitPerMember = limits.reservationsPerMember
     }
 
     /// Whether another member than `peer` has reserved the location.
     func isReserved(_ location: Bytes32, against peer: PeerId, at now: Duration) -> Bool {
-        guard let reservation = self.reservations[location] else { return false }
+        guard let reservation = reservations[location] else { return false }
         return reservation.peer != peer && reservation.until > now
     }
 
     /// Reserves a location that ``isReserved(_:against:at:)`` by no other member; returns whether there was room.
     mutating func reserve(_ location: Bytes32, for peer: PeerId, at now: Duration) -> Bool {
-        if self.reservations[location] == nil, !self.hasRoom(for: peer, at: now) { return false }
-        self.reservations[location] = Reservation(peer: peer, until: now + Self.duration)
+        if reservations[location] == nil, !hasRoom(for: peer, at: now) { return false }
+        reservations[location] = Reservation(peer: peer, until: now + Self.duration)
         return true
     }
 
     private mutating func hasRoom(for peer: PeerId, at now: Duration) -> Bool {
-        self.reservations.removeAll { $0.value.until <= now }
-        guard self.reservations.count < self.limit else { return false }
-        let count = self.reservations.values.count { $0.peer == peer }
-        return peer == self.local || count < self.limitPerMember
+        reservations.removeAll { $0.value.until <= now }
+        guard reservations.count < limit else { return false }
+        let count = reservations.values.count { $0.peer == peer }
+        return peer == local || count < limitPerMember
     }
 
     /// Releases a location if the peer has reserved it.
     mutating func release(_ location: Bytes32, by peer: PeerId) {
-        if self.reservations[location]?.peer == peer { self.reservations[location] = nil }
+        if reservations[location]?.peer == peer { reservations[location] = nil }
     }
 }

@@ -15,24 +15,24 @@ struct Transfers: Sendable {
     private var transfers: [PeerId: Transfer] = [:]
 
     mutating func enqueue(_ id: RecordId, to peer: PeerId) {
-        self.transfers[peer, default: Transfer()].queue.append(id)
+        transfers[peer, default: Transfer()].queue.append(id)
     }
 
     /// Returns the next record for a peer if the window has room.
     mutating func next(to peer: PeerId) -> RecordId? {
-        guard let pendingCount = self.transfers[peer]?.pendingCount, pendingCount < Self.window else { return nil }
-        return self.transfers[peer]?.queue.popLast()
+        guard let pendingCount = transfers[peer]?.pendingCount, pendingCount < Self.window else { return nil }
+        return transfers[peer]?.queue.popLast()
     }
 
-    mutating func noteSent(to peer: PeerId) { self.transfers[peer]?.pendingCount += 1 }
+    mutating func noteSent(to peer: PeerId) { transfers[peer]?.pendingCount += 1 }
 
-    mutating func noteAcknowledged(by peer: PeerId) { self.transfers[peer]?.pendingCount -= 1 }
+    mutating func noteAcknowledged(by peer: PeerId) { transfers[peer]?.pendingCount -= 1 }
 
     /// Forgets a peer to which nothing is pending.
     mutating func removeIfIdle(_ peer: PeerId) {
-        if self.transfers[peer]?.pendingCount == 0 { self.transfers[peer] = nil }
+        if transfers[peer]?.pendingCount == 0 { transfers[peer] = nil }
     }
 
     /// Forgets the records for a peer, because it disconnected or does not respond.
-    mutating func cancel(to peer: PeerId) { self.transfers[peer] = nil }
+    mutating func cancel(to peer: PeerId) { transfers[peer] = nil }
 }

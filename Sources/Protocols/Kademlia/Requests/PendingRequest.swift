@@ -19,52 +19,52 @@ struct PendingRequest: Sendable {
     init(_ request: Kademlia.Request, _ policy: Kademlia.RequestPolicy, at now: Duration) {
         self.request = request
         self.policy = policy
-        self.startedAt = now
-        self.deadlineAt = now + policy.deadline
-        self.wakeAt = now + policy.deadline
+        startedAt = now
+        deadlineAt = now + policy.deadline
+        wakeAt = now + policy.deadline
     }
 
     /// Starts the first or a further attempt.
     mutating func beginAttempt() {
-        self.attempts += 1
-        self.write = nil
+        attempts += 1
+        write = nil
     }
 
     /// Ends the pause between two attempts; the deadline is next.
-    mutating func endPause() { self.wakeAt = self.deadlineAt }
+    mutating func endPause() { wakeAt = deadlineAt }
 
     /// Pauses before another attempt; returns false if the policy allows none in time.
     mutating func pause(until time: Duration, after error: KademliaError) -> Bool {
-        guard self.attempts < self.policy.attempts, time < self.deadlineAt else { return false }
-        self.lastError = error
-        self.wakeAt = time
+        guard attempts < policy.attempts, time < deadlineAt else { return false }
+        lastError = error
+        wakeAt = time
         return true
     }
 
     // MARK: Effort
 
     /// Notes that this node holds a record that is read.
-    mutating func noteOwnRecord() { self.effort.firstResult = .zero }
+    mutating func noteOwnRecord() { effort.firstResult = .zero }
 
     /// Notes that a lookup found its first record; the first one of a read is its first result.
     mutating func noteFirstRecord(at now: Duration) {
-        if self.request.isRead, self.effort.firstResult == nil { self.effort.firstResult = now - self.startedAt }
+        if request.isRead, effort.firstResult == nil { effort.firstResult = now - startedAt }
     }
 
     /// Adds the effort of a lookup that ended.
     mutating func noteEnd(of task: LookupTask) {
-        self.lookup = nil
-        self.effort.queries += task.lookup.queries
-        self.effort.answers += task.lookup.answers
+        lookup = nil
+        effort.queries += task.lookup.queries
+        effort.answers += task.lookup.answers
         let hops = task.reading?.firstHops ?? task.lookup.nearest.map(\.hops).max() ?? 0
-        self.effort.hops = max(self.effort.hops, hops)
+        effort.hops = max(effort.hops, hops)
     }
 
     /// Notes the verdict of a target about the record of the write; nil if it did not respond.
     mutating func noteVerdict(_ verdict: Message.StoreVerdict?, at now: Duration) {
-        self.write?.noteVerdict(verdict)
-        guard verdict == .accepted, self.write?.acknowledgedCount == 1 else { return }
-        self.effort.firstResult = now - self.startedAt
+        write?.noteVerdict(verdict)
+        guard verdict == .accepted, write?.acknowledgedCount == 1 else { return }
+        effort.firstResult = now - startedAt
     }
 }
 

@@ -13,14 +13,14 @@ struct PendingRequests: Sendable {
     }
 
     subscript(id: Kademlia.RequestId) -> PendingRequest? {
-        get { self.requests[id] }
-        _modify { yield &self.requests[id] }
+        get { requests[id] }
+        _modify { yield &requests[id] }
     }
 
-    var count: Int { self.requests.count }
+    var count: Int { requests.count }
 
     /// The oldest first.
-    var ids: [Kademlia.RequestId] { Array(self.requests.keys) }
+    var ids: [Kademlia.RequestId] { Array(requests.keys) }
 
     /// Adds a request under a new id and arms the timer of its deadline; returns whether there was room.
     mutating func add(
@@ -28,13 +28,13 @@ struct PendingRequests: Sendable {
         _ request: PendingRequest,
         _ schedule: inout Schedule
     ) -> Bool {
-        guard self.requests.count < self.limit, self.requests[id] == nil else { return false }
+        guard requests.count < limit, requests[id] == nil else { return false }
         schedule.arm(.request(id), at: request.deadlineAt)
-        self.requests[id] = request
+        requests[id] = request
         return true
     }
 
-    mutating func remove(_ id: Kademlia.RequestId) -> PendingRequest? { self.requests.removeValue(forKey: id) }
+    mutating func remove(_ id: Kademlia.RequestId) -> PendingRequest? { requests.removeValue(forKey: id) }
 
     /// Plans another attempt after a pause; returns false if the policy allows none in time.
     mutating func planAttempt(
@@ -44,15 +44,15 @@ struct PendingRequests: Sendable {
         at now: Duration
     ) -> Bool {
         let wakeAt = now + schedule.jittered(Self.pause)
-        guard self.requests[id]?.pause(until: wakeAt, after: error) == true else { return false }
+        guard requests[id]?.pause(until: wakeAt, after: error) == true else { return false }
         schedule.arm(.request(id), at: wakeAt)
         return true
     }
 
     /// Ends the pause before another attempt, and arms the timer of the deadline again.
     mutating func resume(_ id: Kademlia.RequestId, _ schedule: inout Schedule) {
-        self.requests[id]?.endPause()
-        guard let deadlineAt = self.requests[id]?.deadlineAt else { return }
+        requests[id]?.endPause()
+        guard let deadlineAt = requests[id]?.deadlineAt else { return }
         schedule.arm(.request(id), at: deadlineAt)
     }
 }

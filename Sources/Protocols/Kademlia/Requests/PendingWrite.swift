@@ -48,86 +48,86 @@ struct PendingWrite: Sendable {
         var targets = nearest
         let own = Distance(local.words, location)
         let last = targets.last.map { Distance($0.peerId.words, location) }
-        self.isReplica = targets.count < count || last.map { own < $0 } ?? true
-        if self.isReplica, targets.count == count { targets.removeLast() }
-        self.id = RecordId(location: location, writer: local)
+        isReplica = targets.count < count || last.map { own < $0 } ?? true
+        if isReplica, targets.count == count { targets.removeLast() }
+        id = RecordId(location: location, writer: local)
         self.targets = targets
-        self.newest = reading.newest
-        self.current = reading.live.first?.head.revision
+        newest = reading.newest
+        current = reading.live.first?.head.revision
     }
 
     /// Whether the record is signed, and reservations no longer count.
-    var isSigned: Bool { self.record != nil }
+    var isSigned: Bool { record != nil }
 
     // MARK: Reservations
 
     /// Starts to wait for the reservations of all targets; this node has a voice like any other replica.
     mutating func awaitReservations(isGrantedHere: Bool) {
-        if isGrantedHere { self.granted.append(self.id.writer) }
-        self.pendingCount = self.targets.count
+        if isGrantedHere { granted.append(id.writer) }
+        pendingCount = targets.count
     }
 
     /// Notes whether a target granted a reservation.
     mutating func noteReservation(at peer: PeerId, isGranted: Bool) {
-        self.pendingCount -= 1
-        if isGranted { self.granted.append(peer) }
+        pendingCount -= 1
+        if isGranted { granted.append(peer) }
     }
 
     var reservation: Reservation {
-        let needed = (self.targets.count + (self.isReplica ? 1 : 0)) / 2 + 1
-        if self.granted.count >= needed { return .granted }
-        return self.granted.count + self.pendingCount < needed ? .refused : .pending
+        let needed = (targets.count + (isReplica ? 1 : 0)) / 2 + 1
+        if granted.count >= needed { return .granted }
+        return granted.count + pendingCount < needed ? .refused : .pending
     }
 
     /// The targets that granted a reservation.
-    var grantingTargets: [Contact] { self.targets.filter { self.granted.contains($0.peerId) } }
+    var grantingTargets: [Contact] { targets.filter { granted.contains($0.peerId) } }
 
     // MARK: Storing
 
     /// Starts to wait until this node has stored the signed record durably.
     mutating func awaitDisk(storing record: Record) {
         self.record = record
-        self.isDurable = false
+        isDurable = false
     }
 
     /// Whether the write waits until this record is durable.
     func isAwaitingDisk(_ record: Record) -> Bool {
-        !self.isDurable && self.id.writer == record.writer && self.record == record
+        !isDurable && id.writer == record.writer && self.record == record
     }
 
     /// Starts to wait for the acknowledgements of the members to which the record was sent.
     mutating func awaitAcknowledgements(count: Int) {
-        self.isDurable = true
-        self.pendingCount = count
+        isDurable = true
+        pendingCount = count
     }
 
     /// Notes the verdict of a target about the record; nil if it did not respond.
     mutating func noteVerdict(_ verdict: Message.StoreVerdict?) {
-        self.pendingCount -= 1
+        pendingCount -= 1
         guard let verdict else { return }
-        if verdict == .accepted { self.acknowledgedCount += 1 } else { self.refusals.append(verdict) }
+        if verdict == .accepted { acknowledgedCount += 1 } else { refusals.append(verdict) }
     }
 
     /// The state of the storing, where this number of acknowledgements is required.
     func storing(acknowledgements: Int) -> Storing {
-        let needed = min(max(1, acknowledgements), self.targets.count)
-        let isPending = self.pendingCount != 0
-        if self.acknowledgedCount >= needed || (!isPending && self.acknowledgedCount > 0) { return .stored }
+        let needed = min(max(1, acknowledgements), targets.count)
+        let isPending = pendingCount != 0
+        if acknowledgedCount >= needed || (!isPending && acknowledgedCount > 0) { return .stored }
         return isPending ? .pending : .failed
     }
 
     /// The reason why no member stored the record: the most frequent verdict.
     var failure: KademliaError {
-        let counts = Message.StoreVerdict.allCases.map { verdict in self.refusals.count { $0 == verdict } }
+        let counts = Message.StoreVerdict.allCases.map { verdict in refusals.count { $0 == verdict } }
         guard let most = counts.max(), most > 0, let code = counts.firstIndex(of: most) else {
             return .timedOut(answered: 0)
         }
         switch Message.StoreVerdict.allCases[code] {
         case .overQuota: return .overQuota
         case .clockDiffers: return .clockDiffers
-        case .outdated: return .conflict(current: self.newest)
+        case .outdated: return .conflict(current: newest)
         case .refused: return .notAMember
-        case .accepted, .notNear: return .timedOut(answered: self.refusals.count)
+        case .accepted, .notNear: return .timedOut(answered: refusals.count)
         }
     }
 }

@@ -31,75 +31,75 @@ struct Schedule: Sendable {
     private var wakeAt: Duration?
 
     init(seed: UInt64) {
-        self.random = SeededGenerator(seed: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     /// Returns the duration give or take a quarter, so that nodes do not act in step.
     mutating func jittered(_ duration: Duration) -> Duration {
-        duration * 3 / 4 + duration * Int.random(in: 0..<1024, using: &self.random) / 2048
+        duration * 3 / 4 + duration * Int.random(in: 0..<1024, using: &random) / 2048
     }
 
     // MARK: Timers
 
-    mutating func arm(_ kind: TimerKind, at time: Duration) { self.timers.arm(kind, at: time) }
+    mutating func arm(_ kind: TimerKind, at time: Duration) { timers.arm(kind, at: time) }
 
-    var earliest: Timer? { self.timers.earliest }
+    var earliest: Timer? { timers.earliest }
 
-    mutating func removeEarliest() { self.timers.removeEarliest() }
+    mutating func removeEarliest() { timers.removeEarliest() }
 
     /// Removes and returns the earliest timer if it is due.
     mutating func takeTimer(until time: Duration) -> Timer? {
-        guard let earliest = self.timers.earliest, earliest.at <= time else { return nil }
-        self.timers.removeEarliest()
+        guard let earliest = timers.earliest, earliest.at <= time else { return nil }
+        timers.removeEarliest()
         return earliest
     }
 
     /// Returns whether the driver must get a request for a wake at `time`; it need not if it wakes the table earlier.
     mutating func requestWake(at time: Duration) -> Bool {
-        if let wakeAt = self.wakeAt, wakeAt <= time { return false }
-        self.wakeAt = time
+        if let wakeAt, wakeAt <= time { return false }
+        wakeAt = time
         return true
     }
 
-    mutating func wakeReached() { self.wakeAt = nil }
+    mutating func wakeReached() { wakeAt = nil }
 
     // MARK: Maintenance
 
-    func isPlanned(_ work: Maintenance) -> Bool { self.dueAt[work.rawValue] != nil }
+    func isPlanned(_ work: Maintenance) -> Bool { dueAt[work.rawValue] != nil }
 
-    func isDue(_ work: Maintenance, at now: Duration) -> Bool { self.dueAt[work.rawValue].map { $0 <= now } ?? false }
+    func isDue(_ work: Maintenance, at now: Duration) -> Bool { dueAt[work.rawValue].map { $0 <= now } ?? false }
 
     /// Plans the work at `time`, unless it is due earlier already.
     mutating func plan(_ work: Maintenance, at time: Duration) {
-        if let planned = self.dueAt[work.rawValue], planned <= time { return }
-        self.dueAt[work.rawValue] = time
-        if let armed = self.maintenanceTimerAt, armed <= time { return }
-        self.armMaintenance(at: time)
+        if let planned = dueAt[work.rawValue], planned <= time { return }
+        dueAt[work.rawValue] = time
+        if let armed = maintenanceTimerAt, armed <= time { return }
+        armMaintenance(at: time)
     }
 
     /// Plans the work after the jittered delay, unless it is due earlier already.
     mutating func plan(_ work: Maintenance, after delay: Duration, from now: Duration) {
-        self.plan(work, at: now + self.jittered(delay))
+        plan(work, at: now + jittered(delay))
     }
 
-    mutating func cancel(_ work: Maintenance) { self.dueAt[work.rawValue] = nil }
+    mutating func cancel(_ work: Maintenance) { dueAt[work.rawValue] = nil }
 
     /// Returns whether the timer for maintenance that was armed last is the one at `time`.
-    func isMaintenanceTimer(at time: Duration) -> Bool { self.maintenanceTimerAt == time }
+    func isMaintenanceTimer(at time: Duration) -> Bool { maintenanceTimerAt == time }
 
     /// Notes that the timer for maintenance fired.
-    mutating func beginMaintenance() { self.maintenanceTimerAt = nil }
+    mutating func beginMaintenance() { maintenanceTimerAt = nil }
 
     /// Arms a timer for the maintenance that is due next.
     mutating func endMaintenance() {
-        guard let next = self.dueAt.lazy.compactMap(\.self).min(),
-            self.maintenanceTimerAt.map({ next < $0 }) ?? true
+        guard let next = dueAt.lazy.compactMap(\.self).min(),
+            maintenanceTimerAt.map({ next < $0 }) ?? true
         else { return }
-        self.armMaintenance(at: next)
+        armMaintenance(at: next)
     }
 
     private mutating func armMaintenance(at time: Duration) {
-        self.maintenanceTimerAt = time
-        self.timers.arm(.maintenance, at: time)
+        maintenanceTimerAt = time
+        timers.arm(.maintenance, at: time)
     }
 }

@@ -27,11 +27,11 @@ struct Timers: Sendable {
     private var armedCount: UInt64 = 0
 
     mutating func arm(_ kind: TimerKind, at time: Duration) {
-        self.armedCount += 1
-        self.heap.insert(Timer(at: time, order: self.armedCount, kind: kind))
+        armedCount += 1
+        heap.insert(Timer(at: time, order: armedCount, kind: kind))
     }
 
-    var earliest: Timer? { self.heap.min }
+    var earliest: Timer? { heap.min }
 
-    mutating func removeEarliest() { self.heap.removeMin() }
+    mutating func removeEarliest() { heap.removeMin() }
 }

@@ -8,11 +8,11 @@ struct AddressGroup: Hashable, Sendable {
     init(_ address: IPAddress) {
         switch address.unmapped {
         case .v4(let word):
-            self.isIPv6 = false
-            self.prefix = UInt64(word >> 8)
+            isIPv6 = false
+            prefix = UInt64(word >> 8)
         case .v6(let high, _, _):
-            self.isIPv6 = true
-            self.prefix = high >> 16
+            isIPv6 = true
+            prefix = high >> 16
         }
     }
 }

@@ -14,29 +14,29 @@ struct BucketRefresh: Sendable {
     private var refreshedAt: [Duration] = []
 
     /// Starts over with the first bucket.
-    mutating func restart() { self.refreshedAt = [] }
+    mutating func restart() { refreshedAt = [] }
 
     /// Notes that a lookup passes through a bucket.
     mutating func noteLookup(in bucket: Int, at now: Duration) {
-        if bucket < self.refreshedAt.count { self.refreshedAt[bucket] = now }
+        if bucket < refreshedAt.count { refreshedAt[bucket] = now }
     }
 
     /// Returns the bucket to refresh now, if one of the first `depth` is due.
     mutating func next(depth: Int, at now: Duration) -> Int? {
-        if self.refreshedAt.count > depth { self.refreshedAt.removeLast(self.refreshedAt.count - depth) }
-        if self.refreshedAt.count < depth {
-            self.refreshedAt.append(now)
-            return self.refreshedAt.count - 1
+        if refreshedAt.count > depth { refreshedAt.removeLast(refreshedAt.count - depth) }
+        if refreshedAt.count < depth {
+            refreshedAt.append(now)
+            return refreshedAt.count - 1
         }
-        let oldest = self.refreshedAt.indices.min { self.refreshedAt[$0] < self.refreshedAt[$1] }
-        guard let oldest, now - self.refreshedAt[oldest] >= Self.interval * 3 / 4 else { return nil }
+        let oldest = refreshedAt.indices.min { refreshedAt[$0] < refreshedAt[$1] }
+        guard let oldest, now - refreshedAt[oldest] >= Self.interval * 3 / 4 else { return nil }
         return oldest
     }
 
     /// Returns the delay until the next bucket may be due.
     func delay(depth: Int, at now: Duration) -> Duration {
-        guard self.refreshedAt.count >= depth else { return Self.pause }
-        guard let oldest = self.refreshedAt.min() else { return Self.interval }
+        guard refreshedAt.count >= depth else { return Self.pause }
+        guard let oldest = refreshedAt.min() else { return Self.interval }
         return max(Self.pause, oldest + Self.interval - now)
     }
 

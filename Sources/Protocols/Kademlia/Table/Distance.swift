@@ -8,10 +8,10 @@ struct Distance: Hashable, Comparable, Sendable {
     let fourth: UInt64
 
     init(_ left: Bytes32, _ right: Bytes32) {
-        self.first = left.first ^ right.first
-        self.second = left.second ^ right.second
-        self.third = left.third ^ right.third
-        self.fourth = left.fourth ^ right.fourth
+        first = left.first ^ right.first
+        second = left.second ^ right.second
+        third = left.third ^ right.third
+        fourth = left.fourth ^ right.fourth
     }
 
     static func < (left: Distance, right: Distance) -> Bool {
@@ -22,7 +22,7 @@ struct Distance: Hashable, Comparable, Sendable {
     }
 
     /// The number of leading bits that the two ids share, counted up to 63: the bucket of the one in the other's table.
-    var bucket: Int { min(self.first.leadingZeroBitCount, Self.bucketCount - 1) }
+    var bucket: Int { min(first.leadingZeroBitCount, Self.bucketCount - 1) }
 
     /// Ids that share 64 bits are so rare that they share a bucket.
     static let bucketCount = 64

@@ -33,26 +33,22 @@ struct Routing: Sendable {
     init(local: PeerId, limits: Kademlia.Limits) {
         self.local = local
         self.limits = limits
-        self.table = RoutingTable(
-            local: local,
-            places: limits.bucketSize,
-            peersPerAddressGroup: limits.peersPerAddressGroup
-        )
-        self.candidates = UnverifiedCandidates(limit: limits.unverifiedCandidates)
+        table = RoutingTable(local: local, places: limits.bucketSize, peersPerAddressGroup: limits.peersPerAddressGroup)
+        candidates = UnverifiedCandidates(limit: limits.unverifiedCandidates)
     }
 
     // MARK: Members
 
     /// Adds a connected member if there is a place; returns whether it is in the table and was not, or not alive.
     mutating func connect(_ peer: PeerId, _ addresses: [SocketAddress], at now: Duration) -> Bool {
-        self.candidates.remove(peer)
-        let wasAlive = self.table[peer]?.isAlive == true
-        return self.table.insert(peer, addresses: addresses, at: now) && !wasAlive
+        candidates.remove(peer)
+        let wasAlive = table[peer]?.isAlive == true
+        return table.insert(peer, addresses: addresses, at: now) && !wasAlive
     }
 
     /// Notes that a member disconnected.
     mutating func disconnect(_ peer: PeerId, at now: Duration) {
-        self.table.update(peer) { entry in
+        table.update(peer) { entry in
             entry.isConnected = false
             entry.lastSeen = now
         }
@@ -60,7 +56,7 @@ struct Routing: Sendable {
 
     /// Notes that a member responded.
     mutating func noteResponse(of peer: PeerId, at now: Duration) {
-        self.table.update(peer) { entry in
+        table.update(peer) { entry in
             entry.failures = 0
             entry.lastSeen = now
         }
@@ -68,8 +64,8 @@ struct Routing: Sendable {
 
     /// Counts a failure against a member; returns false at the one with which it must leave the table.
     mutating func noteFailure(of peer: PeerId) -> Bool {
-        guard let failures = self.table[peer]?.failures, Int(failures) + 1 < Self.failureLimit else { return false }
-        self.table.update(peer) { $0.failures += 1 }
+        guard let failures = table[peer]?.failures, Int(failures) + 1 < Self.failureLimit else { return false }
+        table.update(peer) { $0.failures += 1 }
         return true
     }
 
@@ -83,10 +79,10 @@ struct Routing: Sendable {
         _ schedule: inout Schedule,
         at now: Duration
     ) {
-        self.planReplacement(of: entry.peerId, &schedule, at: now)
-        self.table.remove(entry.peerId)
+        planReplacement(of: entry.peerId, &schedule, at: now)
+        table.remove(entry.peerId)
         if isRevoked { return }
-        self.candidates.add(entry.contact, hasFailed: true, hasEnoughPeers: hasEnoughPeers, &schedule, at: now)
+        candidates.add(entry.contact, hasFailed: true, hasEnoughPeers: hasEnoughPeers, &schedule, at: now)
     }
 
     // MARK: Candidates
@@ -98,19 +94,19 @@ struct Routing: Sendable {
         _ schedule: inout Schedule,
         at now: Duration
     ) -> Bool {
-        if let entry = self.table[contact.peerId] {
-            self.table.update(contact.peerId) { $0.addresses = contact.addresses }
+        if let entry = table[contact.peerId] {
+            table.update(contact.peerId) { $0.addresses = contact.addresses }
             return !entry.isAlive
         }
-        let isNew = self.candidates.add(
+        let isNew = candidates.add(
             contact,
             hasFailed: false,
             hasEnoughPeers: hasEnoughPeers,
             &schedule,
             at: now
         )
-        guard isNew, self.table.wouldBeNeighbour(contact) else { return false }
-        self.candidates.noteDial(of: contact.peerId, at: now)
+        guard isNew, table.wouldBeNeighbour(contact) else { return false }
+        candidates.noteDial(of: contact.peerId, at: now)
         return true
     }
 
@@ -118,7 +114,7 @@ struct Routing: Sendable {
 
     /// Plans a comparison soon if the member is a neighbour, because another one must take its place.
     func planReplacement(of peer: PeerId, _ schedule: inout Schedule, at now: Duration) {
-        guard self.table.isNeighbour(peer) else { return }
+        guard table.isNeighbour(peer) else { return }
         schedule.plan(.neighbourhood, after: Pace.replacement, from: now)
     }
 
@@ -132,46 +128,46 @@ struct Routing: Sendable {
     /// It may belong to a part of the network from which this node was partitioned. Then all newcomers do, and a query to
     /// one of them suffices.
     mutating func planQuery(to newcomer: PeerId, _ schedule: inout Schedule, at now: Duration) {
-        guard self.table.isNeighbour(newcomer) else { return }
+        guard table.isNeighbour(newcomer) else { return }
         self.newcomer = newcomer
         schedule.plan(.newcomer, after: Pace.newcomer, from: now)
     }
 
     /// Returns the newcomer to query, if it is still in the table.
     mutating func takeNewcomer() -> Contact? {
-        defer { self.newcomer = nil }
-        return self.newcomer.flatMap { self.table[$0]?.contact }
+        defer { newcomer = nil }
+        return newcomer.flatMap { table[$0]?.contact }
     }
 
     /// Returns a connected member outside the neighbourhood, if there is one.
     ///
     /// After a partition the neighbours know members of one part only.
     func randomFarMember(using random: inout SeededGenerator) -> Contact? {
-        self.table.entries.dropFirst(self.table.protected).filter(\.isConnected).randomElement(using: &random)?.contact
+        table.entries.dropFirst(table.protected).filter(\.isConnected).randomElement(using: &random)?.contact
     }
 
     // MARK: Refresh
 
     /// Notes that a lookup passes through the bucket of its target.
     mutating func noteLookup(of target: Bytes32, at now: Duration) {
-        self.refresh.noteLookup(in: Distance(target, self.local.words).bucket, at: now)
+        refresh.noteLookup(in: Distance(target, local.words).bucket, at: now)
     }
 
     /// Plans to refresh one bucket after the other, because this node joined.
     mutating func restartRefresh(_ schedule: inout Schedule, at now: Duration) {
-        self.refresh.restart()
+        refresh.restart()
         schedule.plan(.refresh, at: now)
     }
 
     /// Returns a random target in the bucket that must be refreshed now, if one is due.
     mutating func nextRefresh(using random: inout SeededGenerator, at now: Duration) -> Bytes32? {
-        guard let bucket = self.refresh.next(depth: self.table.depth, at: now) else { return nil }
-        return BucketRefresh.randomLocation(in: bucket, of: self.local, using: &random)
+        guard let bucket = refresh.next(depth: table.depth, at: now) else { return nil }
+        return BucketRefresh.randomLocation(in: bucket, of: local, using: &random)
     }
 
     /// Plans the refresh of the next bucket.
     func planRefresh(_ schedule: inout Schedule, at now: Duration) {
-        schedule.plan(.refresh, after: self.refresh.delay(depth: self.table.depth, at: now), from: now)
+        schedule.plan(.refresh, after: refresh.delay(depth: table.depth, at: now), from: now)
     }
 }
 
@@ -181,27 +177,27 @@ extension Routing {
     /// The shape of a lookup for the application.
     var requestShape: Lookup.Shape {
         Lookup.Shape(
-            count: self.limits.bucketSize,
-            parallelism: self.limits.parallelism,
-            dials: self.limits.dialParallelism,
+            count: limits.bucketSize,
+            parallelism: limits.parallelism,
+            dials: limits.dialParallelism,
             // A network that fits into the first responses has no paths to keep apart.
-            paths: self.table.count > self.table.protected ? self.limits.disjointPaths : 1,
-            candidates: self.limits.candidates,
-            reserve: self.limits.bucketSize / 5
+            paths: table.count > table.protected ? limits.disjointPaths : 1,
+            candidates: limits.candidates,
+            reserve: limits.bucketSize / 5
         )
     }
 
     /// The shape of a lookup for the application on one path.
     var singlePathShape: Lookup.Shape {
-        var shape = self.requestShape
+        var shape = requestShape
         shape.paths = 1
         return shape
     }
 
     /// The shape of a lookup by which a joining node fills its table and makes itself known.
     var bootstrapShape: Lookup.Shape {
-        var shape = self.singlePathShape
-        shape.count += self.limits.greetedBeyondNeighbours
+        var shape = singlePathShape
+        shape.count += limits.greetedBeyondNeighbours
         return shape
     }
 
@@ -212,39 +208,39 @@ extension Routing {
             parallelism: Self.queriedNeighbours,
             dials: Self.queriedNeighbours,
             paths: 1,
-            candidates: self.limits.candidates
+            candidates: limits.candidates
         )
     }
 
     private func neighbourhoodShape(isJoin: Bool) -> Lookup.Shape {
-        let parallelism = isJoin ? self.limits.parallelism : Self.queriedNeighbours
+        let parallelism = isJoin ? limits.parallelism : Self.queriedNeighbours
         return Lookup.Shape(
-            count: self.limits.bucketSize + (isJoin ? self.limits.greetedBeyondNeighbours : 0),
+            count: limits.bucketSize + (isJoin ? limits.greetedBeyondNeighbours : 0),
             parallelism: parallelism,
             dials: parallelism,
             paths: 1,
-            candidates: self.limits.candidates,
+            candidates: limits.candidates,
             isPatient: true
         )
     }
 
     /// Returns a lookup that starts from the nearest members of the table, and from candidates when there are few.
     func lookup(of target: Bytes32, _ shape: Lookup.Shape, isIsolated: Bool, at now: Duration) -> Lookup {
-        var lookup = Lookup(target: target, local: self.local, shape: shape)
-        for position in self.table.nearestFresh(to: target, count: self.limits.bucketSize, at: now) {
-            let entry = self.table.entries[position]
+        var lookup = Lookup(target: target, local: local, shape: shape)
+        for position in table.nearestFresh(to: target, count: limits.bucketSize, at: now) {
+            let entry = table.entries[position]
             lookup.seed(entry.contact, isConnected: entry.isConnected)
         }
-        let connected = self.table.nearest(to: target, count: self.limits.parallelism) { position in
-            self.table.entries[position].isConnected
+        let connected = table.nearest(to: target, count: limits.parallelism) { position in
+            table.entries[position].isConnected
         }
         for position in connected {
-            lookup.seed(self.table.entries[position].contact, isConnected: true)
+            lookup.seed(table.entries[position].contact, isConnected: true)
         }
-        if self.table.count < self.limits.bucketSize {
+        if table.count < limits.bucketSize {
             // Candidates that did not respond are dialled again later, so that no result waits for a member that may be
             // gone; an isolated node loses nothing by querying them, too.
-            for contact in self.candidates.contacts(self.limits.bucketSize, includingFailed: isIsolated) {
+            for contact in candidates.contacts(limits.bucketSize, includingFailed: isIsolated) {
                 lookup.seed(contact, isConnected: false)
             }
         }
@@ -256,9 +252,9 @@ extension Routing {
     /// A node that joins queries all of its neighbours, which makes it known to them; later it queries a few, and only
     /// those that it did not know are queried too.
     func neighbourhoodLookup(isJoin: Bool, using random: inout SeededGenerator) -> Lookup {
-        let size = self.limits.bucketSize
-        var lookup = Lookup(target: self.local.words, local: self.local, shape: self.neighbourhoodShape(isJoin: isJoin))
-        let near = self.table.entries.filter(\.isAlive).prefix(self.table.protected)
+        let size = limits.bucketSize
+        var lookup = Lookup(target: local.words, local: local, shape: neighbourhoodShape(isJoin: isJoin))
+        let near = table.entries.filter(\.isAlive).prefix(table.protected)
         let connected = near.filter(\.isConnected).prefix(size).map(\.peerId)
         var chosen: Set<PeerId> = []
         for _ in 0..<Self.queriedNeighbours {
@@ -273,8 +269,8 @@ extension Routing {
 
     /// Returns a lookup that continues from unknown neighbours that a member named.
     func neighbourhoodLookup(from peer: PeerId, naming contacts: [Contact]) -> Lookup {
-        var lookup = Lookup(target: self.local.words, local: self.local, shape: self.neighbourhoodShape(isJoin: false))
-        for entry in self.table.entries.lazy.filter(\.isAlive).prefix(self.table.protected)
+        var lookup = Lookup(target: local.words, local: local, shape: neighbourhoodShape(isJoin: false))
+        for entry in table.entries.lazy.filter(\.isAlive).prefix(table.protected)
         where entry.peerId != peer {
             lookup.seed(entry.contact, isConnected: entry.isConnected, isSettled: true)
         }

@@ -20,9 +20,9 @@ struct RoutingTable: Sendable {
         let since: Duration
 
         /// Whether no query to it has failed since its last response.
-        var isAlive: Bool { self.failures == 0 }
+        var isAlive: Bool { failures == 0 }
 
-        var contact: Contact { Contact(peerId: self.peerId, addresses: self.addresses) }
+        var contact: Contact { Contact(peerId: peerId, addresses: addresses) }
     }
 
     /// The time within which a member that was connected is probably still reachable.
@@ -43,36 +43,34 @@ struct RoutingTable: Sendable {
     init(local: PeerId, places: Int, peersPerAddressGroup: Int) {
         self.local = local.words
         self.places = places
-        self.protected = 2 * places
+        protected = 2 * places
         self.peersPerAddressGroup = peersPerAddressGroup
     }
 
-    var count: Int { self.entries.count }
+    var count: Int { entries.count }
 
     /// The position of a member, 0 for the nearest.
     func position(of peer: PeerId) -> Int? {
-        let position = self.insertionPosition(of: peer)
-        return position < self.entries.count && self.entries[position].peerId == peer ? position : nil
+        let position = insertionPosition(of: peer)
+        return position < entries.count && entries[position].peerId == peer ? position : nil
     }
 
     subscript(peer: PeerId) -> Entry? {
-        self.position(of: peer).map { self.entries[$0] }
+        position(of: peer).map { entries[$0] }
     }
 
     /// The addresses that the member gave; none if it is not in the table.
     func addresses(of peer: PeerId) -> [SocketAddress] {
-        self.position(of: peer).map { self.entries[$0].addresses } ?? []
+        position(of: peer).map { entries[$0].addresses } ?? []
     }
 
     /// Returns the position at which the member is, or would be inserted.
     func insertionPosition(of peer: PeerId) -> Int {
-        let key = peer.words.first ^ self.local.first
-        var position = self.firstPosition(atOrAbove: key)
-        guard position < self.keys.count, self.keys[position] == key else { return position }
-        let distance = Distance(peer.words, self.local)
-        while position < self.keys.count, self.keys[position] == key,
-            Distance(self.entries[position].peerId.words, self.local) < distance
-        {
+        let key = peer.words.first ^ local.first
+        var position = firstPosition(atOrAbove: key)
+        guard position < keys.count, keys[position] == key else { return position }
+        let distance = Distance(peer.words, local)
+        while position < keys.count, keys[position] == key, Distance(entries[position].peerId.words, local) < distance {
             position += 1
         }
         return position
@@ -81,23 +79,23 @@ struct RoutingTable: Sendable {
     /// Notes that the member is connected, and gives it a place if there is one; returns whether it is in now.
     @discardableResult
     mutating func insert(_ peer: PeerId, addresses: [SocketAddress], at now: Duration) -> Bool {
-        let position = self.insertionPosition(of: peer)
-        if position < self.entries.count, self.entries[position].peerId == peer {
-            self.entries[position].isConnected = true
-            self.entries[position].failures = 0
-            self.entries[position].lastSeen = now
-            if !addresses.isEmpty { self.entries[position].addresses = addresses }
+        let position = insertionPosition(of: peer)
+        if position < entries.count, entries[position].peerId == peer {
+            entries[position].isConnected = true
+            entries[position].failures = 0
+            entries[position].lastSeen = now
+            if !addresses.isEmpty { entries[position].addresses = addresses }
             return true
         }
         let entry = Entry(peerId: peer, addresses: addresses, isConnected: true, lastSeen: now, since: now)
-        self.entries.insert(entry, at: position)
-        self.keys.insert(peer.words.first ^ self.local.first, at: position)
-        let bucket = Distance(peer.words, self.local).bucket
-        self.trim(bucket: bucket, at: now)
-        if self.entries.count > self.protected {
+        entries.insert(entry, at: position)
+        keys.insert(peer.words.first ^ local.first, at: position)
+        let bucket = Distance(peer.words, local).bucket
+        trim(bucket: bucket, at: now)
+        if entries.count > protected {
             // The member that the newcomer displaced from the protected ones now counts in its bucket.
-            let pushed = Distance(self.entries[self.protected].peerId.words, self.local).bucket
-            if pushed != bucket { self.trim(bucket: pushed, at: now) }
+            let pushed = Distance(entries[protected].peerId.words, local).bucket
+            if pushed != bucket { trim(bucket: pushed, at: now) }
         }
         return self.position(of: peer) != nil
     }
@@ -105,50 +103,50 @@ struct RoutingTable: Sendable {
     /// Changes a member in place.
     mutating func update(_ peer: PeerId, _ change: (inout Entry) -> Void) {
         guard let position = self.position(of: peer) else { return }
-        change(&self.entries[position])
+        change(&entries[position])
     }
 
     mutating func remove(_ peer: PeerId) {
         guard let position = self.position(of: peer) else { return }
-        self.remove(at: position)
+        remove(at: position)
     }
 
     mutating func remove(at position: Int) {
-        self.entries.remove(at: position)
-        self.keys.remove(at: position)
+        entries.remove(at: position)
+        keys.remove(at: position)
     }
 
     /// The positions of a bucket's members.
     func range(of bucket: Int) -> Range<Int> {
-        let upper = self.firstPosition(atOrAbove: bucket == 0 ? nil : 1 << UInt64(64 - bucket))
+        let upper = firstPosition(atOrAbove: bucket == 0 ? nil : 1 << UInt64(64 - bucket))
         let isLast = bucket == Distance.bucketCount - 1
-        return (isLast ? 0 : self.firstPosition(atOrAbove: 1 << UInt64(63 - bucket)))..<upper
+        return (isLast ? 0 : firstPosition(atOrAbove: 1 << UInt64(63 - bucket)))..<upper
     }
 
     private func firstPosition(atOrAbove key: UInt64?) -> Int {
-        guard let key else { return self.keys.count }
-        return self.keys.partitioningIndex { $0 >= key }
+        guard let key else { return keys.count }
+        return keys.partitioningIndex { $0 >= key }
     }
 
     /// The deepest bucket worth looking after: that of the farthest protected member.
     var depth: Int {
-        guard !self.entries.isEmpty else { return 0 }
-        let position = min(self.protected, self.entries.count) - 1
-        return Distance(self.entries[position].peerId.words, self.local).bucket
+        guard !entries.isEmpty else { return 0 }
+        let position = min(protected, entries.count) - 1
+        return Distance(entries[position].peerId.words, local).bucket
     }
 
     /// The positions of at most `count` members nearest to `target`, the nearest first; `isIncluded` is called by
     /// position, because a copy of an entry costs more than all else here.
     func nearest(to target: Bytes32, count: Int, where isIncluded: (Int) -> Bool) -> [Int] {
-        let shift = target.first ^ self.local.first
+        let shift = target.first ^ local.first
         var best: [(key: UInt64, position: Int)] = []
         best.reserveCapacity(count + 1)
-        for position in self.keys.indices {
-            let key = self.keys[position] ^ shift
+        for position in keys.indices {
+            let key = keys[position] ^ shift
             if best.count == count, let worst = best.last, key > worst.key { continue }
             guard isIncluded(position) else { continue }
             var slot = best.count
-            while slot > 0, self.isNearer((key, position), than: best[slot - 1], to: target) { slot -= 1 }
+            while slot > 0, isNearer((key, position), than: best[slot - 1], to: target) { slot -= 1 }
             guard slot < count else { continue }
             best.insert((key, position), at: slot)
             if best.count > count { best.removeLast() }
@@ -164,14 +162,14 @@ struct RoutingTable: Sendable {
         where isIncluded: (Int) -> Bool = { _ in true }
     ) -> [Int] {
         func isFresh(_ position: Int) -> Bool {
-            self.entries[position].isConnected || now - self.entries[position].lastSeen <= Self.freshFor
+            entries[position].isConnected || now - entries[position].lastSeen <= Self.freshFor
         }
-        var found = self.nearest(to: target, count: count) { position in
-            self.entries[position].isAlive && isFresh(position) && isIncluded(position)
+        var found = nearest(to: target, count: count) { position in
+            entries[position].isAlive && isFresh(position) && isIncluded(position)
         }
         if found.count < count {
-            found += self.nearest(to: target, count: count - found.count) { position in
-                self.entries[position].isAlive && !isFresh(position) && isIncluded(position)
+            found += nearest(to: target, count: count - found.count) { position in
+                entries[position].isAlive && !isFresh(position) && isIncluded(position)
             }
         }
         return found
@@ -183,8 +181,8 @@ struct RoutingTable: Sendable {
         to target: Bytes32
     ) -> Bool {
         guard left.key == right.key else { return left.key < right.key }
-        return Distance(self.entries[left.position].peerId.words, target)
-            < Distance(self.entries[right.position].peerId.words, target)
+        return Distance(entries[left.position].peerId.words, target)
+            < Distance(entries[right.position].peerId.words, target)
     }
 }
 
@@ -194,9 +192,9 @@ extension RoutingTable {
     /// Removes members of a bucket that has more than its places, not counting protected ones.
     private mutating func trim(bucket: Int, at now: Duration) {
         while true {
-            let range = self.range(of: bucket).clamped(to: min(self.protected, self.count)..<self.count)
-            guard range.count > self.places else { return }
-            self.remove(at: self.leastWorthy(in: range, at: now))
+            let range = self.range(of: bucket).clamped(to: min(protected, count)..<count)
+            guard range.count > places else { return }
+            remove(at: leastWorthy(in: range, at: now))
         }
     }
 
@@ -204,8 +202,8 @@ extension RoutingTable {
     private func leastWorthy(in range: Range<Int>, at now: Duration) -> Int {
         let crowd = self.crowd(in: range)
         func worth(_ position: Int) -> (Int, Int, Duration) {
-            let entry = self.entries[position]
-            let isCrowded = crowd != nil && self.group(of: entry) == crowd
+            let entry = entries[position]
+            let isCrowded = crowd != nil && group(of: entry) == crowd
             let isStale = !entry.isConnected && (!entry.isAlive || now - entry.lastSeen > Self.staleAfter)
             return (isCrowded ? 0 : 1, isStale ? 0 : 1, isStale ? entry.lastSeen : .zero - entry.since)
         }
@@ -216,14 +214,14 @@ extension RoutingTable {
     private func crowd(in range: Range<Int>) -> AddressGroup? {
         var groups: [(group: AddressGroup, count: Int)] = []
         for position in range {
-            guard let group = self.group(of: self.entries[position]) else { continue }
+            guard let group = self.group(of: entries[position]) else { continue }
             if let index = groups.firstIndex(where: { $0.group == group }) {
                 groups[index].count += 1
             } else {
                 groups.append((group, 1))
             }
         }
-        guard let largest = groups.max(by: { $0.count < $1.count }), largest.count > self.peersPerAddressGroup else {
+        guard let largest = groups.max(by: { $0.count < $1.count }), largest.count > peersPerAddressGroup else {
             return nil
         }
         return largest.group
@@ -238,8 +236,8 @@ extension RoutingTable {
     /// Returns the number of connected members at these positions; with `time`, only of those that entered before it.
     func connectedCount(in positions: Range<Int>, before time: Duration? = nil) -> Int {
         var count = 0
-        for position in positions where self.entries[position].isConnected {
-            if let time, self.entries[position].since >= time { continue }
+        for position in positions where entries[position].isConnected {
+            if let time, entries[position].since >= time { continue }
             count += 1
         }
         return count
@@ -248,8 +246,8 @@ extension RoutingTable {
     /// The first word of the distance to the live member of a rank, 0 for the nearest; nil if there are too few.
     func distance(ofRank rank: Int) -> UInt64? {
         var count = 0
-        for position in self.keys.indices where self.entries[position].isAlive {
-            if count == rank { return self.keys[position] }
+        for position in keys.indices where entries[position].isAlive {
+            if count == rank { return keys[position] }
             count += 1
         }
         return nil
@@ -258,16 +256,16 @@ extension RoutingTable {
     /// Returns the number of live members at the first positions.
     func aliveCount(before position: Int) -> Int {
         var count = 0
-        for nearer in 0..<position where self.entries[nearer].isAlive { count += 1 }
+        for nearer in 0..<position where entries[nearer].isAlive { count += 1 }
         return count
     }
 
     /// Returns the number of live members that are nearer to `location` than this node, counted up to `limit`.
     func countNearer(to location: Bytes32, limit: Int) -> Int {
-        let shift = location.first ^ self.local.first
+        let shift = location.first ^ local.first
         let own = shift
         var count = 0
-        for position in self.keys.indices where self.keys[position] ^ shift < own && self.entries[position].isAlive {
+        for position in keys.indices where keys[position] ^ shift < own && entries[position].isAlive {
             count += 1
             if count >= limit { break }
         }

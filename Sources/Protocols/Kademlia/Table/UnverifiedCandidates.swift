@@ -30,11 +30,11 @@ struct UnverifiedCandidates: Sendable {
         self.limit = limit
     }
 
-    var isEmpty: Bool { self.candidates.isEmpty }
+    var isEmpty: Bool { candidates.isEmpty }
 
     /// Returns the newest `count` candidates, without those that failed unless `includingFailed`.
     func contacts(_ count: Int, includingFailed: Bool) -> [Contact] {
-        self.candidates.values.suffix(count).filter { $0.failures == 0 || includingFailed }.map(\.contact)
+        candidates.values.suffix(count).filter { $0.failures == 0 || includingFailed }.map(\.contact)
     }
 
     /// Adds a contact with addresses, in place of the oldest if there is no room; returns whether it is a new one.
@@ -49,30 +49,30 @@ struct UnverifiedCandidates: Sendable {
         at now: Duration
     ) -> Bool {
         guard !contact.addresses.isEmpty else { return false }
-        let isNew = self.candidates[contact.peerId] == nil
-        if isNew, self.candidates.count >= self.limit { self.candidates.removeFirst() }
+        let isNew = candidates[contact.peerId] == nil
+        if isNew, candidates.count >= limit { candidates.removeFirst() }
         let nextTry = now + (hasFailed ? schedule.jittered(Pace.firstRetry) : .zero)
         let candidate = Candidate(contact: contact, failures: hasFailed ? 1 : 0, nextTry: nextTry)
-        self.candidates[contact.peerId, default: candidate].contact = contact
-        self.plan(at: nextTry, hasEnoughPeers: hasEnoughPeers, &schedule, from: now)
+        candidates[contact.peerId, default: candidate].contact = contact
+        plan(at: nextTry, hasEnoughPeers: hasEnoughPeers, &schedule, from: now)
         return isNew
     }
 
-    mutating func remove(_ peer: PeerId) { self.candidates[peer] = nil }
+    mutating func remove(_ peer: PeerId) { candidates[peer] = nil }
 
     /// Notes that a candidate is being dialled, so that it is not dialled again soon.
     mutating func noteDial(of peer: PeerId, at now: Duration) {
-        self.candidates[peer]?.nextTry = now + Pace.longestRetry
+        candidates[peer]?.nextTry = now + Pace.longestRetry
     }
 
     /// Notes that a candidate could not be reached, and plans the next dial after a longer pause.
     mutating func noteFailure(of peer: PeerId, hasEnoughPeers: Bool, _ schedule: inout Schedule, at now: Duration) {
-        guard let failures = self.candidates[peer]?.failures else { return }
+        guard let failures = candidates[peer]?.failures else { return }
         let pause = min(Pace.longestRetry, Pace.firstRetry * (1 << min(failures, Pace.retryDoublings)))
         let nextTry = now + schedule.jittered(pause)
-        self.candidates[peer]?.failures += 1
-        self.candidates[peer]?.nextTry = nextTry
-        self.plan(at: nextTry, hasEnoughPeers: hasEnoughPeers, &schedule, from: now)
+        candidates[peer]?.failures += 1
+        candidates[peer]?.nextTry = nextTry
+        plan(at: nextTry, hasEnoughPeers: hasEnoughPeers, &schedule, from: now)
     }
 
     /// Plans dials at `time`, or much later if there are enough peers.
@@ -92,13 +92,13 @@ struct UnverifiedCandidates: Sendable {
         var dialCount = 0
         var due: [Contact] = []
         var next: Duration?
-        for index in self.candidates.values.indices {
-            let (contact, nextTry) = (self.candidates.values[index].contact, self.candidates.values[index].nextTry)
+        for index in candidates.values.indices {
+            let (contact, nextTry) = (candidates.values[index].contact, candidates.values[index].nextTry)
             if queries.isPending(to: contact.peerId) {
                 dialCount += 1
             } else if nextTry <= now, dialCount < limit {
                 dialCount += 1
-                self.candidates.values[index].nextTry = now + Pace.longestRetry
+                candidates.values[index].nextTry = now + Pace.longestRetry
                 due.append(contact)
             } else {
                 let time = max(nextTry, now + Pace.firstRetry)
