@@ -74,7 +74,7 @@ extension Schema {
     /// Brings the tables of this feature to the present version in one transaction.
     ///
     /// - Throws: The error that `newer` makes of a version that is newer than this program's; then nothing was changed.
-    func attach(to database: any DatabaseWriter, orThrow newer: (Int) throws -> StorageError) throws {
+    func attach(to database: any DatabaseWriter, orThrow newer: (Int) -> StorageError) throws {
         try database.migrate { database in
             try database.execute(
                 sql: """
@@ -86,7 +86,7 @@ extension Schema {
             )
             let query = "SELECT version FROM schemas WHERE name = ?"
             let found = try Int.fetchOne(database, sql: query, arguments: [name]) ?? 0
-            guard found <= version else { throw try newer(found) }
+            guard found <= version else { throw newer(found) }
             for step in steps where step.version > found { try step.run(database) }
             guard found < version else { return false }
             try database.execute(sql: "INSERT OR REPLACE INTO schemas VALUES (?, ?)", arguments: [name, version])
