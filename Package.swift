@@ -199,7 +199,11 @@ let package = Package(
         // Storage: everything but keys, in SQLite.
         module("Database", in: "Storage", ["Essentials", "Failures", "Identity", "Concurrency", "Platform", grdb]),
         module("NodeStore", in: "Storage", ["Database", "Bytes", "Identity", "Platform", grdb]),
-        module("CircleStore", in: "Storage", ["NodeStore", "Database", "Essentials", "Bytes", "Identity", grdb]),
+        module(
+            "CircleStore",
+            in: "Storage",
+            ["CircleModel", "NodeStore", "Database", "Essentials", "Bytes", "Identity", grdb]
+        ),
 
         // Node: the driver of NodeCore, and the library that applications use.
         module(
@@ -440,8 +444,8 @@ let package = Package(
         tests(
             of: "Storage",
             [
-                "Bytes", "Identity", "Platform", "Database", "NodeStore", "CircleStore", "SlotStore", "TestSupport",
-                "CrashWriter",
+                "Essentials", "Bytes", "Identity", "CircleModel", "Platform", "Database", "NodeStore", "CircleStore",
+                "SlotStore", "TestSupport", "CrashWriter",
                 grdb,
             ]
         ),

@@ -112,8 +112,8 @@ internal import Transport
             let thought = try #require(try ada.circle.thoughts(with: friend).first)
             await ada.stop()
             await ben.stop()
-            var delivery = try #require(try ada.node.circleStore.deliveries(of: thought.publicID.bytes).first)
-            delivery.state = "stored"
+            var delivery = try #require(try ada.node.circleStore.deliveries(of: thought.publicID).first)
+            delivery.state = .stored
             try ada.node.circleStore.save(delivery)
             #expect(try ben.node.circleStore.owedLetters(to: ada.peerId).isEmpty)
             try ben.node.circleStore.owe([StoredOwedLetter(.receipt, thought.publicID.bytes)], to: [ada.peerId])

@@ -22,7 +22,7 @@ internal import Testing
             let thought = try await ada.circle.say("5", to: friend)
             #expect(thought.state == .waiting)
             try await ada.circle.setProfile(name: "Ada Lovelace")
-            #expect(try ada.node.circleStore.unsealedDeliveries(to: ben.peerId).last?.thought == thought.publicID.bytes)
+            #expect(try ada.node.circleStore.unsealedDeliveries(to: ben.peerId).last?.thought == thought.publicID)
             #expect(try ada.node.circleStore.owedLetters(to: ben.peerId) == [StoredOwedLetter(.card)])
             #expect(try store.outgoingMailCount(in: network) == 2)
             #expect(ada.keys.relationship(with: ben.peerId)?.sendingKeyCount == keyCount)

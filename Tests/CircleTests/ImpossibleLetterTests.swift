@@ -111,27 +111,19 @@ internal import Testing
                 content: Array("intact".utf8)
             )
             let stream = try driver.conversation(with: benID, driver.known(benID))
-            let damagedID = PublicID(hash: [1])
-            let contents: [(id: PublicID, nano: [UInt8])] = [
-                (damagedID, [1, 2, 3]), (intact.publicID, try driver.history.seal(intact)),
-            ]
-            for (place, content) in contents.enumerated() {
-                let thought = StoredThought(
-                    id: [UInt8](repeating: UInt8(place), count: 16),
-                    publicID: content.id.bytes,
-                    streamID: stream.bytes,
-                    creator: adaID.bytes,
-                    mediaType: MediaType.say.rawValue,
-                    createdAt: intact.createdAtMilliseconds,
-                    nano: content.nano
-                )
-                let state = DeliveryState.waiting.rawValue
-                let delivery = StoredDelivery(thought: thought.publicID, peerId: ben.peerId, state: state)
-                try driver.store.add(thought, [delivery])
+            let damaged = try ThoughtServiceModel(
+                creatorPublicID: adaID,
+                streamPublicID: driver.conversationID(with: benID),
+                mediaType: .say,
+                createdAtMilliseconds: driver.milliseconds,
+                content: Array("damaged".utf8)
+            )
+            for (model, nano) in [(damaged, [1, 2, 3]), (intact, try driver.history.seal(intact))] {
+                let thought = StoredThought(model, in: stream, nano: nano)
+                try driver.store.add(thought, [StoredDelivery(thought: thought.publicID, peerId: ben.peerId)])
             }
             try await driver.sealWaiting(for: ben.peerId)
-            let refused = try driver.store.deliveries(of: damagedID.bytes).map(\.state)
-            #expect(refused == [DeliveryState.refused.rawValue])
+            #expect(try driver.store.deliveries(of: damaged.publicID).map(\.state) == [.refused])
             #expect(try driver.store.unsealedDeliveries(to: ben.peerId).isEmpty)
             await ben.wait { (try? $0.texts(with: ada)) == ["intact"] }  // nil: not yet
         }

@@ -147,9 +147,9 @@ internal import Transport
             let time = Array(bigEndian(thought.model.createdAtMilliseconds).suffix(6))
             #expect(occurs(time, in: home))
             // Nonce and tag of AES-GCM are 28 bytes.
-            let stored = try CircleStore(database(of: scene.ada)).thought(thought.publicID.bytes)
+            let stored = try CircleStore(database(of: scene.ada)).thought(thought.publicID)
             #expect(stored?.nano.count == thought.model.bytes.count + 28)
-            #expect(try CircleStore(database(of: scene.ada)).people().map(\.trust) == ["trusted"])
+            #expect(try CircleStore(database(of: scene.ada)).people().map(\.trust) == [.trusted])
             // Cam dialled Ada.
             #expect(try !database(of: scene.cam).addresses(of: scene.ada.peerId).isEmpty)
 

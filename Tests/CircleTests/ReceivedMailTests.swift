@@ -15,7 +15,7 @@ internal import Testing
             await ben.stop()
             let thought = try await ada.circle.say("once", to: #require(ada.person(of: ben)).id)
             let sender = ada.node.stateStore
-            let id = try #require(try ada.node.circleStore.deliveries(of: thought.publicID.bytes).first?.mailId)
+            let id = try #require(try ada.node.circleStore.deliveries(of: thought.publicID).first?.mailId)
             let mail = try #require(try sender.mails(in: .outgoing, of: network).first { $0.mailId == id })
             let body = try #require(try sender.mailBodies(of: [id], in: .outgoing, of: network)[id]?.body)
             try await ben.restart()

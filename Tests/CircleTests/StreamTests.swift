@@ -135,10 +135,20 @@ internal import Testing
     @Test func `a stream does not change who writes in it`() async throws {
         try await withGroup { ada, ben, cleo, _ in
             let group = try await makeGroup(ada, ben, posting: .creator)
-            let stored = try #require(try ada.node.circleStore.stream(group.bytes))
-            var changed = stored
-            changed.policies = "{\"posting\":\"members\"}"
-            try ada.node.circleStore.save(changed)
+            let stored = try #require(try ada.node.circleStore.stream(group))
+            try ada.node.circleStore.save(
+                Stream(
+                    id: stored.id,
+                    creatorPublicID: stored.creatorPublicID,
+                    profile: stored.profile,
+                    policies: StreamPolicies(posting: .members),
+                    isInnerCircle: stored.isInnerCircle,
+                    sourcePublicID: stored.sourcePublicID,
+                    members: stored.members,
+                    participation: stored.participation,
+                    revision: stored.revision
+                )
+            )
             try await ada.circle.invite(cleo.personID, to: group)
             try await ada.circle.say("after the change", to: ben.personID)
             await ben.wait { (try? $0.texts(with: ada)) == ["after the change"] }  // nil: not yet

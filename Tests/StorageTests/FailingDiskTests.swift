@@ -1,3 +1,4 @@
+internal import Essentials
 internal import GRDB
 internal import Identity
 internal import Platform
@@ -5,6 +6,7 @@ internal import SlotStore
 internal import TestSupport
 internal import Testing
 
+@testable internal import CircleModel
 @testable internal import CircleStore
 @testable internal import Database
 @testable internal import NodeStore
@@ -41,34 +43,31 @@ internal import Testing
     private static let id = [UInt8](repeating: 7, count: 32)
     private static let short = [UInt8](repeating: 7, count: 16)
 
-    private static let profile = StoredProfile(
-        id: short,
-        publicID: id,
-        name: "Ann",
-        blurb: nil,
-        interests: "",
-        location: "",
-        hasHighEncryption: false,
-        hasHighIdentityAssurance: false,
-        did: nil,
-        handle: nil
-    )
+    private static func stream() throws -> CircleModel.Stream {
+        let id = try #require(UUID(bytes: short))
+        return CircleModel.Stream(
+            id: id,
+            creatorPublicID: PublicID(of: id),
+            profile: Profile(id: id, name: "Ann"),
+            policies: StreamPolicies(),
+            isInnerCircle: false,
+            sourcePublicID: nil,
+            members: [],
+            participation: .joined,
+            revision: 1
+        )
+    }
 
-    private static let account = StoredAccount(
-        identityAssuranceLevel: "a",
-        ageVerificationStatus: "b",
-        profile: profile
-    )
-
-    private static let thought = StoredThought(
-        id: short,
-        publicID: id,
-        streamID: short,
-        creator: id,
-        mediaType: "text",
-        createdAt: 1,
-        nano: [UInt8](repeating: 1, count: 9_000)
-    )
+    private static func thought(in stream: CircleModel.Stream) throws -> StoredThought {
+        let model = try ThoughtServiceModel(
+            creatorPublicID: stream.creatorPublicID,
+            streamPublicID: stream.publicID,
+            mediaType: .say,
+            createdAtMilliseconds: 1,
+            content: []
+        )
+        return StoredThought(model, in: stream.id, nano: [UInt8](repeating: 1, count: 9_000))
+    }
 
     private static func write(_ part: Part, to store: NodeStore) throws {
         let (network, peer) = (try network(1), try peer(1))
@@ -98,18 +97,25 @@ internal import Testing
                 byteCount: 5_000
             )
             _ = try store.addOutgoingMail(mail, body: [UInt8](repeating: 1, count: 5_000), limit: 9)
-        case .account: try circle.save(Self.account)
+        case .account: try circle.save(StoredAccount())
         case .block:
-            try circle.save(StoredBlock(id: short, blockedPublicID: id, reportTimestamp: 1, reportReasons: [:]))
+            let (id, date) = (UUID(), Date(timeIntervalSince1970: 1))
+            let blocked = PublicID(of: id)
+            try circle.save(
+                BlockedProfile(id: id, blockedPublicID: blocked, reportTimestamp: date, reportReasons: [:])
+            )
         case .person:
-            try circle.save(StoredPerson(publicID: id, key: id, card: nil, trust: "none", changedAt: 1), Self.profile)
+            let profile = try Self.stream().profile
+            try circle.save(
+                StoredPerson(publicID: profile.publicID, key: id, card: nil, trust: .none, changedAt: 1),
+                profile
+            )
         case .stream, .thought:
             // A stream belongs to an account.
-            try circle.save(Self.account)
-            try circle.save(
-                StoredStream(id: short, publicID: id, creator: id, profile: Self.profile, isInnerCircle: false)
-            )
-            if part == .thought { try circle.add(Self.thought, []) }
+            try circle.save(StoredAccount())
+            let stream = try Self.stream()
+            try circle.save(stream)
+            if part == .thought { try circle.add(Self.thought(in: stream), []) }
         case .receivedMail: _ = try circle.noteReceived(short, expiration: 1)
         case .owedLetter: try circle.owe([StoredOwedLetter(.card)], to: [peer])
         }

@@ -45,9 +45,11 @@ internal import Testing
     }
 
     @Test func `a column of another type is reported by its name`() throws {
-        let sql = "SELECT x'01' AS public_id, 'yes' AS has_joined"
-        let expected = StorageError.corrupted(path: "", detail: "the column has_joined holds something unexpected")
-        #expect(throws: expected) { try store.database.read { try StoredStream.Member.fetchAll($0, sql: sql) } }
+        let sql = "SELECT 'receipt' AS kind, 1 AS public_id"
+        let expected = StorageError.corrupted(path: "", detail: "the column public_id holds something unexpected")
+        #expect(throws: expected) {
+            try store.database.read { try Row.fetchAll($0, sql: sql).map { try StoredOwedLetter(row: $0) } }
+        }
     }
 
     @Test func `networks are listed in the order in which they were joined`() throws {

@@ -4,6 +4,7 @@ internal import Identity
 internal import TestSupport
 internal import Testing
 
+@testable internal import CircleModel
 @testable internal import CircleStore
 @testable internal import Database
 @testable internal import NodeStore
@@ -75,6 +76,7 @@ internal import Testing
         let store = try NodeStore(path: path)
         #expect(try hasSettings(store))
         let circle = try CircleStore(store)
+        let (stream, person) = (try PublicID(bytes: stream), try PublicID(bytes: person))
         #expect(try !hasSettings(store))
         #expect(try circle.ownCard() == [1, 2] && circle.ownDevice() == peer(1))
         #expect(try circle.ignoredDevices() == [peer(3), peer(2)] && circle.removalTime(of: peer(4)) == 40)

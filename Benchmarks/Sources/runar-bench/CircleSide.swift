@@ -128,10 +128,10 @@ enum CircleSide {
             signedBy: key
         )
         let person = StoredPerson(
-            publicID: card.publicID.bytes,
+            publicID: card.publicID,
             key: key.publicKey.bytes,
             card: card.bytes,
-            trust: Trust.State.trusted.rawValue,
+            trust: .trusted,
             changedAt: seconds
         )
         try store.save(person, nil)
@@ -141,7 +141,7 @@ enum CircleSide {
     /// Stores thoughts of both people in turn; those of this device's person have a delivery.
     private static func fill(_ node: RunarNode, _ circle: CircleManager, with friend: ProfileCard, count: Int) throws {
         let conversation = circle.conversation(with: friend.publicID)
-        let stream = try CircleStore(node.stateStore).streams().first { $0.publicID == conversation.bytes }
+        let stream = try CircleStore(node.stateStore).streams().first { $0.publicID == conversation }
         guard let stream, let own = circle.card?.publicID else { throw BenchError("there is no conversation") }
         let cipher = HistoryCipher(key: KeyDerivation.deriveHistoryKey(personKey: try node.personKey().privateKey))
         let firstMilliseconds: UInt64 = 1_700_000_000_000
@@ -157,21 +157,9 @@ enum CircleSide {
                     createdAtMilliseconds: firstMilliseconds + UInt64(number) * 60_000,
                     content: Array("Thought \(number): the train is late again, start dinner without me please".utf8)
                 )
-                let thought = StoredThought(
-                    id: (0..<16).map { _ in UInt8.random(in: .min ... .max) },
-                    publicID: model.publicID.bytes,
-                    streamID: stream.id,
-                    creator: creator.bytes,
-                    mediaType: model.mediaType.rawValue,
-                    createdAt: model.createdAtMilliseconds,
-                    nano: try cipher.seal(model)
-                )
+                let thought = StoredThought(model, in: stream.id, nano: try cipher.seal(model))
                 let deliveries = friend.devices.map { device in
-                    StoredDelivery(
-                        thought: thought.publicID,
-                        peerId: device,
-                        state: DeliveryState.opened.rawValue
-                    )
+                    StoredDelivery(thought: thought.publicID, peerId: device, state: .opened)
                 }
                 entries.append((thought, creator == own ? deliveries : []))
             }

@@ -161,7 +161,8 @@ extension Schema {
         )
         guard try database.tableExists("settings") else { return }
         for row in try Row.fetchAll(database, sql: "SELECT name, value FROM settings WHERE name LIKE 'circle/%'") {
-            try move(row.text("name").split(separator: "/").map { String($0) }, row.bytes("value"), database)
+            let name = try row.value("name", as: String.self).split(separator: "/").map { String($0) }
+            try move(name, row.value("value"), database)
         }
         try database.execute(sql: "DROP TABLE settings")
     }
@@ -171,38 +172,27 @@ extension Schema {
         var reader = ByteReader(value)
         switch (name.dropFirst().first, name.count) {
         case ("card", 2):
-            try database.execute(sql: "UPDATE own_person SET card = ?", arguments: [value.blob])
+            try database.run("UPDATE own_person SET card = ?", value)
         case ("device", 2):
-            try database.execute(sql: "UPDATE own_person SET device = ?", arguments: [value.blob])
+            try database.run("UPDATE own_person SET device = ?", value)
         case ("ignored", 2):
             while reader.remaining >= PeerId.byteCount {
                 let peer = try reader.readBytes(count: PeerId.byteCount)
-                try database.execute(sql: "INSERT INTO ignored_devices (peer_id) VALUES (?)", arguments: [peer.blob])
+                try database.run("INSERT INTO ignored_devices (peer_id) VALUES (?)", peer)
             }
         case ("removed", 3):
             guard let peer = PeerId(name[2]) else { throw MalformedColumn(name: "name") }
-            try database.execute(
-                sql: "INSERT INTO removed_devices VALUES (?, ?)",
-                arguments: [peer.bytes.blob, try reader.readUInt64().integer]
-            )
+            try database.run("INSERT INTO removed_devices VALUES (?, ?)", peer, try reader.readUInt64())
         case ("removed-member", 4):
             guard value == [1] else { return }
-            try database.execute(
-                sql: "INSERT INTO removed_members VALUES (?, ?)",
-                arguments: [try Base58.decode(name[2]).blob, try Base58.decode(name[3]).blob]
-            )
+            let (stream, person) = (try Base58.decode(name[2]), try Base58.decode(name[3]))
+            try database.run("INSERT INTO removed_members VALUES (?, ?)", stream, person)
         case ("opened", 4):
-            try database.execute(
-                sql: "INSERT INTO opened_thoughts VALUES (?, ?, ?)",
-                arguments: [
-                    try Base58.decode(name[2]).blob, try Base58.decode(name[3]).blob, try reader.readUInt64().integer,
-                ]
-            )
+            let (stream, creator) = (try Base58.decode(name[2]), try Base58.decode(name[3]))
+            try database.run("INSERT INTO opened_thoughts VALUES (?, ?, ?)", stream, creator, try reader.readUInt64())
         case ("revision", 3):
-            try database.execute(
-                sql: "INSERT INTO deleted_streams VALUES (?, ?)",
-                arguments: [try Base58.decode(name[2]).blob, try reader.readUInt64().integer]
-            )
+            let stream = try Base58.decode(name[2])
+            try database.run("INSERT INTO deleted_streams VALUES (?, ?)", stream, try reader.readUInt64())
         default: throw MalformedColumn(name: "name")
         }
     }

@@ -1,3 +1,4 @@
+package import CircleModel
 package import Database
 internal import GRDB
 package import Identity
@@ -8,16 +9,19 @@ extension CircleStore {
     ///
     /// - Throws: ``StorageError``.
     package func ownCard() throws(StorageError) -> [UInt8]? {
-        try database.read { try Row.fetchOne($0, sql: "SELECT card FROM own_person")?.optionalBytes("card") }
+        try database.read { try $0.value("SELECT card FROM own_person") }
     }
 
-    /// Saves the account with its profile, and the signed bytes of the card that has this profile, all or nothing.
+    /// Saves the account with the profile of a card, and the signed bytes of the card, all or nothing.
     ///
     /// - Throws: ``StorageError``.
-    package func save(_ account: StoredAccount, card: [UInt8]) throws(StorageError) {
+    package func save(_ account: StoredAccount, _ card: ProfileCard) throws(StorageError) {
+        var account = account
+        account.profileID = card.profile.id
         try database.write { database in
-            try account.save(database)
-            try database.execute(sql: "UPDATE own_person SET card = ?", arguments: [card.blob])
+            try card.profile.upsert(database)
+            try account.upsert(database)
+            try database.run("UPDATE own_person SET card = ?", card.bytes)
         }
     }
 
@@ -25,16 +29,14 @@ extension CircleStore {
     ///
     /// - Throws: ``StorageError``.
     package func ownDevice() throws(StorageError) -> PeerId? {
-        try database.read { database in
-            try Row.fetchOne(database, sql: "SELECT device FROM own_person WHERE device IS NOT NULL")?.peerId("device")
-        }
+        try database.read { try $0.value("SELECT device FROM own_person") }
     }
 
     /// Notes the id of this device.
     ///
     /// - Throws: ``StorageError``.
     package func setOwnDevice(_ device: PeerId) throws(StorageError) {
-        try database.write { try $0.execute(sql: "UPDATE own_person SET device = ?", arguments: [device.bytes.blob]) }
+        try database.write { try $0.run("UPDATE own_person SET device = ?", device) }
     }
 
     /// Deletes the circle of a person whose place another one takes: people, streams with their thoughts, owed letters
@@ -49,7 +51,7 @@ extension CircleStore {
                 "people", "streams", "owed_letters", "removed_devices", "removed_members", "opened_thoughts",
                 "deleted_streams", "ignored_devices",
             ] {
-                try database.execute(sql: "DELETE FROM \(table)")
+                try database.run("DELETE FROM \(table)")
             }
         }
     }
@@ -61,13 +63,7 @@ extension CircleStore {
     ///
     /// - Throws: ``StorageError``.
     package func removalTime(of device: PeerId) throws(StorageError) -> UInt64? {
-        try database.read { database in
-            try Row.fetchOne(
-                database,
-                sql: "SELECT removed_at FROM removed_devices WHERE peer_id = ?",
-                arguments: [device.bytes.blob]
-            )?.number("removed_at")
-        }
+        try database.read { try $0.value("SELECT removed_at FROM removed_devices WHERE peer_id = ?", device) }
     }
 
     /// Notes the time at which a device left its person's card, in seconds since 1970, and deletes the mail and the
@@ -76,10 +72,7 @@ extension CircleStore {
     /// - Throws: ``StorageError``.
     package func removeDevice(_ device: PeerId, at seconds: UInt64) throws(StorageError) {
         try database.write { database in
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO removed_devices VALUES (?, ?)",
-                arguments: [device.bytes.blob, seconds.integer]
-            )
+            try database.run("INSERT OR REPLACE INTO removed_devices VALUES (?, ?)", device, seconds)
             try Self.forget(device, database)
         }
     }
@@ -88,11 +81,7 @@ extension CircleStore {
     ///
     /// - Throws: ``StorageError``.
     package func ignoredDevices() throws(StorageError) -> [PeerId] {
-        try database.read { database in
-            try Row.fetchAll(database, sql: "SELECT peer_id FROM ignored_devices ORDER BY number").map { row in
-                try row.peerId()
-            }
-        }
+        try database.read { try $0.values("SELECT peer_id FROM ignored_devices ORDER BY number") }
     }
 
     /// Stores the devices whose requests are ignored, the oldest first, in place of those before.
@@ -100,11 +89,10 @@ extension CircleStore {
     /// - Throws: ``StorageError``; then nothing was changed.
     package func setIgnoredDevices(_ devices: [PeerId]) throws(StorageError) {
         try database.write { database in
-            try database.execute(sql: "DELETE FROM ignored_devices")
-            let statement = try database.makeStatement(
-                sql: "INSERT OR IGNORE INTO ignored_devices (peer_id) VALUES (?)"
-            )
-            for device in devices { try statement.execute(arguments: [device.bytes.blob]) }
+            try database.run("DELETE FROM ignored_devices")
+            for device in devices {
+                try database.run("INSERT OR IGNORE INTO ignored_devices (peer_id) VALUES (?)", device)
+            }
         }
     }
 }

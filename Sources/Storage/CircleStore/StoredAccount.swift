@@ -1,56 +1,56 @@
+package import CircleModel
 package import Database
-internal import Essentials
-internal import GRDB
+package import Essentials
+package import GRDB
 
 /// The account of this device's person.
-package struct StoredAccount: Sendable, Hashable {
-    package var identityAssuranceLevel: String
-    package var ageVerificationStatus: String
-    /// The person's own profile.
-    package var profile: StoredProfile?
+package struct StoredAccount: Sendable, Hashable, StoredRow, Codable {
+    package static let table = "accounts"
+    package static let key = ["id"]
+    /// The id of the only account.
+    static let id = 1
 
-    package init(identityAssuranceLevel: String, ageVerificationStatus: String, profile: StoredProfile?) {
-        self.identityAssuranceLevel = identityAssuranceLevel
-        self.ageVerificationStatus = ageVerificationStatus
-        self.profile = profile
+    private enum CodingKeys: String, CodingKey {
+        case id
+        case identityAssuranceLevel = "identity_assurance_level"
+        case ageVerificationStatus = "age_verification_status"
+        case profileID = "profile_id"
     }
 
-    func save(_ database: Database) throws {
-        try profile?.save(database)
-        try database.execute(
-            sql: """
-                INSERT INTO accounts VALUES (1, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
-                identity_assurance_level = excluded.identity_assurance_level,
-                age_verification_status = excluded.age_verification_status, profile_id = excluded.profile_id
-                """,
-            arguments: [identityAssuranceLevel, ageVerificationStatus, profile?.id.blob]
-        )
-    }
+    private var id = Self.id
+    package var identityAssuranceLevel = Account.IdentityAssuranceLevel.ial0
+    package var ageVerificationStatus = Account.AgeVerificationStatus.unverified
+    /// The id of the person's own profile; nil before there is one.
+    package var profileID: UUID?
+
+    package init() {}
 }
 
-/// A person whom this device's person blocked and reported.
-package struct StoredBlock: Sendable, Hashable, FetchableRecord {
-    /// The 16 bytes of its UUID.
-    package var id: [UInt8]
-    package var blockedPublicID: [UInt8]
-    /// Seconds since 1970.
-    package var reportTimestamp: UInt64
-    /// The severity of each reason.
-    package var reportReasons: [String: Int]
+extension BlockedProfile: StoredRow {
+    package static let table = "blocked_profiles"
+    package static let key = ["blocked_public_id"]
+    package static let constants = ["id"]
 
-    package init(id: [UInt8], blockedPublicID: [UInt8], reportTimestamp: UInt64, reportReasons: [String: Int]) {
-        self.id = id
-        self.blockedPublicID = blockedPublicID
-        self.reportTimestamp = reportTimestamp
-        self.reportReasons = reportReasons
+    package init(row: Row) throws {
+        let seconds: UInt64 = try row.value("report_timestamp")
+        let reasons: String = try row.value("report_reasons")
+        self.init(
+            id: try row.value("id"),
+            blockedPublicID: try row.value("blocked_public_id"),
+            reportTimestamp: Date(timeIntervalSince1970: TimeInterval(seconds)),
+            reportReasons: try JSONDecoder().decode([String: Int].self, from: Data(reasons.utf8))
+        )
     }
 
-    init(row: Row) throws {
-        id = try row.bytes("id")
-        blockedPublicID = try row.bytes("blocked_public_id")
-        reportTimestamp = try row.number("report_timestamp")
-        let reasons = try row.text("report_reasons")
-        reportReasons = try JSONDecoder().decode([String: Int].self, from: Data(reasons.utf8))
+    package func columns() throws -> [StoredColumn] {
+        guard let seconds = UInt64(exactly: reportTimestamp.timeIntervalSince1970.rounded(.down)) else {
+            throw MalformedColumn(name: "report_timestamp")
+        }
+        let reasons = String(decoding: try JSONEncoder().encode(reportReasons), as: UTF8.self)
+        return [
+            ("id", id.column), ("blocked_public_id", blockedPublicID.column), ("report_timestamp", seconds.column),
+            ("report_reasons", reasons.column),
+        ]
     }
 }
 
@@ -59,60 +59,34 @@ extension CircleStore {
     ///
     /// - Throws: ``StorageError``.
     package func account() throws(StorageError) -> StoredAccount? {
-        try database.read { database in
-            guard let row = try Row.fetchOne(database, sql: "SELECT * FROM accounts WHERE id = 1") else { return nil }
-            let profile = try row.optionalBytes("profile_id").flatMap { id in
-                try StoredProfile.fetchOne(database, sql: "SELECT * FROM profiles WHERE id = ?", arguments: [id.blob])
-            }
-            return StoredAccount(
-                identityAssuranceLevel: try row.text("identity_assurance_level"),
-                ageVerificationStatus: try row.text("age_verification_status"),
-                profile: profile
-            )
-        }
+        try database.read { try StoredAccount.first($0) }
     }
 
-    /// Saves the account with its profile.
+    /// Saves the account.
     ///
     /// - Throws: ``StorageError``.
     package func save(_ account: StoredAccount) throws(StorageError) {
-        try database.write { try account.save($0) }
+        try database.write { try account.upsert($0) }
     }
 
     /// Blocks a person, in place of an earlier block.
     ///
     /// - Throws: ``StorageError``.
-    package func save(_ block: StoredBlock) throws(StorageError) {
-        try database.write { database in
-            let reasons = String(decoding: try JSONEncoder().encode(block.reportReasons), as: UTF8.self)
-            try database.execute(
-                sql: """
-                    INSERT INTO blocked_profiles VALUES (?, ?, ?, ?) ON CONFLICT (blocked_public_id) DO UPDATE SET
-                    report_timestamp = excluded.report_timestamp, report_reasons = excluded.report_reasons
-                    """,
-                arguments: [block.id.blob, block.blockedPublicID.blob, block.reportTimestamp.integer, reasons]
-            )
-        }
+    package func save(_ block: BlockedProfile) throws(StorageError) {
+        try database.write { try block.upsert($0) }
     }
 
     /// The blocked people, by public id.
     ///
     /// - Throws: ``StorageError``.
-    package func blocks() throws(StorageError) -> [StoredBlock] {
-        try database.read {
-            try StoredBlock.fetchAll($0, sql: "SELECT * FROM blocked_profiles ORDER BY blocked_public_id")
-        }
+    package func blocks() throws(StorageError) -> [BlockedProfile] {
+        try database.read { try BlockedProfile.all($0, "ORDER BY blocked_public_id") }
     }
 
     /// Lifts the block of a person.
     ///
     /// - Throws: ``StorageError``.
-    package func deleteBlock(of publicID: [UInt8]) throws(StorageError) {
-        try database.write { database in
-            try database.execute(
-                sql: "DELETE FROM blocked_profiles WHERE blocked_public_id = ?",
-                arguments: [publicID.blob]
-            )
-        }
+    package func deleteBlock(of person: PublicID) throws(StorageError) {
+        try database.write { try $0.run("DELETE FROM blocked_profiles WHERE blocked_public_id = ?", person) }
     }
 }

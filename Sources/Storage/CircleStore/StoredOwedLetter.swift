@@ -3,9 +3,9 @@ internal import GRDB
 package import Identity
 
 /// A letter that is still to be sealed for a device.
-package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
+package struct StoredOwedLetter: Sendable, Hashable, StoredRow, Codable {
     /// The subject of the letter.
-    package enum Kind: String, Sendable, Hashable, CaseIterable {
+    package enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// The receipt for a thought that this device has stored.
         case receipt
         /// The receipt for a thought that this device's person saw.
@@ -20,6 +20,14 @@ package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
         case person
     }
 
+    package static let table = "owed_letters"
+    package static let key = ["peer_id", "kind", "public_id"]
+
+    private enum CodingKeys: String, CodingKey {
+        case kind
+        case publicID = "public_id"
+    }
+
     package let kind: Kind
     /// The 32 bytes of the public id of the thought, the stream or the person; empty for the card.
     package let publicID: [UInt8]
@@ -29,15 +37,9 @@ package struct StoredOwedLetter: Sendable, Hashable, FetchableRecord {
         self.publicID = publicID
     }
 
-    init(row: Row) throws {
-        self.init(try row.word("kind"), try row.bytes("public_id"))
-    }
-
     func insert(for peer: PeerId, _ database: Database) throws {
-        try database.execute(
-            sql: "INSERT INTO owed_letters VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            arguments: [peer.bytes.blob, kind.rawValue, publicID.blob]
-        )
+        let sql = "INSERT INTO owed_letters VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        try database.run(sql, peer, kind.rawValue, publicID)
     }
 }
 
@@ -57,12 +59,9 @@ extension CircleStore {
     /// - Throws: ``StorageError``.
     package func owedLetters(to peer: PeerId) throws(StorageError) -> [StoredOwedLetter] {
         try database.read { database in
-            try StoredOwedLetter.fetchAll(
-                database,
-                // The description of a stream goes before the part that a person takes in it.
-                sql: "SELECT * FROM owed_letters WHERE peer_id = ? ORDER BY kind = 'participation', kind, public_id",
-                arguments: [peer.bytes.blob]
-            )
+            // The description of a stream goes before the part that a person takes in it.
+            let clause = "WHERE peer_id = ? ORDER BY kind = 'participation', kind, public_id"
+            return try StoredOwedLetter.all(database, clause, peer)
         }
     }
 
@@ -72,10 +71,8 @@ extension CircleStore {
     package func settle(_ letters: [StoredOwedLetter], to peer: PeerId) throws(StorageError) {
         try database.write { database in
             for letter in letters {
-                try database.execute(
-                    sql: "DELETE FROM owed_letters WHERE peer_id = ? AND kind = ? AND public_id = ?",
-                    arguments: [peer.bytes.blob, letter.kind.rawValue, letter.publicID.blob]
-                )
+                let sql = "DELETE FROM owed_letters WHERE peer_id = ? AND kind = ? AND public_id = ?"
+                try database.run(sql, peer, letter.kind.rawValue, letter.publicID)
             }
         }
     }

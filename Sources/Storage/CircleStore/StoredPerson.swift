@@ -1,28 +1,40 @@
+package import CircleModel
 package import Database
 internal import GRDB
 package import Identity
 internal import NodeStore
 
 /// A person whom this device's person knows.
-package struct StoredPerson: Sendable, Hashable, FetchableRecord {
-    /// The 32 bytes of the public id.
-    package var publicID: [UInt8]
+package struct StoredPerson: Sendable, Hashable, StoredRow, Codable {
+    package static let table = "people"
+    package static let key = ["public_id"]
+    package static let constants = ["person_key"]
+
+    private enum CodingKeys: String, CodingKey {
+        case publicID = "public_id"
+        case key = "person_key"
+        case card
+        case trust
+        case verifiedAt = "verified_at"
+        case changedAt = "changed_at"
+    }
+
+    package var publicID: PublicID
     /// The 32 bytes of the person's key.
     package var key: [UInt8]
     /// The newest card; of a person in whom trust was revoked the last one.
     package var card: [UInt8]?
-    /// The state of the trust.
-    package var trust: String
+    package var trust: Trust.State
     /// The time at which the safety number was compared, in seconds since 1970.
     package var verifiedAt: UInt64?
     /// The time of the last change of the trust, in seconds since 1970.
     package var changedAt: UInt64
 
     package init(
-        publicID: [UInt8],
+        publicID: PublicID,
         key: [UInt8],
         card: [UInt8]?,
-        trust: String,
+        trust: Trust.State,
         verifiedAt: UInt64? = nil,
         changedAt: UInt64
     ) {
@@ -33,38 +45,16 @@ package struct StoredPerson: Sendable, Hashable, FetchableRecord {
         self.verifiedAt = verifiedAt
         self.changedAt = changedAt
     }
-
-    init(row: Row) throws {
-        publicID = try row.bytes("public_id")
-        key = try row.bytes("person_key")
-        card = try row.optionalBytes("card")
-        trust = try row.text("trust")
-        verifiedAt = try row.optionalNumber("verified_at")
-        changedAt = try row.number("changed_at")
-    }
-
-    func save(_ database: Database) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO people VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (public_id) DO UPDATE SET
-                card = excluded.card, trust = excluded.trust, verified_at = excluded.verified_at,
-                changed_at = excluded.changed_at
-                """,
-            arguments: [
-                publicID.blob, key.blob, card?.blob, trust, verifiedAt?.integer, changedAt.integer,
-            ]
-        )
-    }
 }
 
 extension CircleStore {
     /// Saves a person, and the profile of the card.
     ///
     /// - Throws: ``StorageError``.
-    package func save(_ person: StoredPerson, _ profile: StoredProfile?) throws(StorageError) {
+    package func save(_ person: StoredPerson, _ profile: Profile?) throws(StorageError) {
         try database.write { database in
-            try profile?.save(database)
-            try person.save(database)
+            try profile?.upsert(database)
+            try person.upsert(database)
         }
     }
 
@@ -72,7 +62,7 @@ extension CircleStore {
     ///
     /// - Throws: ``StorageError``.
     package func people() throws(StorageError) -> [StoredPerson] {
-        try database.read { try StoredPerson.fetchAll($0, sql: "SELECT * FROM people ORDER BY public_id") }
+        try database.read { try StoredPerson.all($0, "ORDER BY public_id") }
     }
 
     /// Revokes the trust in a person, in one transaction.
@@ -84,24 +74,22 @@ extension CircleStore {
     package func revoke(
         _ person: StoredPerson,
         devices: [PeerId],
-        owner: [UInt8],
+        owner: PublicID,
         owing letters: [(letter: StoredOwedLetter, peer: PeerId)]
     ) throws(StorageError) {
         try database.write { database in
-            try person.save(database)
-            let publicID = person.publicID.blob
-            try database.execute(
-                sql: """
-                    UPDATE streams SET revision = revision + 1 WHERE creator_public_id = ?
-                    AND id IN (SELECT stream_id FROM inner_circle_profiles WHERE public_id = ?)
-                    """,
-                arguments: [owner.blob, publicID]
+            try person.upsert(database)
+            try database.run(
+                """
+                UPDATE streams SET revision = revision + 1 WHERE creator_public_id = ?
+                AND id IN (SELECT stream_id FROM inner_circle_profiles WHERE public_id = ?)
+                """,
+                owner,
+                person.publicID
             )
-            try database.execute(sql: "DELETE FROM inner_circle_profiles WHERE public_id = ?", arguments: [publicID])
-            try database.execute(
-                sql: "UPDATE streams SET participation = 'left' WHERE creator_public_id = ?",
-                arguments: [publicID]
-            )
+            try database.run("DELETE FROM inner_circle_profiles WHERE public_id = ?", person.publicID)
+            let sql = "UPDATE streams SET participation = 'left' WHERE creator_public_id = ?"
+            try database.run(sql, person.publicID)
             for (letter, peer) in letters { try letter.insert(for: peer, database) }
             for device in devices {
                 try NodeStore.ban(device, database)
@@ -122,7 +110,7 @@ extension CircleStore {
             "DELETE FROM owed_letters WHERE peer_id = ?",
             "UPDATE deliveries SET state = 'refused' WHERE peer_id = ? AND state IN ('waiting', 'stored')",
         ] {
-            try database.execute(sql: sql, arguments: [device.bytes.blob])
+            try database.run(sql, device)
         }
         try NodeStore.deleteOutgoingMail(to: device, database)
     }

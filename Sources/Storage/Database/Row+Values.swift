@@ -1,6 +1,4 @@
-package import Essentials
 package import GRDB
-package import Identity
 
 /// A column that does not hold what this program writes there.
 package struct MalformedColumn: Error, CustomStringConvertible {
@@ -12,66 +10,63 @@ package struct MalformedColumn: Error, CustomStringConvertible {
 }
 
 extension Row {
-    /// The bytes of a BLOB.
-    package func bytes(_ name: String) throws -> [UInt8] { [UInt8](try value(name, as: Data.self)) }
-
-    /// The bytes of a BLOB, or nil for NULL.
-    package func optionalBytes(_ name: String) throws -> [UInt8]? {
-        try optionalValue(name, as: Data.self).map { [UInt8]($0) }
-    }
-
-    /// A text.
-    package func text(_ name: String) throws -> String { try value(name, as: String.self) }
-
-    /// A text, or nil for NULL.
-    package func optionalText(_ name: String) throws -> String? { try optionalValue(name, as: String.self) }
-
-    /// A number that is never negative.
-    package func number(_ name: String) throws -> UInt64 { try value(name, as: UInt64.self) }
-
-    /// A number that is never negative, or nil for NULL.
-    package func optionalNumber(_ name: String) throws -> UInt64? { try optionalValue(name, as: UInt64.self) }
-
-    /// One of the words that an enumeration has.
-    package func word<Word: RawRepresentable>(_ name: String, as type: Word.Type = Word.self) throws -> Word
-    where Word.RawValue == String {
-        guard let word = Word(rawValue: try text(name)) else { throw MalformedColumn(name: name) }
-        return word
-    }
-
-    /// A peer's id.
-    package func peerId(_ name: String = "peer_id") throws -> PeerId {
-        try PeerId(rawRepresentation: bytes(name))
-    }
-
-    /// A network's id.
-    package func networkId(_ name: String = "network_id") throws -> NetworkId {
-        try NetworkId(rawRepresentation: bytes(name))
-    }
-
-    private func value<Value: DatabaseValueConvertible>(_ name: String, as type: Value.Type) throws -> Value {
-        guard let value = try optionalValue(name, as: type) else { throw MalformedColumn(name: name) }
-        return value
-    }
-
-    /// Returns the value of a column, or nil for NULL.
+    /// The value of a column: a ``ColumnValue``, or a type that is coded as one, like an enumeration of words.
     ///
-    /// GRDB's subscripts trap on a value of another type, and its fast decoding reads any text as a number.
-    private func optionalValue<Value: DatabaseValueConvertible>(_ name: String, as type: Value.Type) throws -> Value? {
-        guard hasColumn(name) else { throw MalformedColumn(name: name) }
-        let stored: DatabaseValue = self[name]
-        if stored.isNull { return nil }
-        guard let value = type.fromDatabaseValue(stored) else { throw MalformedColumn(name: name) }
+    /// - Throws: ``MalformedColumn`` for NULL, for another value, and without the column.
+    package func value<Value>(_ name: String, as type: Value.Type = Value.self) throws -> Value {
+        guard let value = ColumnDecoder.value(type, of: try stored(name)) else { throw MalformedColumn(name: name) }
         return value
+    }
+
+    /// The value of a column, or nil for NULL.
+    ///
+    /// - Throws: ``MalformedColumn`` for another value, and without the column.
+    package func optional<Value>(_ name: String, as type: Value.Type = Value.self) throws -> Value? {
+        try stored(name).isNull ? nil : value(name, as: type)
+    }
+
+    /// The value as it is stored: GRDB's subscripts trap on one of another type.
+    func stored(_ name: String) throws -> DatabaseValue {
+        guard hasColumn(name) else { throw MalformedColumn(name: name) }
+        return self[name]
     }
 }
 
-extension [UInt8] {
-    /// As SQLite takes it.
-    package var blob: Data { Data(self) }
+extension Database {
+    /// Runs one statement with the values of its parameters; it is compiled once for each text.
+    package func run(_ sql: String, _ values: (any ColumnValue)?...) throws {
+        try cachedStatement(sql: sql).execute(arguments: StatementArguments(columns: values))
+    }
+
+    /// Whether a query has a row.
+    package func hasRow(_ sql: String, _ values: (any ColumnValue)?...) throws -> Bool {
+        try Row.fetchOne(self, sql: sql, arguments: StatementArguments(columns: values)) != nil
+    }
+
+    /// The only column of the first row of a query; nil without a row, and for NULL.
+    package func value<Value: ColumnValue>(
+        _ sql: String,
+        _ values: (any ColumnValue)?...,
+        as type: Value.Type = Value.self
+    ) throws -> Value? {
+        try Row.fetchOne(self, sql: sql, arguments: StatementArguments(columns: values)).flatMap { row in
+            try row.optional(row.columnNames.first ?? "", as: type)
+        }
+    }
+
+    /// The only column of the rows of a query.
+    package func values<Value: ColumnValue>(
+        _ sql: String,
+        _ values: (any ColumnValue)?...,
+        as type: Value.Type = Value.self
+    ) throws -> [Value] {
+        try Row.fetchAll(self, sql: sql, arguments: StatementArguments(columns: values)).map { row in
+            try row.value(row.columnNames.first ?? "", as: type)
+        }
+    }
 }
 
-extension UInt64 {
-    /// As SQLite takes it; nothing that is counted here comes near the limit.
-    package var integer: Int64 { Int64(clamping: self) }
+extension StatementArguments {
+    /// The values of parameters in order.
+    init(columns: [(any ColumnValue)?]) { self.init(columns.map { $0?.column ?? .null }) }
 }

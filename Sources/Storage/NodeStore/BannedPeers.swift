@@ -13,24 +13,20 @@ extension NodeStore {
                     try Self.ban(peer, database)
                     continue
                 }
-                let sql = "DELETE FROM banned_peers WHERE peer_id = ?"
-                try database.execute(sql: sql, arguments: [peer.bytes.blob])
+                try database.run("DELETE FROM banned_peers WHERE peer_id = ?", peer)
             }
         }
     }
 
     /// Bans a peer within a transaction.
     package static func ban(_ peer: PeerId, _ database: Database) throws {
-        let sql = "INSERT OR IGNORE INTO banned_peers VALUES (?)"
-        try database.execute(sql: sql, arguments: [peer.bytes.blob])
+        try database.run("INSERT OR IGNORE INTO banned_peers VALUES (?)", peer)
     }
 
     /// The banned peers, ascending.
     ///
     /// - Throws: ``StorageError``.
     package func bannedPeers() throws(StorageError) -> [PeerId] {
-        try database.read { database in
-            try Row.fetchAll(database, sql: "SELECT peer_id FROM banned_peers ORDER BY peer_id").map { try $0.peerId() }
-        }
+        try database.read { try $0.values("SELECT peer_id FROM banned_peers ORDER BY peer_id") }
     }
 }

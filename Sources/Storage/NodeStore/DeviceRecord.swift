@@ -8,17 +8,14 @@ extension NodeStore {
     ///
     /// - Throws: ``StorageError``.
     package func listeningPort() throws(StorageError) -> UInt16? {
-        try database.read { database in
-            try Row.fetchOne(database, sql: "SELECT listening_port FROM device")?.optionalNumber("listening_port")
-                .map { UInt16(truncatingIfNeeded: $0) }
-        }
+        try database.read { try $0.value("SELECT listening_port FROM device") }
     }
 
     /// Notes the UDP port of this run.
     ///
     /// - Throws: ``StorageError``, ``StorageError/invalid(_:)`` for 0.
     package func setListeningPort(_ port: UInt16) throws(StorageError) {
-        try database.write { try $0.execute(sql: "UPDATE device SET listening_port = ?", arguments: [port]) }
+        try database.write { try $0.run("UPDATE device SET listening_port = ?", port) }
     }
 
     /// The fingerprint (32 bytes) of the root key whose networks were counted from the first one on, or from an index that
@@ -26,25 +23,21 @@ extension NodeStore {
     ///
     /// - Throws: ``StorageError``.
     package func countedRoot() throws(StorageError) -> [UInt8]? {
-        try database.read {
-            try Row.fetchOne($0, sql: "SELECT counted_root FROM device")?.optionalBytes("counted_root")
-        }
+        try database.read { try $0.value("SELECT counted_root FROM device") }
     }
 
     /// Stores the fingerprint (32 bytes) of the root key whose networks were counted.
     ///
     /// - Throws: ``StorageError``.
     package func setCountedRoot(_ fingerprint: [UInt8]) throws(StorageError) {
-        try database.write { try $0.execute(sql: "UPDATE device SET counted_root = ?", arguments: [fingerprint.blob]) }
+        try database.write { try $0.run("UPDATE device SET counted_root = ?", fingerprint) }
     }
 
     /// The ids of the keys that a renewal replaces, until all of them are revoked.
     ///
     /// - Throws: ``StorageError``.
     package func replacedDevices() throws(StorageError) -> Set<PeerId> {
-        try database.read { database in
-            Set(try Row.fetchAll(database, sql: "SELECT peer_id FROM replaced_devices").map { try $0.peerId() })
-        }
+        try database.read { Set(try $0.values("SELECT peer_id FROM replaced_devices")) }
     }
 
     /// Stores the ids of the keys that a renewal replaces, in place of those before.
@@ -53,8 +46,7 @@ extension NodeStore {
     package func setReplacedDevices(_ peers: Set<PeerId>) throws(StorageError) {
         try database.write { database in
             try database.execute(sql: "DELETE FROM replaced_devices")
-            let statement = try database.makeStatement(sql: "INSERT INTO replaced_devices VALUES (?)")
-            for peer in peers { try statement.execute(arguments: [peer.bytes.blob]) }
+            for peer in peers { try database.run("INSERT INTO replaced_devices VALUES (?)", peer) }
         }
     }
 }

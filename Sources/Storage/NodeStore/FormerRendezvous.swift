@@ -20,11 +20,7 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func rendezvous(of network: NetworkId) throws(StorageError) -> RendezvousKey? {
         try database.read { database in
-            try Row.fetchOne(
-                database,
-                sql: "SELECT rendezvous_key FROM rendezvous_keys WHERE network_id = ?",
-                arguments: [network.bytes.blob]
-            ).map { try RendezvousKey(rawRepresentation: $0.bytes("rendezvous_key")) }
+            try database.value("SELECT rendezvous_key FROM rendezvous_keys WHERE network_id = ?", network)
         }
     }
 
@@ -34,13 +30,9 @@ extension NodeStore {
     package func setRendezvous(_ key: RendezvousKey?, of network: NetworkId) throws(StorageError) {
         try database.write { database in
             guard let key else {
-                let sql = "DELETE FROM rendezvous_keys WHERE network_id = ?"
-                return try database.execute(sql: sql, arguments: [network.bytes.blob])
+                return try database.run("DELETE FROM rendezvous_keys WHERE network_id = ?", network)
             }
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO rendezvous_keys VALUES (?, ?)",
-                arguments: [network.bytes.blob, key.bytes.blob]
-            )
+            try database.run("INSERT OR REPLACE INTO rendezvous_keys VALUES (?, ?)", network, key)
         }
     }
 
@@ -52,11 +44,8 @@ extension NodeStore {
             try Row.fetchOne(
                 database,
                 sql: "SELECT * FROM former_rendezvous_keys WHERE network_id = ?",
-                arguments: [network.bytes.blob]
-            ).map {
-                let key = try RendezvousKey(rawRepresentation: $0.bytes("rendezvous_key"))
-                return FormerRendezvous(key: key, seconds: try $0.number("secret_made_at"))
-            }
+                arguments: [network.blob]
+            ).map { FormerRendezvous(key: try $0.value("rendezvous_key"), seconds: try $0.value("secret_made_at")) }
         }
     }
 
@@ -66,13 +55,10 @@ extension NodeStore {
     package func setFormerRendezvous(_ former: FormerRendezvous?, of network: NetworkId) throws(StorageError) {
         try database.write { database in
             guard let former else {
-                let sql = "DELETE FROM former_rendezvous_keys WHERE network_id = ?"
-                return try database.execute(sql: sql, arguments: [network.bytes.blob])
+                return try database.run("DELETE FROM former_rendezvous_keys WHERE network_id = ?", network)
             }
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO former_rendezvous_keys VALUES (?, ?, ?)",
-                arguments: [network.bytes.blob, former.key.bytes.blob, former.seconds.integer]
-            )
+            let sql = "INSERT OR REPLACE INTO former_rendezvous_keys VALUES (?, ?, ?)"
+            try database.run(sql, network, former.key, former.seconds)
         }
     }
 }

@@ -5,7 +5,7 @@ package import Identity
 /// A note that this node, as an owner, gave a device a token.
 ///
 /// The token itself is the device's.
-package struct IssuedToken: Sendable, Hashable {
+package struct IssuedToken: Sendable, Hashable, StoredRow, Codable {
     /// The network that it admits to.
     package var networkId: NetworkId
     /// The device that it was issued to.
@@ -18,6 +18,18 @@ package struct IssuedToken: Sendable, Hashable {
     package var label: String?
     /// Whether the device may have a new token when this one is about to end.
     package var isRenewable: Bool
+
+    package static let table = "issued_tokens"
+    package static let key = ["network_id", "peer_id"]
+
+    private enum CodingKeys: String, CodingKey {
+        case networkId = "network_id"
+        case peerId = "peer_id"
+        case expiration
+        case issuedAt = "issued_at"
+        case label
+        case isRenewable = "is_renewable"
+    }
 
     package init(
         networkId: NetworkId,
@@ -42,18 +54,12 @@ extension NodeStore {
     /// - Throws: ``StorageError/invalid(_:)`` if the network is unknown.
     package func save(_ token: IssuedToken) throws(StorageError) {
         try database.write { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO issued_tokens (network_id, peer_id, expiration, issued_at, label, is_renewable)
-                    VALUES (?, ?, ?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET expiration = excluded.expiration, issued_at = excluded.issued_at,
-                        label = coalesce(excluded.label, label), is_renewable = excluded.is_renewable
-                    """,
-                arguments: [
-                    token.networkId.bytes.blob, token.peerId.bytes.blob, token.expiration?.integer,
-                    token.issuedAt.integer, token.label, token.isRenewable,
-                ]
-            )
+            var token = token
+            if token.label == nil {
+                let sql = "SELECT label FROM issued_tokens WHERE network_id = ? AND peer_id = ?"
+                token.label = try database.value(sql, token.networkId, token.peerId)
+            }
+            try token.upsert(database)
         }
     }
 
@@ -61,36 +67,13 @@ extension NodeStore {
     ///
     /// - Throws: ``StorageError``.
     package func issuedTokens(of network: NetworkId) throws(StorageError) -> [IssuedToken] {
-        try database.read { database in
-            try IssuedToken.fetchAll(
-                database,
-                sql: "SELECT * FROM issued_tokens WHERE network_id = ? ORDER BY peer_id",
-                arguments: [network.bytes.blob]
-            )
-        }
+        try database.read { try IssuedToken.all($0, "WHERE network_id = ? ORDER BY peer_id", network) }
     }
 
     /// The latest token of one device, or nil.
     ///
     /// - Throws: ``StorageError``.
     package func issuedToken(of peer: PeerId, in network: NetworkId) throws(StorageError) -> IssuedToken? {
-        try database.read { database in
-            try IssuedToken.fetchOne(
-                database,
-                sql: "SELECT * FROM issued_tokens WHERE network_id = ? AND peer_id = ?",
-                arguments: [network.bytes.blob, peer.bytes.blob]
-            )
-        }
-    }
-}
-
-extension IssuedToken: FetchableRecord {
-    init(row: Row) throws {
-        networkId = try row.networkId()
-        peerId = try row.peerId()
-        expiration = try row.optionalNumber("expiration")
-        issuedAt = try row.number("issued_at")
-        label = try row.optionalText("label")
-        isRenewable = try row.number("is_renewable") != 0
+        try database.read { try IssuedToken.first($0, "WHERE network_id = ? AND peer_id = ?", network, peer) }
     }
 }

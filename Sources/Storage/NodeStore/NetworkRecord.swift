@@ -3,9 +3,9 @@ internal import GRDB
 package import Identity
 
 /// A network that this node owns or has joined.
-package struct NetworkRecord: Sendable, Hashable {
+package struct NetworkRecord: Sendable, Hashable, StoredRow, Codable {
     /// The role of this node in a network.
-    package enum Role: String, Sendable, Hashable {
+    package enum Role: String, Sendable, Hashable, Codable {
         /// It holds the network key.
         case owner
         /// It holds a token.
@@ -30,6 +30,21 @@ package struct NetworkRecord: Sendable, Hashable {
     package var joinedAt: UInt64
     /// The time at which it was left, in seconds since 1970; nil while this node belongs to it.
     package var leftAt: UInt64?
+
+    package static let table = "networks"
+    package static let key = ["network_id"]
+
+    private enum CodingKeys: String, CodingKey {
+        case networkId = "network_id"
+        case role
+        case derivationIndex = "derivation_index"
+        case metadata
+        case token
+        case tokenObtainedAt = "token_obtained_at"
+        case localName = "local_name"
+        case joinedAt = "joined_at"
+        case leftAt = "left_at"
+    }
 
     package init(
         networkId: NetworkId,
@@ -59,7 +74,7 @@ extension NodeStore {
     ///
     /// - Throws: ``StorageError``.
     package func save(_ network: NetworkRecord) throws(StorageError) {
-        try database.write { try NodeStore.save(network, $0) }
+        try database.write { try network.upsert($0) }
     }
 
     /// Changes what is known of a network in one step, so that nothing is lost that others store meanwhile.
@@ -76,7 +91,7 @@ extension NodeStore {
         try database.write { database in
             guard var network = try NodeStore.network(id, database) ?? new else { return false }
             try change(&network)
-            try NodeStore.save(network, database)
+            try network.upsert(database)
             return true
         }
     }
@@ -94,8 +109,7 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func networks(includingLeft: Bool = false) throws(StorageError) -> [NetworkRecord] {
         let condition = includingLeft ? "" : "WHERE left_at IS NULL"
-        let sql = "SELECT * FROM networks \(condition) ORDER BY joined_at, network_id"
-        return try database.read { try NetworkRecord.fetchAll($0, sql: sql) }
+        return try database.read { try NetworkRecord.all($0, "\(condition) ORDER BY joined_at, network_id") }
     }
 
     /// Forgets this node's token of a network; false if the network is unknown.
@@ -114,15 +128,12 @@ extension NodeStore {
     @discardableResult
     package func leave(_ id: NetworkId, at seconds: UInt64) throws(StorageError) -> Bool {
         try database.write { database in
-            let blob = id.bytes.blob
-            try database.execute(sql: "DELETE FROM evidence WHERE network_id = ?", arguments: [blob])
-            try database.execute(sql: "DELETE FROM records WHERE network_id = ?", arguments: [blob])
-            try database.execute(sql: "DELETE FROM mail WHERE network_id = ?", arguments: [blob])
+            for table in ["evidence", "records", "mail"] {
+                try database.run("DELETE FROM \(table) WHERE network_id = ?", id)
+            }
             try NodeStore.removePeersWithoutEvidence(database)
-            try database.execute(
-                sql: "UPDATE networks SET left_at = ?, token = NULL, token_obtained_at = NULL WHERE network_id = ?",
-                arguments: [seconds.integer, blob]
-            )
+            let sql = "UPDATE networks SET left_at = ?, token = NULL, token_obtained_at = NULL WHERE network_id = ?"
+            try database.run(sql, seconds, id)
             return database.changesCount > 0
         }
     }
@@ -158,39 +169,6 @@ extension NodeStore {
     }
 
     private static func network(_ id: NetworkId, _ database: Database) throws -> NetworkRecord? {
-        let sql = "SELECT * FROM networks WHERE network_id = ?"
-        return try NetworkRecord.fetchOne(database, sql: sql, arguments: [id.bytes.blob])
-    }
-
-    private static func save(_ network: NetworkRecord, _ database: Database) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO networks (network_id, role, derivation_index, metadata, token, local_name, joined_at, left_at,
-                    token_obtained_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET role = excluded.role, derivation_index = excluded.derivation_index,
-                    metadata = excluded.metadata, token = excluded.token, local_name = excluded.local_name,
-                    joined_at = excluded.joined_at, left_at = excluded.left_at,
-                    token_obtained_at = excluded.token_obtained_at
-                """,
-            arguments: [
-                network.networkId.bytes.blob, network.role.rawValue, network.derivationIndex, network.metadata,
-                network.token?.blob, network.localName, network.joinedAt.integer, network.leftAt?.integer,
-                network.tokenObtainedAt?.integer,
-            ]
-        )
-    }
-}
-
-extension NetworkRecord: FetchableRecord {
-    init(row: Row) throws {
-        networkId = try row.networkId()
-        role = try row.word("role")
-        derivationIndex = try row.optionalNumber("derivation_index").map { UInt32(truncatingIfNeeded: $0) }
-        metadata = try row.text("metadata")
-        token = try row.optionalBytes("token")
-        tokenObtainedAt = try row.optionalNumber("token_obtained_at")
-        localName = try row.optionalText("local_name")
-        joinedAt = try row.number("joined_at")
-        leftAt = try row.optionalNumber("left_at")
+        try NetworkRecord.first(database, "WHERE network_id = ?", id)
     }
 }

@@ -183,7 +183,7 @@ extension Schema {
                 """
         )
         for row in try Row.fetchAll(database, sql: "SELECT name, value FROM settings") {
-            try move(row.text("name"), row.bytes("value"), database)
+            try move(row.value("name"), row.value("value"), database)
         }
         try database.execute(sql: "DELETE FROM settings WHERE name NOT LIKE 'circle/%'")
         guard try Row.fetchOne(database, sql: "SELECT 1 FROM settings") == nil else { return }
@@ -196,16 +196,16 @@ extension Schema {
         switch name {
         case "listening-port":
             let port = try reader.readUInt16()
-            if port != 0 { try database.execute(sql: "UPDATE device SET listening_port = ?", arguments: [port]) }
+            if port != 0 { try database.run("UPDATE device SET listening_port = ?", port) }
         case "derivation-index.next":
             guard let index = Int64(String(decoding: value, as: UTF8.self)) else { throw MalformedColumn(name: name) }
             try database.execute(sql: "UPDATE device SET next_derivation_index = ?", arguments: [index])
         case "root-key.counted":
-            try database.execute(sql: "UPDATE device SET counted_root = ?", arguments: [value.blob])
+            try database.run("UPDATE device SET counted_root = ?", value)
         case "device-key.replaced":
             while reader.remaining >= PeerId.byteCount {
                 let peer = try reader.readBytes(count: PeerId.byteCount)
-                try database.execute(sql: "INSERT INTO replaced_devices VALUES (?)", arguments: [peer.blob])
+                try database.run("INSERT INTO replaced_devices VALUES (?)", peer)
             }
         default:
             let parts = name.split(separator: "/")
@@ -213,13 +213,10 @@ extension Schema {
             guard let network = NetworkId(String(parts[1])) else { throw MalformedColumn(name: "name") }
             let key = try reader.readBytes(count: RendezvousKey.byteCount)
             guard parts[0] == "rendezvous-former" else {
-                let sql = "INSERT INTO rendezvous_keys VALUES (?, ?)"
-                return try database.execute(sql: sql, arguments: [network.bytes.blob, key.blob])
+                return try database.run("INSERT INTO rendezvous_keys VALUES (?, ?)", network, key)
             }
-            try database.execute(
-                sql: "INSERT INTO former_rendezvous_keys VALUES (?, ?, ?)",
-                arguments: [network.bytes.blob, key.blob, try reader.readUInt64().integer]
-            )
+            let seconds = try reader.readUInt64()
+            try database.run("INSERT INTO former_rendezvous_keys VALUES (?, ?, ?)", network, key, seconds)
         }
     }
 }

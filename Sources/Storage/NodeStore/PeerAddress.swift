@@ -3,9 +3,9 @@ internal import GRDB
 package import Identity
 
 /// An address at which a peer may answer.
-package struct PeerAddress: Sendable, Hashable {
+package struct PeerAddress: Sendable, Hashable, StoredRow, Codable {
     /// The source from which this node learned an address.
-    package enum Source: String, Sendable, Hashable, CaseIterable {
+    package enum Source: String, Sendable, Hashable, Codable, CaseIterable {
         /// A text that the person gave.
         case text
         /// An invitation.
@@ -28,6 +28,17 @@ package struct PeerAddress: Sendable, Hashable {
     package var lastSuccess: UInt64?
     /// The number of failed dials since then, at most ``NodeStore/mostFailures``.
     package var failures: UInt64
+
+    package static let table = "addresses"
+    package static let key = ["peer_id", "address"]
+
+    private enum CodingKeys: String, CodingKey {
+        case address
+        case source
+        case notedAt = "noted_at"
+        case lastSuccess = "last_success"
+        case failures
+    }
 
     package init(
         address: SocketAddress,
@@ -78,12 +89,13 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func noteFailure(of address: SocketAddress, peer: PeerId) throws(StorageError) {
         try database.write { database in
-            try database.execute(
-                sql: """
-                    UPDATE addresses SET failures = failures + 1
-                    WHERE peer_id = ? AND address = ? AND failures < \(NodeStore.mostFailures)
-                    """,
-                arguments: [peer.bytes.blob, address.description]
+            try database.run(
+                """
+                UPDATE addresses SET failures = failures + 1
+                WHERE peer_id = ? AND address = ? AND failures < \(NodeStore.mostFailures)
+                """,
+                peer,
+                address.description
             )
         }
     }
@@ -93,10 +105,7 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func removeAddress(_ address: SocketAddress, of peer: PeerId) throws(StorageError) {
         try database.write { database in
-            try database.execute(
-                sql: "DELETE FROM addresses WHERE peer_id = ? AND address = ?",
-                arguments: [peer.bytes.blob, address.description]
-            )
+            try database.run("DELETE FROM addresses WHERE peer_id = ? AND address = ?", peer, address.description)
         }
     }
 
@@ -105,11 +114,7 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func addresses(of peer: PeerId) throws(StorageError) -> [PeerAddress] {
         try database.read { database in
-            try PeerAddress.fetchAll(
-                database,
-                sql: "SELECT * FROM addresses WHERE peer_id = ? ORDER BY \(NodeStore.promise)",
-                arguments: [peer.bytes.blob]
-            )
+            try PeerAddress.all(database, "WHERE peer_id = ? ORDER BY \(NodeStore.promise)", peer)
         }
     }
 
@@ -120,7 +125,7 @@ extension NodeStore {
         try database.read { database in
             var addresses: [PeerId: [PeerAddress]] = [:]
             for row in try Row.fetchAll(database, sql: "SELECT * FROM addresses ORDER BY \(NodeStore.promise)") {
-                addresses[try row.peerId(), default: []].append(try PeerAddress(row: row))
+                addresses[try row.value("peer_id"), default: []].append(try PeerAddress(row: row))
             }
             return addresses
         }
@@ -133,20 +138,23 @@ extension NodeStore {
         at seconds: UInt64,
         _ database: Database
     ) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO addresses (peer_id, address, source, noted_at) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET noted_at = max(noted_at, excluded.noted_at)
-                """,
-            arguments: [peer.bytes.blob, address.description, source.rawValue, seconds.integer]
+        try database.run(
+            """
+            INSERT INTO addresses (peer_id, address, source, noted_at) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET noted_at = max(noted_at, excluded.noted_at)
+            """,
+            peer,
+            address.description,
+            source.rawValue,
+            seconds
         )
-        try database.execute(
-            sql: """
-                DELETE FROM addresses WHERE peer_id = ? AND address IN (
-                    SELECT address FROM addresses WHERE peer_id = ? ORDER BY \(promise)
-                    LIMIT -1 OFFSET \(addressesPerPeer))
-                """,
-            arguments: [peer.bytes.blob, peer.bytes.blob]
+        try database.run(
+            """
+            DELETE FROM addresses WHERE peer_id = ?1 AND address IN (
+                SELECT address FROM addresses WHERE peer_id = ?1 ORDER BY \(promise)
+                LIMIT -1 OFFSET \(addressesPerPeer))
+            """,
+            peer
         )
     }
 
@@ -156,24 +164,16 @@ extension NodeStore {
         at seconds: UInt64,
         _ database: Database
     ) throws {
-        try database.execute(
-            sql: """
-                UPDATE addresses SET last_success = max(coalesce(last_success, 0), ?), failures = 0
-                WHERE peer_id = ? AND address = ?
-                """,
-            arguments: [seconds.integer, peer.bytes.blob, address.description]
+        try database.run(
+            """
+            UPDATE addresses SET last_success = max(coalesce(last_success, 0), ?), failures = 0
+            WHERE peer_id = ? AND address = ?
+            """,
+            seconds,
+            peer,
+            address.description
         )
     }
 
     private static let promise = "last_success DESC NULLS LAST, failures, noted_at DESC, address"
-}
-
-extension PeerAddress: FetchableRecord {
-    init(row: Row) throws {
-        address = try SocketAddress(parsing: row.text("address"))
-        source = try row.word("source")
-        notedAt = try row.number("noted_at")
-        lastSuccess = try row.optionalNumber("last_success")
-        failures = try row.number("failures")
-    }
 }

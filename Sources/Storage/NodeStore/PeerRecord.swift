@@ -31,7 +31,7 @@ package struct PeerRecord: Sendable, Hashable {
 }
 
 /// Why this node believes that a peer is a member of a network.
-package enum EvidenceSource: String, Sendable, Hashable, CaseIterable {
+package enum EvidenceSource: String, Sendable, Hashable, Codable, CaseIterable {
     /// A text that the person gave.
     case text
     /// An invitation that was followed or given.
@@ -70,10 +70,8 @@ extension NodeStore {
     }
 
     private static func noteSeen(_ peer: PeerId, at seconds: UInt64, _ database: Database) throws {
-        try database.execute(
-            sql: "UPDATE peers SET last_seen = max(coalesce(last_seen, 0), ?) WHERE peer_id = ?",
-            arguments: [seconds.integer, peer.bytes.blob]
-        )
+        let sql = "UPDATE peers SET last_seen = max(coalesce(last_seen, 0), ?) WHERE peer_id = ?"
+        try database.run(sql, seconds, peer)
     }
 
     /// Notes in one step that `peer` was admitted in `network`, and `address`, where it answered or from where it dialled.
@@ -101,10 +99,7 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func removeEvidence(of peer: PeerId, in network: NetworkId) throws(StorageError) {
         try database.write { database in
-            try database.execute(
-                sql: "DELETE FROM evidence WHERE peer_id = ? AND network_id = ?",
-                arguments: [peer.bytes.blob, network.bytes.blob]
-            )
+            try database.run("DELETE FROM evidence WHERE peer_id = ? AND network_id = ?", peer, network)
             try NodeStore.removePeersWithoutEvidence(database)
         }
     }
@@ -121,7 +116,7 @@ extension NodeStore {
                     SELECT * FROM peers LEFT JOIN evidence USING (peer_id) \(network == nil ? "" : condition)
                     ORDER BY peer_id, network_id
                     """,
-                arguments: network.map { [$0.bytes.blob] } ?? []
+                arguments: network.map { [$0.blob] } ?? []
             )
         }
     }
@@ -136,10 +131,7 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func prunePeers(unseenSince seconds: UInt64, limit: Int = NodeStore.peerLimit) throws(StorageError) {
         try database.write { database in
-            try database.execute(
-                sql: "DELETE FROM peers WHERE \(NodeStore.seen) < ? AND NOT \(NodeStore.given)",
-                arguments: [seconds.integer]
-            )
+            try database.run("DELETE FROM peers WHERE \(NodeStore.seen) < ? AND NOT \(NodeStore.given)", seconds)
             try NodeStore.makeRoomForPeer(limit, database)
         }
     }
@@ -160,10 +152,7 @@ extension NodeStore {
     }
 
     static func notePeer(_ peer: PeerId, at seconds: UInt64, _ database: Database) throws {
-        try database.execute(
-            sql: "INSERT OR IGNORE INTO peers (peer_id, first_seen) VALUES (?, ?)",
-            arguments: [peer.bytes.blob, seconds.integer]
-        )
+        try database.run("INSERT OR IGNORE INTO peers (peer_id, first_seen) VALUES (?, ?)", peer, seconds)
         if database.changesCount > 0 { try makeRoomForPeer(peerLimit, database) }
     }
 
@@ -178,12 +167,15 @@ extension NodeStore {
         at seconds: UInt64,
         _ database: Database
     ) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO evidence VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET seen_at = max(seen_at, excluded.seen_at)
-                """,
-            arguments: [peer.bytes.blob, network.bytes.blob, source.rawValue, seconds.integer]
+        try database.run(
+            """
+            INSERT INTO evidence VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET seen_at = max(seen_at, excluded.seen_at)
+            """,
+            peer,
+            network,
+            source.rawValue,
+            seconds
         )
     }
 
@@ -194,21 +186,20 @@ extension NodeStore {
     ) throws -> [PeerRecord] {
         var peers: [PeerRecord] = []
         for row in try Row.fetchAll(database, sql: sql, arguments: arguments) {
-            let id = try row.peerId()
+            let id: PeerId = try row.value("peer_id")
             if peers.last?.peerId != id {
                 peers.append(
                     PeerRecord(
                         peerId: id,
-                        firstSeen: try row.number("first_seen"),
-                        lastSeen: try row.optionalNumber("last_seen"),
+                        firstSeen: try row.value("first_seen"),
+                        lastSeen: try row.optional("last_seen"),
                         networks: []
                     )
                 )
             }
-            guard try row.optionalBytes("network_id") != nil else { continue }
-            let network = try row.networkId()
+            guard let network: NetworkId = try row.optional("network_id") else { continue }
             if peers[peers.count - 1].networks.last != network { peers[peers.count - 1].networks.append(network) }
-            if try row.word("source", as: EvidenceSource.self) == .text { peers[peers.count - 1].isGiven = true }
+            if try row.value("source", as: EvidenceSource.self) == .text { peers[peers.count - 1].isGiven = true }
         }
         return peers
     }

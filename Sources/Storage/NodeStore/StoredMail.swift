@@ -3,9 +3,9 @@ package import GRDB
 package import Identity
 
 /// A mail in one of the two folders of this device, without its body.
-package struct StoredMail: Sendable, Hashable {
+package struct StoredMail: Sendable, Hashable, StoredRow, Codable {
     /// The reason why this device stores a mail.
-    package enum Folder: String, Sendable, Hashable {
+    package enum Folder: String, Sendable, Hashable, Codable {
         /// It is on its way from this device.
         case outgoing
         /// It is held for another member.
@@ -29,7 +29,23 @@ package struct StoredMail: Sendable, Hashable {
     /// The members that hold outgoing mail.
     package var holders: [PeerId]
     /// The members that were requested to relay outgoing mail, ascending.
-    package var relays: [PeerId]
+    package var relays: [PeerId] = []
+
+    package static let table = "mail"
+    package static let key = ["folder", "network_id", "mail_id"]
+
+    /// The columns; the relays are rows of their own.
+    private enum CodingKeys: String, CodingKey {
+        case folder
+        case networkId = "network_id"
+        case mailId = "mail_id"
+        case mailbox
+        case peerId = "peer_id"
+        case expiration
+        case byteCount = "byte_count"
+        case homes
+        case holders
+    }
 
     package init(
         folder: Folder,
@@ -56,11 +72,20 @@ package struct StoredMail: Sendable, Hashable {
     }
 }
 
+/// A mail with its body, as the table has it.
+private struct MailRow: WrittenRow {
+    static let (table, key) = (StoredMail.table, StoredMail.key)
+
+    let mail: StoredMail
+    let body: [UInt8]
+
+    func columns() throws -> [StoredColumn] { try mail.columns() + [("body", body.column)] }
+}
+
 extension NodeStore {
     /// Deletes the mail on its way to a device within a transaction.
     package static func deleteOutgoingMail(to device: PeerId, _ database: Database) throws {
-        let sql = "DELETE FROM mail WHERE folder = 'outgoing' AND peer_id = ?"
-        try database.execute(sql: sql, arguments: [device.bytes.blob])
+        try database.run("DELETE FROM mail WHERE folder = 'outgoing' AND peer_id = ?", device)
     }
 
     /// Stores mails with their bodies, all of them or none; one that is stored already stays as it is.
@@ -68,7 +93,9 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func addMail(_ mails: [(mail: StoredMail, body: [UInt8])]) throws(StorageError) {
         guard !mails.isEmpty else { return }
-        try database.write { try Self.insert(mails, $0) }
+        try database.write { database in
+            for (mail, body) in mails { try MailRow(mail: mail, body: body).insert(database) }
+        }
     }
 
     /// Stores an outgoing mail with its body unless its network has `limit` of them; returns whether there was room.
@@ -77,7 +104,7 @@ extension NodeStore {
     package func addOutgoingMail(_ mail: StoredMail, body: [UInt8], limit: Int) throws(StorageError) -> Bool {
         try database.write { database in
             guard try Self.outgoingMailCount(in: mail.networkId, database) < limit else { return false }
-            try Self.insert([(mail, body)], database)
+            try MailRow(mail: mail, body: body).insert(database)
             return true
         }
     }
@@ -94,28 +121,19 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func mails(in folder: StoredMail.Folder, of network: NetworkId) throws(StorageError) -> [StoredMail] {
         try database.read { database in
-            let arguments: StatementArguments = [folder.rawValue, network.bytes.blob]
+            let arguments: StatementArguments = [folder.rawValue, network.blob]
             let relays = try Self.relays(ofMailIn: arguments, database)
             return try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT number, mail_id, mailbox, peer_id, expiration, byte_count, homes, holders FROM mail
-                    WHERE folder = ? AND network_id = ? ORDER BY number
+                    SELECT number, folder, network_id, mail_id, mailbox, peer_id, expiration, byte_count, homes, holders
+                    FROM mail WHERE folder = ? AND network_id = ? ORDER BY number
                     """,
                 arguments: arguments
             ).map { row in
-                StoredMail(
-                    folder: folder,
-                    networkId: network,
-                    mailId: try row.bytes("mail_id"),
-                    mailbox: try row.bytes("mailbox"),
-                    peerId: try row.peerId(),
-                    expiration: try row.number("expiration"),
-                    byteCount: Int(clamping: try row.number("byte_count")),
-                    homes: try Self.peers(in: row.bytes("homes")),
-                    holders: try Self.peers(in: row.bytes("holders")),
-                    relays: relays[try row.number("number")] ?? []
-                )
+                var mail = try StoredMail(row: row)
+                mail.relays = relays[try row.value("number")] ?? []
+                return mail
             }
         }
     }
@@ -133,7 +151,9 @@ extension NodeStore {
                 """,
             arguments: folder
         )
-        return try rows.reduce(into: [:]) { try $0[$1.number("number"), default: []].append($1.peerId()) }
+        return try rows.reduce(into: [:]) { relays, row in
+            relays[try row.value("number"), default: []].append(try row.value("peer_id"))
+        }
     }
 
     /// The bodies of those of the mails that are stored, with the expiration, by id.
@@ -150,9 +170,9 @@ extension NodeStore {
             )
             var bodies: [[UInt8]: (mailbox: [UInt8], expiration: UInt64, body: [UInt8])] = [:]
             for id in ids {
-                let arguments: StatementArguments = [folder.rawValue, network.bytes.blob, id.blob]
+                let arguments: StatementArguments = [folder.rawValue, network.blob, id.blob]
                 guard let row = try Row.fetchOne(statement, arguments: arguments) else { continue }
-                bodies[id] = (try row.bytes("mailbox"), try row.number("expiration"), try row.bytes("body"))
+                bodies[id] = (try row.value("mailbox"), try row.value("expiration"), try row.value("body"))
             }
             return bodies
         }
@@ -163,10 +183,8 @@ extension NodeStore {
     /// - Throws: ``StorageError``.
     package func setHolders(_ holders: [PeerId], of id: [UInt8], in network: NetworkId) throws(StorageError) {
         try database.write { database in
-            try database.execute(
-                sql: "UPDATE mail SET holders = ? WHERE folder = 'outgoing' AND network_id = ? AND mail_id = ?",
-                arguments: [Self.blob(of: holders).blob, network.bytes.blob, id.blob]
-            )
+            let sql = "UPDATE mail SET holders = ? WHERE folder = 'outgoing' AND network_id = ? AND mail_id = ?"
+            try database.run(sql, holders, network, id)
         }
     }
 
@@ -176,15 +194,11 @@ extension NodeStore {
     package func addRelays(_ relays: [PeerId], of id: [UInt8], in network: NetworkId) throws(StorageError) {
         guard !relays.isEmpty else { return }
         try database.write { database in
-            let statement = try database.makeStatement(
-                sql: """
-                    INSERT OR IGNORE INTO mail_relays (number, peer_id)
-                    SELECT number, ? FROM mail WHERE folder = 'outgoing' AND network_id = ? AND mail_id = ?
-                    """
-            )
-            for relay in relays {
-                try statement.execute(arguments: [relay.bytes.blob, network.bytes.blob, id.blob])
-            }
+            let sql = """
+                INSERT OR IGNORE INTO mail_relays (number, peer_id)
+                SELECT number, ? FROM mail WHERE folder = 'outgoing' AND network_id = ? AND mail_id = ?
+                """
+            for relay in relays { try database.run(sql, relay, network, id) }
         }
     }
 
@@ -198,12 +212,8 @@ extension NodeStore {
     ) throws(StorageError) {
         guard !ids.isEmpty else { return }
         try database.write { database in
-            let statement = try database.makeStatement(
-                sql: "DELETE FROM mail WHERE folder = ? AND network_id = ? AND mail_id = ?"
-            )
-            for id in ids {
-                try statement.execute(arguments: [folder.rawValue, network.bytes.blob, id.blob])
-            }
+            let sql = "DELETE FROM mail WHERE folder = ? AND network_id = ? AND mail_id = ?"
+            for id in ids { try database.run(sql, folder.rawValue, network, id) }
         }
     }
 
@@ -211,41 +221,11 @@ extension NodeStore {
     ///
     /// - Throws: ``StorageError``.
     package func deleteMail(of network: NetworkId) throws(StorageError) {
-        try database.write { database in
-            try database.execute(sql: "DELETE FROM mail WHERE network_id = ?", arguments: [network.bytes.blob])
-        }
-    }
-
-    private static func insert(_ mails: [(mail: StoredMail, body: [UInt8])], _ database: Database) throws {
-        let statement = try database.makeStatement(
-            sql: """
-                INSERT OR IGNORE INTO mail
-                (folder, network_id, mail_id, mailbox, peer_id, expiration, byte_count, homes, holders, body)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        )
-        for (mail, body) in mails {
-            try statement.execute(arguments: [
-                mail.folder.rawValue, mail.networkId.bytes.blob, mail.mailId.blob, mail.mailbox.blob,
-                mail.peerId.bytes.blob, mail.expiration.integer, mail.byteCount, blob(of: mail.homes).blob,
-                blob(of: mail.holders).blob, body.blob,
-            ])
-        }
+        try database.write { try $0.run("DELETE FROM mail WHERE network_id = ?", network) }
     }
 
     private static func outgoingMailCount(in network: NetworkId, _ database: Database) throws -> Int {
-        try Int.fetchOne(
-            database,
-            sql: "SELECT count(*) FROM mail WHERE folder = 'outgoing' AND network_id = ?",
-            arguments: [network.bytes.blob]
-        ) ?? 0
-    }
-
-    private static func blob(of peers: [PeerId]) -> [UInt8] { peers.flatMap(\.bytes) }
-
-    private static func peers(in bytes: [UInt8]) throws -> [PeerId] {
-        try stride(from: 0, to: bytes.count, by: PeerId.byteCount).map { start in
-            try PeerId(rawRepresentation: bytes[start..<min(start + PeerId.byteCount, bytes.count)])
-        }
+        let sql = "SELECT count(*) FROM mail WHERE folder = 'outgoing' AND network_id = ?"
+        return try database.value(sql, network) ?? 0
     }
 }

@@ -3,7 +3,10 @@ internal import GRDB
 package import Identity
 
 /// A record of a network's hash table, filed under where it lies and whose it is.
-package struct StoredRecord: Sendable, Hashable {
+package struct StoredRecord: Sendable, Hashable, WrittenRow {
+    package static let table = "records"
+    package static let key = ["network_id", "location", "writer"]
+
     /// The network whose hash table holds it.
     package var networkId: NetworkId
     /// The location: SHA-256 of the key, see `docs/spec/dht.md`.
@@ -19,6 +22,13 @@ package struct StoredRecord: Sendable, Hashable {
         self.writer = writer
         self.record = record
     }
+
+    package func columns() -> [StoredColumn] {
+        [
+            ("network_id", networkId.column), ("location", location.column), ("writer", writer.column),
+            ("record", record.column),
+        ]
+    }
 }
 
 extension NodeStore {
@@ -28,18 +38,12 @@ extension NodeStore {
     package func keep(_ records: [StoredRecord]) throws(StorageError) {
         guard !records.isEmpty else { return }
         try database.write { database in
-            let insert = try database.makeStatement(
-                sql: "INSERT INTO records VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record"
-            )
-            let delete = try database.makeStatement(
-                sql: "DELETE FROM records WHERE network_id = ? AND location = ? AND writer = ?"
-            )
             for item in records {
-                let name = [item.networkId.bytes.blob, item.location.bytes.blob, item.writer.bytes.blob]
-                if let record = item.record {
-                    try insert.execute(arguments: StatementArguments(name + [record.blob]))
+                if item.record != nil {
+                    try item.upsert(database)
                 } else {
-                    try delete.execute(arguments: StatementArguments(name))
+                    let sql = "DELETE FROM records WHERE network_id = ? AND location = ? AND writer = ?"
+                    try database.run(sql, item.networkId, item.location, item.writer)
                 }
             }
         }
@@ -49,24 +53,14 @@ extension NodeStore {
     ///
     /// - Throws: ``StorageError``.
     package func records(of network: NetworkId) throws(StorageError) -> [[UInt8]] {
-        try database.read { database in
-            try Row.fetchAll(
-                database,
-                sql: "SELECT record FROM records WHERE network_id = ? ORDER BY location, writer",
-                arguments: [network.bytes.blob]
-            ).map { try $0.bytes("record") }
-        }
+        let sql = "SELECT record FROM records WHERE network_id = ? ORDER BY location, writer"
+        return try database.read { try $0.values(sql, network) }
     }
 
     /// Forgets every record of a network.
     ///
     /// - Throws: ``StorageError``.
     package func forgetRecords(of network: NetworkId) throws(StorageError) {
-        try database.write { database in
-            try database.execute(
-                sql: "DELETE FROM records WHERE network_id = ?",
-                arguments: [network.bytes.blob]
-            )
-        }
+        try database.write { try $0.run("DELETE FROM records WHERE network_id = ?", network) }
     }
 }

@@ -1,5 +1,4 @@
 package import Database
-internal import Foundation
 internal import GRDB
 package import NodeStore
 
@@ -18,8 +17,7 @@ extension NodeStore {
     package func slot(_ name: String) throws(StorageError) -> [UInt8]? {
         try database.read { database in
             guard try database.tableExists("slots") else { return nil }
-            return try Row.fetchOne(database, sql: "SELECT value FROM slots WHERE name = ?", arguments: [name])?
-                .bytes("value")
+            return try database.value("SELECT value FROM slots WHERE name = ?", name)
         }
     }
 
@@ -29,7 +27,7 @@ extension NodeStore {
     package func setSlot(_ name: String, to value: [UInt8]) throws(StorageError) {
         try database.attach(Self.slots)
         try database.write { database in
-            try database.execute(sql: "INSERT OR REPLACE INTO slots VALUES (?, ?)", arguments: [name, Data(value)])
+            try database.run("INSERT OR REPLACE INTO slots VALUES (?, ?)", name, value)
         }
     }
 }

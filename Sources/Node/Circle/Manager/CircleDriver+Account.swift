@@ -11,24 +11,15 @@ extension CircleDriver {
     func account() throws -> Account {
         let stored = try store.account()
         return Account(
-            identityAssuranceLevel: stored.flatMap { .init(rawValue: $0.identityAssuranceLevel) } ?? .ial0,
-            ageVerificationStatus: stored.flatMap { .init(rawValue: $0.ageVerificationStatus) } ?? .unverified,
+            identityAssuranceLevel: stored?.identityAssuranceLevel ?? .ial0,
+            ageVerificationStatus: stored?.ageVerificationStatus ?? .unverified,
             profile: state.withLock { $0.ownCard?.profile },
             homes: state.withLock { $0.ownCard?.homes ?? [] },
             streams: try streams().sorted { ($0.profile.name, $0.publicID) < ($1.profile.name, $1.publicID) }
         )
     }
 
-    func blockedProfiles() throws -> [BlockedProfile] {
-        try store.blocks().map { block in
-            BlockedProfile(
-                id: UUID(bytes: block.id) ?? UUID(),
-                blockedPublicID: try PublicID(bytes: block.blockedPublicID),
-                reportTimestamp: Date(timeIntervalSince1970: TimeInterval(block.reportTimestamp)),
-                reportReasons: block.reportReasons
-            )
-        }
-    }
+    func blockedProfiles() throws -> [BlockedProfile] { try store.blocks() }
 
     /// Blocks a person: an earlier trust is revoked, and no request is taken until the block is lifted.
     func block(_ person: PublicID, _ reasons: [String: Int]) async throws {
@@ -46,10 +37,10 @@ extension CircleDriver {
         }
         try await mutex.withLock {
             try store.save(
-                StoredBlock(
-                    id: UUID().bytes,
-                    blockedPublicID: person.bytes,
-                    reportTimestamp: milliseconds / 1_000,
+                BlockedProfile(
+                    id: UUID(),
+                    blockedPublicID: person,
+                    reportTimestamp: Date(timeIntervalSince1970: TimeInterval(milliseconds / 1_000)),
                     reportReasons: reasons
                 )
             )
@@ -63,7 +54,7 @@ extension CircleDriver {
         guard state.withLock({ $0.blocked.contains(person) }) else { return }
         if state.withLock({ $0.people[person] }) != nil { try await handle(.unblock, of: person) }
         try await mutex.withLock {
-            try store.deleteBlock(of: person.bytes)
+            try store.deleteBlock(of: person)
             state.withLock { _ = $0.blocked.remove(person) }
         }
     }

@@ -79,15 +79,7 @@ extension CircleDriver {
     ///
     /// Called with the mutex held.
     func keep(_ card: ProfileCard) throws {
-        let account = try makeAccount()
-        try store.save(
-            StoredAccount(
-                identityAssuranceLevel: account.identityAssuranceLevel,
-                ageVerificationStatus: account.ageVerificationStatus,
-                profile: StoredProfile(card.profile)
-            ),
-            card: card.bytes
-        )
+        try store.save(makeAccount(), card)
         state.withLock { $0.ownCard = card }
         events.send(.cardChanged(card))
     }
@@ -104,11 +96,7 @@ extension CircleDriver {
     @discardableResult
     func makeAccount() throws -> StoredAccount {
         if let account = try store.account() { return account }
-        let account = StoredAccount(
-            identityAssuranceLevel: Account.IdentityAssuranceLevel.ial0.rawValue,
-            ageVerificationStatus: Account.AgeVerificationStatus.unverified.rawValue,
-            profile: nil
-        )
+        let account = StoredAccount()
         try store.save(account)
         return account
     }
@@ -203,21 +191,4 @@ extension CircleDriver {
 extension [CardDevice] {
     /// The entries with one in place of that of the same device.
     func with(_ entry: CardDevice) -> [CardDevice] { filter { $0.peerId != entry.peerId } + [entry] }
-}
-
-extension StoredProfile {
-    init(_ profile: Profile) {
-        self.init(
-            id: profile.id.bytes,
-            publicID: profile.publicID.bytes,
-            name: profile.name,
-            blurb: profile.blurb,
-            interests: profile.interests,
-            location: profile.location,
-            hasHighEncryption: profile.hasHighEncryption,
-            hasHighIdentityAssurance: profile.hasHighIdentityAssurance,
-            did: profile.did,
-            handle: profile.handle
-        )
-    }
 }

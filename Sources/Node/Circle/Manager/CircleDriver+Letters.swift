@@ -32,19 +32,10 @@ extension CircleDriver {
             contentType: contentType,
             fileName: fileName
         )
-        let stored = StoredThought(
-            id: UUID().bytes,
-            publicID: model.publicID.bytes,
-            streamID: stream.bytes,
-            creator: ownID.bytes,
-            mediaType: mediaType.rawValue,
-            createdAt: model.createdAtMilliseconds,
-            nano: try history.seal(model)
-        )
         let waiting = (devices(of: recipients) + otherDevices).map { device in
-            StoredDelivery(thought: stored.publicID, peerId: device, state: DeliveryState.waiting.rawValue)
+            StoredDelivery(thought: model.publicID, peerId: device)
         }
-        try store.add(stored, waiting)
+        try store.add(StoredThought(model, in: stream, nano: history.seal(model)), waiting)
         let sealed = try SealedContent(model.bytes)
         await seal(sealed, for: waiting)
         return try thought(model.publicID)
@@ -67,8 +58,8 @@ extension CircleDriver {
             do {
                 // Trust may have been revoked meanwhile; then the delivery is refused.
                 let present = try store.deliveries(of: delivery.thought).first { $0.peerId == delivery.peerId }
-                guard var delivery = present, delivery.mailId == nil,
-                    delivery.state == DeliveryState.waiting.rawValue, isTrusted(delivery.peerId)
+                guard var delivery = present, delivery.mailId == nil, delivery.state == .waiting,
+                    isTrusted(delivery.peerId)
                 else { return }
                 let (copy, keys) = try content.copy()
                 let parts = (keys: keys, digest: content.digest)
@@ -92,8 +83,7 @@ extension CircleDriver {
             } catch {
                 // It is damaged on disk and cannot be sealed later either; it must not block the others.
                 node.logs[.messages].error("a thought cannot be read, and is not sent: \(error)")
-                let refused = DeliveryState.refused.rawValue
-                _ = try store.setDelivery(of: delivery.thought, to: delivery.peerId, state: refused)
+                _ = try store.setDelivery(of: delivery.thought, to: delivery.peerId, state: .refused)
                 continue
             }
             await seal(content, for: [delivery])
@@ -262,12 +252,7 @@ extension CircleDriver {
                 case .expired: (.expired, 0)
                 }
             await attempt("noting a delivery") {
-                let changed = try store.setDelivery(
-                    of: step.id.bytes,
-                    to: deliveryState.rawValue,
-                    holders: holders
-                )
-                try report(changed)
+                try report(store.setDelivery(of: step.id.bytes, to: deliveryState, holders: holders))
             }
             if step.progress.isFinal { _ = room.offer(()) }  // false: a signal is pending already
         }
@@ -275,7 +260,7 @@ extension CircleDriver {
 
     func report(_ delivery: StoredDelivery?) throws {
         guard let delivery else { return }
-        events.send(.deliveryChanged(try thought(PublicID(bytes: delivery.thought))))
+        events.send(.deliveryChanged(try thought(delivery.thought)))
     }
 }
 

@@ -142,7 +142,7 @@ extension CircleDriver {
         after.people[id] = person
         let devices = devices(belongingTo: id, in: after)
         let letters = try letters(afterLosing: id) + otherDevices.map { (StoredOwedLetter(.person, id.bytes), $0) }
-        try store.revoke(stored(id, person), devices: devices, owner: ownID.bytes, owing: letters)
+        try store.revoke(stored(id, person), devices: devices, owner: ownID, owing: letters)
         state.withLock { [person] state in
             state.people[id] = person
             state.invitedDevices.subtract(devices)
@@ -151,16 +151,16 @@ extension CircleDriver {
     }
 
     func save(_ id: PublicID, _ person: KnownPerson) throws {
-        try store.save(stored(id, person), person.card.map { StoredProfile($0.profile) })
+        try store.save(stored(id, person), person.card?.profile)
         state.withLock { $0.people[id] = person }
     }
 
     private func stored(_ id: PublicID, _ person: KnownPerson) -> StoredPerson {
         StoredPerson(
-            publicID: id.bytes,
+            publicID: id,
             key: person.key.bytes,
             card: person.card?.bytes,
-            trust: person.trust.state.rawValue,
+            trust: person.trust.state,
             verifiedAt: person.verifiedAt,
             changedAt: person.changedSeconds
         )

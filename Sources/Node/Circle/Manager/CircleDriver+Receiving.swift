@@ -118,17 +118,8 @@ extension CircleDriver {
         case .thought:
             let model = try ThoughtServiceModel(content(of: letter, copy))
             guard let stream = try place(of: model, from: person) else { throw NotYet() }
-            let thought = StoredThought(
-                id: UUID().bytes,
-                publicID: model.publicID.bytes,
-                streamID: stream.bytes,
-                creator: person.bytes,
-                mediaType: model.mediaType.rawValue,
-                createdAt: model.createdAtMilliseconds,
-                nano: try history.seal(model)
-            )
             let isNew = try store.add(
-                thought,
+                StoredThought(model, in: stream, nano: history.seal(model)),
                 receivedAs: mail.id.bytes,
                 from: peer,
                 expiration: mail.expirationSeconds
@@ -150,9 +141,7 @@ extension CircleDriver {
     /// Stores how far the thoughts of a receipt came; returns the deliveries that changed.
     private func apply(_ receipt: Receipt, from peer: PeerId) throws -> [StoredDelivery] {
         let state: DeliveryState = receipt.state == .opened ? .opened : .delivered
-        return try receipt.thoughts.compactMap { id in
-            try store.setDelivery(of: id.bytes, to: peer, state: state.rawValue)
-        }
+        return try receipt.thoughts.compactMap { try store.setDelivery(of: $0, to: peer, state: state) }
     }
 
     private func content(of letter: Letter, _ copy: [UInt8]) throws(CircleError) -> [UInt8] {

@@ -7,7 +7,7 @@ internal import Identity
 extension CircleDriver {
     /// The description of a stream for a device; nil if the device is not to have it any longer.
     func description(of id: PublicID, for device: PeerId) throws -> StreamDescription? {
-        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else { return nil }
+        guard let stream = try store.stream(id) else { return nil }
         let isOwn = otherDevices.contains(device)
         let person = trustedPerson(of: device)
         guard isOwn || stream.creatorPublicID == ownID && stream.members.contains(where: { $0.person == person }) else {
@@ -40,7 +40,7 @@ extension CircleDriver {
 
     /// The letter to a device about the part that this person, or the device's person, takes in a stream.
     func participation(in id: PublicID, for device: PeerId) throws -> ParticipationNotice? {
-        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else {
+        guard let stream = try store.stream(id) else {
             return try ParticipationNotice(.left, in: id)
         }
         guard stream.creatorPublicID == ownID else {
@@ -64,13 +64,13 @@ extension CircleDriver {
         guard isOwn || creator == person, description.isNamed(by: creator) else {
             throw CircleError.notAllowed("only the person who made a stream describes it")
         }
-        let before = try store.stream(id.bytes).flatMap(Stream.init)
+        let before = try store.stream(id)
         guard before?.creatorPublicID ?? creator == creator else { return nil }
         // Joining a stream that one person writes is no consent to trust others, and must not become one.
         guard before?.policies ?? description.policies == description.policies else {
             throw CircleError.notAllowed("a stream does not change who writes in it")
         }
-        let deleted = try creator == ownID && before == nil ? store.deletedRevision(of: id.bytes) : nil
+        let deleted = try creator == ownID && before == nil ? store.deletedRevision(of: id) : nil
         // Another own device may describe a stream before it learns that this one deleted it. Only a stream that each
         // person has is made again.
         guard deleted == nil || description.isDefault(of: creator) else { return nil }
@@ -79,13 +79,13 @@ extension CircleDriver {
         let isEqual = before != nil && revision == description.revision
         let isTie = isOwn && creator == ownID && isEqual && device < localPeerId
         guard revision < description.revision || isTie else { return nil }
-        let count = try store.streams().count { $0.creator == creator.bytes }
+        let count = try store.streams().count { $0.creatorPublicID == creator }
         guard isOwn || before != nil || count < Self.streamLimit else {
             throw CircleError.tooLong("the list of a person's streams", limit: Self.streamLimit, found: count + 1)
         }
         for card in description.members + description.invited where card.publicID != ownID { try note(card) }
         let stream = Stream(description, before, of: ownID)
-        try store.save(StoredStream(stream))
+        try store.save(stream)
         guard isTie, let before else { return StreamChange(stream: stream, told: []) }
         let merged = try change(id) { try merge(before, into: &$0) }
         return merged ?? StreamChange(stream: stream, told: [])
@@ -94,7 +94,7 @@ extension CircleDriver {
     /// Applies the changes of this device to a description that another own device made at one moment with it.
     private func merge(_ before: Stream, into stream: inout Stream) throws {
         let id = stream.publicID
-        try stream.members.removeAll { try store.hasRemoved($0.person.bytes, from: id.bytes) }
+        try stream.members.removeAll { try store.hasRemoved($0.person, from: id) }
         for member in before.members where !member.hasJoined {
             if !stream.members.contains(where: { $0.person == member.person }) { stream.members.append(member) }
         }
@@ -105,14 +105,14 @@ extension CircleDriver {
     ///
     /// Called with the mutex held.
     func apply(_ notice: ParticipationNotice, from person: PublicID) throws -> StreamChange? {
-        guard var stream = try store.stream(notice.stream.bytes).flatMap(Stream.init) else {
+        guard var stream = try store.stream(notice.stream) else {
             // The description follows.
             if person == ownID, notice.participation == .joined { throw NotYet() }
             return nil
         }
         if stream.creatorPublicID == ownID, person == ownID {
             guard notice.participation == .left else { return nil }
-            try store.delete(StoredStream(stream))
+            try store.delete(stream)
             stream.participation = .left
             return StreamChange(stream: stream, told: [])
         }
@@ -138,13 +138,13 @@ extension CircleDriver {
         let isCreators = person == stream.creatorPublicID && notice.participation == .left
         guard person == ownID || isCreators, stream.participation != notice.participation else { return nil }
         stream.participation = notice.participation
-        try store.save(StoredStream(stream))
+        try store.save(stream)
         return StreamChange(stream: stream, told: [])
     }
 
     /// The letters that a revocation owes: the descriptions of streams that lose the person.
     func letters(afterLosing person: PublicID) throws -> [(letter: StoredOwedLetter, peer: PeerId)] {
-        let streams = try store.streams().compactMap(Stream.init).filter { stream in
+        let streams = try store.streams().filter { stream in
             stream.creatorPublicID == ownID && stream.members.contains { $0.person == person }
         }
         return streams.flatMap { stream in

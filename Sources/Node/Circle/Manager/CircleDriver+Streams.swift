@@ -14,11 +14,11 @@ extension CircleDriver {
     /// All streams but conversations.
     func streams() throws -> [Stream] {
         let conversations = Set(state.withLock { $0.people.keys }.map(conversationID))
-        return try store.streams().compactMap(Stream.init).filter { !conversations.contains($0.publicID) }
+        return try store.streams().filter { !conversations.contains($0.publicID) }
     }
 
     func stream(_ id: PublicID) throws -> Stream {
-        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else { throw CircleError.unknownStream(id) }
+        guard let stream = try store.stream(id) else { throw CircleError.unknownStream(id) }
         return stream
     }
 
@@ -56,7 +56,7 @@ extension CircleDriver {
             }
             return try conversation(with: other, known)
         }
-        guard let stream = try store.stream(id.bytes).flatMap(Stream.init) else {
+        guard let stream = try store.stream(id) else {
             // Another own device reports people and streams in letters of its own.
             if isOwn || !otherDevices.isEmpty { return nil }
             throw CircleError.unknownStream(id)
@@ -94,9 +94,9 @@ extension CircleDriver {
             sourcePublicID: source,
             members: [],
             participation: .joined,
-            revision: 1 + (try store.deletedRevision(of: PublicID(of: id).bytes) ?? 0)
+            revision: 1 + (try store.deletedRevision(of: PublicID(of: id)) ?? 0)
         )
-        try store.save(StoredStream(stream))
+        try store.save(stream)
         try store.owe([StoredOwedLetter(.stream, stream.publicID.bytes)], to: otherDevices)
         return stream
     }
@@ -126,7 +126,7 @@ extension CircleDriver {
     func makeDefaultStreams() throws {
         for stream in DefaultStream.allCases {
             let id = stream.id(of: ownID)
-            guard try store.stream(PublicID(of: id).bytes) == nil else { continue }
+            guard try store.stream(PublicID(of: id)) == nil else { continue }
             _ = try makeStream(
                 id,
                 name: stream.name,
@@ -151,7 +151,7 @@ extension CircleDriver {
             }
             stream.members.append(Stream.Member(person: person, hasJoined: false))
             try checkDescription(of: stream)
-            try store.setRemoved(false, person.bytes, from: id.bytes)
+            try store.setRemoved(false, person, from: id)
         }
     }
 
@@ -161,7 +161,7 @@ extension CircleDriver {
         let stream = try await changeOwn(id) { stream in
             guard stream.members.contains(where: { $0.person == person }) else { return }
             stream.members.removeAll { $0.person == person }
-            try store.setRemoved(true, person.bytes, from: id.bytes)
+            try store.setRemoved(true, person, from: id)
             try store.owe([StoredOwedLetter(.participation, id.bytes)], to: devices)
         }
         for device in devices { await sendOwed(to: device) }
@@ -199,7 +199,7 @@ extension CircleDriver {
         after.revision += 1
         let devices = self.devices(of: after.joined + others) + otherDevices
         try store.owe([StoredOwedLetter(.stream, id.bytes)], to: devices)
-        try store.save(StoredStream(after))
+        try store.save(after)
         return StreamChange(stream: after, told: devices)
     }
 
@@ -240,7 +240,7 @@ extension CircleDriver {
             // The other own devices may not have the description yet.
             try store.owe([StoredOwedLetter(.stream, id.bytes)], to: otherDevices)
             try store.owe([StoredOwedLetter(.participation, id.bytes)], to: devices)
-            try store.save(StoredStream(stream))
+            try store.save(stream)
             return StreamChange(stream: stream, told: devices)
         }
         await follow(changed)
@@ -297,7 +297,7 @@ extension CircleDriver {
             let people = stream.creatorPublicID == ownID ? stream.members.map(\.person) : [stream.creatorPublicID]
             let devices = self.devices(of: people) + otherDevices
             try store.owe([StoredOwedLetter(.participation, id.bytes)], to: devices)
-            try store.delete(StoredStream(stream))
+            try store.delete(stream)
             return (stream, devices)
         }
         for device in devices { await sendOwed(to: device) }

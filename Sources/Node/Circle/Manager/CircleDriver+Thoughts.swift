@@ -15,25 +15,26 @@ extension CircleDriver {
     /// The stream of the conversation with a person, which is made if it is missing.
     func conversation(with id: PublicID, _ person: KnownPerson) throws -> UUID {
         let uuid = Conversation.id(between: ownID, and: id)
-        let publicID = PublicID(of: uuid)
-        if try store.profile(publicID.bytes) != nil { return uuid }
-        let profile = Profile(id: uuid, name: person.card?.profile.name ?? id.text)
+        if try store.profile(PublicID(of: uuid)) != nil { return uuid }
         try makeAccount()
         try store.save(
-            StoredStream(
-                id: uuid.bytes,
-                publicID: publicID.bytes,
-                creator: ownID.bytes,
-                profile: StoredProfile(profile),
+            Stream(
+                id: uuid,
+                creatorPublicID: ownID,
+                profile: Profile(id: uuid, name: person.card?.profile.name ?? id.text),
+                policies: StreamPolicies(),
                 isInnerCircle: true,
-                members: [StoredStream.Member(publicID: id.bytes, hasJoined: true)]
+                sourcePublicID: nil,
+                members: [Stream.Member(person: id, hasJoined: true)],
+                participation: .joined,
+                revision: 1
             )
         )
         return uuid
     }
 
     func thoughts(in id: PublicID, before number: UInt64?, limit: Int) throws -> [Thought] {
-        guard let stream = try store.stream(id.bytes) else { return [] }
+        guard let stream = try store.stream(id) else { return [] }
         let history = history
         return try store.thoughts(in: stream.id, before: number, limit: limit).map { stored in
             try thought(stored, history.open(stored))
@@ -51,7 +52,7 @@ extension CircleDriver {
         where isWanted: (ThoughtServiceModel) -> Bool
     ) throws -> (found: [Thought], searchedTo: UInt64?) {
         let end = ContinuousClock.now + duration
-        guard let stream = try store.stream(id.bytes) else { return ([], nil) }
+        guard let stream = try store.stream(id) else { return ([], nil) }
         let history = history
         var (found, last): ([Thought], UInt64?) = ([], number)
         while true {
@@ -70,24 +71,19 @@ extension CircleDriver {
     }
 
     func thought(_ id: PublicID) throws -> Thought {
-        guard let stored = try store.thought(id.bytes) else { throw CircleError.unknownThought(id) }
+        guard let stored = try store.thought(id) else { throw CircleError.unknownThought(id) }
         return try thought(stored, history.open(stored))
     }
 
     private func thought(_ stored: StoredThought, _ model: ThoughtServiceModel) throws -> Thought {
         let otherDevices = otherDevices
         return Thought(
-            id: UUID(bytes: stored.id) ?? UUID(),
-            number: stored.number,
+            id: stored.id,
+            number: stored.number ?? 0,
             model: model,
             // The copies of this person's other devices are no answer of a recipient.
             deliveries: try store.deliveries(of: stored.publicID).filter { !otherDevices.contains($0.peerId) }.map {
-                delivery in
-                Delivery(
-                    device: delivery.peerId,
-                    state: DeliveryState(rawValue: delivery.state) ?? .waiting,
-                    holders: delivery.holders
-                )
+                Delivery(device: $0.peerId, state: $0.state, holders: $0.holders)
             }
         )
     }
@@ -102,7 +98,7 @@ extension CircleDriver {
         for (place, thoughts) in others {
             let (stream, person) = (place[0], place[1])
             let devices = try await mutex.withLock { () -> [PeerId] in
-                let seen = try store.openedNumber(in: stream.bytes, of: person.bytes)
+                let seen = try store.openedNumber(in: stream, of: person)
                 let thoughts = thoughts.filter { $0.number > seen }
                 guard let last = thoughts.map(\.number).max() else { return [] }
                 let devices = self.devices(belongingTo: person).filter { device in
@@ -110,8 +106,8 @@ extension CircleDriver {
                 }
                 try store.noteOpened(
                     last,
-                    in: stream.bytes,
-                    of: person.bytes,
+                    in: stream,
+                    of: person,
                     owing: thoughts.map { StoredOwedLetter(.opened, $0.publicID.bytes) },
                     to: devices
                 )

@@ -79,10 +79,10 @@ final class CircleDriver: Sendable {
                 node.logs[.storage].error("a person of the circle cannot be read, and is left out")
                 continue
             }
-            state.people[try PublicID(bytes: person.publicID)] = known
+            state.people[person.publicID] = known
         }
         if let bytes = try store.ownCard() { state.ownCard = try ProfileCard(bytes) }
-        state.blocked = Set(try store.blocks().map { try PublicID(bytes: $0.blockedPublicID) })
+        state.blocked = Set(try store.blocks().map(\.blockedPublicID))
         state.ignoredDevices = try store.ignoredDevices()
         self.state = Locked(state)
     }
@@ -212,8 +212,7 @@ extension CircleDriver.KnownPerson {
         } catch {
             return nil
         }
-        guard let state = Trust.State(rawValue: stored.trust) else { return nil }
-        trust = Trust(state)
+        trust = Trust(stored.trust)
         verifiedAt = stored.verifiedAt
         changedSeconds = stored.changedAt
     }

@@ -20,7 +20,7 @@ package struct HistoryCipher: Sendable {
 
     func open(_ thought: StoredThought) throws -> ThoughtServiceModel {
         let box = try AES.GCM.SealedBox(combined: thought.nano)
-        let bytes = Array(try AES.GCM.open(box, using: key, authenticating: thought.publicID))
-        return try ThoughtServiceModel(bytes, storedAs: PublicID(bytes: thought.publicID))
+        let bytes = Array(try AES.GCM.open(box, using: key, authenticating: thought.publicID.bytes))
+        return try ThoughtServiceModel(bytes, storedAs: thought.publicID)
     }
 }
