@@ -153,8 +153,8 @@ let package = Package(
             "NodeCore",
             in: "Protocols",
             [
-                "Bytes", "Identity", "Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal",
-                algorithms, collections,
+                "Bytes", "Identity", "OneTimeKeys", "Discovery", "Kademlia", "Mailbox", "PubSub", "Services",
+                "Traversal", algorithms, collections,
             ],
             settings: computing
         ),
@@ -210,9 +210,9 @@ let package = Package(
             "Node",
             in: "Node",
             [
-                "Failures", "Bytes", "Identity", "Concurrency", "Kademlia", "Mailbox", "PubSub", "Services",
-                "Traversal", "NodeCore", "Transport", "Discovery", "Platform", logging, metrics, tracing, collections,
-                crypto,
+                "Failures", "Bytes", "Identity", "OneTimeKeys", "Concurrency", "Kademlia", "Mailbox", "PubSub",
+                "Services", "Traversal", "NodeCore", "Transport", "Discovery", "Platform", logging, metrics,
+                tracing, collections, crypto,
             ]
         ),
         module("MetricsText", in: "Node", ["Concurrency", metrics]),
@@ -220,10 +220,9 @@ let package = Package(
             "RunarNode",
             in: "Node",
             [
-                "Essentials", "Failures", "Bytes", "Identity", "Certificates", "Concurrency", "Discovery", "Kademlia",
-                "Mailbox", "PubSub", "Traversal", "Services", "NodeCore", "Transport", "QUIC", "Platform", "Database",
-                "NodeStore",
-                "Node", "QRCode", logging, metrics, tracing, crypto,
+                "Essentials", "Failures", "Bytes", "Identity", "OneTimeKeys", "Certificates", "Concurrency",
+                "Discovery", "Kademlia", "Mailbox", "PubSub", "Traversal", "Services", "NodeCore", "Transport",
+                "QUIC", "Platform", "Database", "NodeStore", "Node", "QRCode", logging, metrics, tracing, crypto,
             ]
         ),
 
@@ -248,8 +247,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "Failures", "Bytes", "Identity", "Discovery", "Kademlia", "Mailbox", "PubSub", "NodeCore", "Transport",
-                algorithms,
+                "Failures", "Bytes", "Identity", "OneTimeKeys", "Discovery", "Kademlia", "Mailbox", "PubSub",
+                "NodeCore", "Transport", algorithms,
             ],
             path: "Sources/Node/Simulation",
             resources: [.embedInCode("Scenarios")],

@@ -330,7 +330,7 @@ struct CoreNetwork {
                 for other in self.nodes.indices where other != node && !self.isSilent {
                     self.feed(other, .discovery(.datagramReceived(bytes, from: Self.address(of: node))))
                 }
-            case .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .mailbox:
+            case .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .mailbox, .keys:
                 // Tests look for these among the node's effects.
                 break
             }

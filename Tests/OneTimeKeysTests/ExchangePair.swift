@@ -14,6 +14,8 @@ struct ExchangePair {
         var peerKeys: PublicKeyStore?
         var established: [KeyExchange.Established] = []
         var failures: [KeyExchangeFailure] = []
+        /// The time of its last wake.
+        var wakeAt: Duration?
 
         var peerId: PeerId { PeerId(publicKey: key.publicKey) }
     }
@@ -48,13 +50,14 @@ struct ExchangePair {
         let keys = [generatePeerKey(), generatePeerKey()]
             .sorted { PeerId(publicKey: $0.publicKey) < PeerId(publicKey: $1.publicKey) }
         for index in 0..<2 {
-            let exchange = KeyExchange(
+            var configuration = KeyExchange.Configuration(
                 signer: keys[index].privateKey,
                 peer: PeerId(publicKey: keys[1 - index].publicKey),
-                suites: suites[index],
-                limits: limits
+                secret: SecretBytes(copying: random.bytes(32))
             )
-            devices.append(Device(key: keys[index], exchange: exchange))
+            configuration.suites = suites[index]
+            configuration.limits = limits
+            devices.append(Device(key: keys[index], exchange: KeyExchange(configuration)))
         }
     }
 
@@ -74,7 +77,11 @@ struct ExchangePair {
 
     mutating func feed(_ device: Int, _ input: KeyExchange.Input) {
         var effects: [KeyExchange.Effect] = []
-        devices[device].exchange.handle(input, now: now, random: &random, effects: &effects)
+        devices[device].exchange.handle(input, at: NodeTime(monotonic: now, wallSeconds: 0), into: &effects)
+        // First, because the answers to effects are fed at once, and may request another wake.
+        for case .wake(let time) in effects { devices[device].wakeAt = time }
+        if devices[device].exchange.nextWake == nil { devices[device].wakeAt = nil }
+        precondition(devices[device].wakeAt == devices[device].exchange.nextWake)
         for effect in effects { apply(effect, of: device) }
     }
 
@@ -92,6 +99,7 @@ struct ExchangePair {
             feed(device, .saved)
         case .established(let established): devices[device].established.append(established)
         case .failed(let failure): devices[device].failures.append(failure)
+        case .wake: break
         }
     }
 
@@ -131,10 +139,12 @@ struct ExchangePair {
 
     /// Moves the time to the next wake of a device; false if there is none.
     mutating func wakeNext() -> Bool {
-        let wakes = devices.map(\.exchange.nextWake)
-        guard let time = wakes.compactMap(\.self).min() else { return false }
+        guard let time = devices.compactMap(\.wakeAt).min() else { return false }
         now = max(now, time)
-        for device in 0..<2 where wakes[device].map({ $0 <= now }) == true { feed(device, .timePassed) }
+        for device in 0..<2 where devices[device].wakeAt.map({ $0 <= now }) == true {
+            devices[device].wakeAt = nil
+            feed(device, .timeReached)
+        }
         return true
     }
 
@@ -143,10 +153,12 @@ struct ExchangePair {
         let stored = devices[device]
         inFlight.removeAll { $0.target == device }
         waitingGenerations.removeAll { $0.device == device }
+        devices[device].wakeAt = nil
+        var configuration = stored.exchange.configuration
+        configuration.secret = SecretBytes(copying: random.bytes(32))
+        configuration.limits = KeyExchange.Limits()
         devices[device].exchange = KeyExchange(
-            signer: stored.key.privateKey,
-            peer: devices[1 - device].peerId,
-            suites: stored.exchange.suites,
+            configuration,
             ownGeneration: stored.pools.keys.max() ?? 0,
             peerKeys: stored.peerKeys,
             established: stored.established.last
@@ -161,5 +173,12 @@ struct ExchangePair {
     mutating func connect() {
         isConnected = true
         for device in 0..<2 { feed(device, .connected) }
+    }
+}
+
+extension ExchangeID {
+    init(generating random: inout SeededGenerator) {
+        guard let bytes = Bytes32(random.bytes(Bytes32.byteCount)) else { preconditionFailure("32 bytes were drawn") }
+        self.init(bytes)
     }
 }

@@ -170,7 +170,7 @@ internal import Testing
         #expect(sharing.pair.states[0] == .commitReceivedWaitingForKeys)
         // The stored pool is no progress more than once, so the exchange ends.
         sharing.pair.now += .seconds(300)
-        sharing.pair.feed(0, .timePassed)
+        sharing.pair.feed(0, .timeReached)
         #expect(sharing.pair.states[0] == .failed(.timedOut))
     }
 

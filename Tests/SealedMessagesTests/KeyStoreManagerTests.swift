@@ -255,6 +255,17 @@ internal import Transport
         }
     }
 
+    @Test func `a caller fails when its node stops, and the exchange waits for the next start`() async throws {
+        try await withDevices { one, other in
+            await other.keys.end()
+            let exchange = Task { [keys = one.keys] in try await keys.exchangeKeys(with: other.peerId) }
+            try await one.keys.wait(for: other.peerId) { $0.state == .requestSent }
+            await one.node.stop()
+            await #expect(throws: SealedMessageError.notConnected(other.peerId)) { try await exchange.value }
+            #expect(one.keys.relationship(with: other.peerId)?.state == .requestSent)
+        }
+    }
+
     @Test func `keys outlive their process, and used ones stay used`() async throws {
         let home = try TemporaryDataDirectory()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)

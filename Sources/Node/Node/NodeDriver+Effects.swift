@@ -43,6 +43,7 @@ extension NodeDriver {
         case .table(let network, let effect): self.perform(effect, of: network, in: &state)
         case .events(let network, let effect): self.perform(effect, of: network)
         case .mailbox(let network, let effect): self.persistence.add(.mail(network, effect))
+        case .keys(let peer, let effect): state.keyExchangeHost?.perform(effect, of: peer)
         case .services(let network, .changed(let peer)): self.events.send(.servicesChanged(peer, network))
         case .wake(let time):
             state.wakeGeneration += 1

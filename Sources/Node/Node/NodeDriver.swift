@@ -80,6 +80,8 @@ package final class NodeDriver: Sendable {
         var backpressure = Backpressure()
         var missingServices = MissingServices()
         var lifecycle = Lifecycle()
+        /// The host of the exchanges of one-time keys; nil if the app has none.
+        var keyExchangeHost: (any KeyExchangeHost)?
     }
 
     /// The peer id of this node.
@@ -151,6 +153,7 @@ package final class NodeDriver: Sendable {
         self.signAll()
         let links = self.state.withLock { state -> [any DiscoveryLink] in
             guard !state.lifecycle.isStopped else { return [] }
+            self.endKeyExchanges(in: &state)
             // First, so that the core's effects do not end the joins with another error.
             state.pending.failJoins(.notRunning)
             state.lifecycle.stop()

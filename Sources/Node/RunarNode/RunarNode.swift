@@ -48,6 +48,8 @@ public final class RunarNode: Sendable {
     let services: ServiceHost
     let factories: LinkFactories
     let mailService: MailService
+    /// The host of the exchanges of one-time keys; nil if the app has none.
+    let keyExchangeHost = Locked<(any KeyExchangeHost)?>(nil)
 
     /// Opens the stores of a node over another transport: the in-memory one in tests.
     ///

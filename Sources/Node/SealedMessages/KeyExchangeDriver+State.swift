@@ -1,19 +1,31 @@
+internal import Identity
 internal import OneTimeKeys
+internal import Platform
 
-// The pools that are kept.
+// The effects to perform, and the pools that are kept.
 extension KeyExchangeDriver.State {
-    /// The number of pools that are kept although the peer did not confirm them: a confirmation may be lost.
-    private static let unconfirmedLimit = 4
+    /// The state of a relationship that was read from files.
+    init(_ stored: KeyStoreFiles<SystemFileSystem>.Relationship, _ status: KeyExchange.Status) {
+        pools = stored.pools
+        peerKeys = stored.peerKeys
+        reservedCount = stored.peerKeys?.usedCount ?? 0
+        self.status = status
+        confirmedGeneration = stored.established?.ownGeneration ?? 0
+        verifiedBinding = stored.verifiedBinding
+    }
+
+    /// Takes the next effect to perform; nil if none is left.
+    mutating func nextEffect() -> KeyExchanges.HostEffect? {
+        guard !effects.isEmpty else {
+            isQueued = false
+            return nil
+        }
+        return effects.removeFirst()
+    }
 
     /// The newest pool that the peer confirmed.
     var confirmedPool: KeyStore? { pools.last { $0.generation <= confirmedGeneration } }
 
-    /// The generations of the pools that are kept: the newest two that were confirmed, because messages to the older one
-    /// may be under way, and the newest of those that were not.
-    var keptGenerations: Set<UInt32> {
-        let generations = pools.map(\.generation).sorted()
-        let confirmed = generations.filter { $0 <= confirmedGeneration }.suffix(2)
-        let others = generations.filter { $0 > confirmedGeneration }.suffix(Self.unconfirmedLimit)
-        return Set(confirmed + others)
-    }
+    /// The generations of the pools that are kept.
+    var keptGenerations: Set<UInt32> { KeyStore.keptGenerations(of: pools, confirmed: confirmedGeneration) }
 }

@@ -2,6 +2,7 @@ package import Discovery
 package import Identity
 package import Kademlia
 package import Mailbox
+package import OneTimeKeys
 package import PubSub
 package import Services
 package import Traversal
@@ -20,6 +21,7 @@ package enum Effect: Hashable, Sendable {
     case events(NetworkId, PubSub.HostEffect)
     case services(NetworkId, Services.HostEffect)
     case mailbox(NetworkId, Mailbox.HostEffect)
+    case keys(PeerId, KeyExchanges.HostEffect)
     /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
     case wake(at: Duration)
 }

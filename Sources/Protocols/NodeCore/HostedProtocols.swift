@@ -3,11 +3,12 @@ internal import Discovery
 internal import Identity
 internal import Kademlia
 internal import Mailbox
+internal import OneTimeKeys
 internal import PubSub
 internal import Services
 internal import Traversal
 
-/// The protocols that the node runs: four with a value for each network, and two that serve all networks.
+/// The protocols that the node runs: four with a value for each network, and three that serve all networks.
 struct HostedProtocols: Sendable {
     var tables = PerNetwork<Kademlia>()
     var events = PerNetwork<PubSub>()
@@ -16,6 +17,8 @@ struct HostedProtocols: Sendable {
     var discovery: PerNode<Discovery>
     /// The ways to peers that cannot simply be dialled.
     var reach: PerNode<Reach>
+    /// The one-time keys that are agreed on with peers.
+    var keys: PerNode<KeyExchanges>
 
     init(_ configuration: NodeCore.Configuration, using random: inout SeededGenerator) {
         let reach = Reach.Configuration(
@@ -37,6 +40,13 @@ struct HostedProtocols: Sendable {
         )
         self.reach = PerNode(Reach(reach))
         self.discovery = PerNode(Discovery(discovery))
+        let keys = KeyExchanges.Configuration(
+            signer: configuration.signer,
+            secret: configuration.nonceKey,
+            verifySignature: configuration.verifier.signature,
+            limits: configuration.keyExchangeLimits
+        )
+        self.keys = PerNode(KeyExchanges(keys))
     }
 
     /// Starts the protocols of a network.
@@ -90,6 +100,7 @@ struct HostedProtocols: Sendable {
     func arm(_ timers: inout Timers, _ effects: inout [Effect]) {
         if let time = self.discovery.wakeAt { timers.arm(time, &effects) }
         if let time = self.reach.wakeAt { timers.arm(time, &effects) }
+        if let time = self.keys.wakeAt { timers.arm(time, &effects) }
         if let time = self.tables.nextWake { timers.arm(time, &effects) }
         if let time = self.events.nextWake { timers.arm(time, &effects) }
         if let time = self.services.nextWake { timers.arm(time, &effects) }

@@ -1,6 +1,7 @@
 package import Identity
 package import Kademlia
 package import Mailbox
+package import OneTimeKeys
 package import Services
 package import Traversal
 
@@ -17,6 +18,8 @@ package enum Input: Sendable {
     case services(ServiceInput)
     /// An event of a network's mailboxes.
     case mailbox(NetworkId, Mailbox.HostInput)
+    /// An event of the exchanges of one-time keys.
+    case keys(KeyExchanges.HostInput)
     /// Whether the application accepts mail from now on, in every network.
     case receivesMail(Bool)
 

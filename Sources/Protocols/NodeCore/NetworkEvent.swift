@@ -2,6 +2,7 @@ internal import Discovery
 internal import Identity
 internal import Kademlia
 internal import Mailbox
+internal import OneTimeKeys
 internal import PubSub
 internal import Services
 internal import Traversal
@@ -43,6 +44,7 @@ extension NodeCore {
         if let input = Mailbox.input(for: event, in: network) { tellMailbox(input, of: network, now, &effects) }
         if let input = Discovery.input(for: event, in: network) { tellDiscovery(input, now, &effects) }
         if let input = Reach.input(for: event, in: network) { tellReach(input, now, &effects) }
+        if let input = KeyExchanges.input(for: event, in: network) { tellKeys(input, now, &effects) }
     }
 }
 
@@ -116,6 +118,16 @@ extension Reach: HostedProtocol {
         case .memberDown(let peer): .disconnected(peer, network)
         // It follows connections rather than members, and is notified of each one (`tellReachOfLink`).
         case .memberUp, .memberSuspected, .memberRemembered, .memberRevoked, .tokenChanged, .stopping: nil
+        }
+    }
+}
+
+extension KeyExchanges: HostedProtocol {
+    static func input(for event: NetworkEvent, in network: NetworkId) -> Input? {
+        switch event {
+        case .memberUp(let peer, _): .memberUp(peer, network)
+        // Its messages are repeated until they are answered, and its keys are those of two devices, not of a network.
+        case .memberDown, .memberSuspected, .memberRemembered, .memberRevoked, .tokenChanged, .stopping: nil
         }
     }
 }

@@ -3,6 +3,7 @@ package import Discovery
 package import Identity
 package import Kademlia
 package import Mailbox
+package import OneTimeKeys
 internal import OrderedCollections
 package import PubSub
 package import Services
@@ -56,6 +57,7 @@ package struct NodeCore: Sendable {
         package var eventLimits: PubSub.Limits
         package var serviceLimits = Services.Limits()
         package var mailboxLimits = Mailbox.Limits()
+        package var keyExchangeLimits = KeyExchange.Limits()
         /// Whether this node holds mail of other members.
         package var holdsMail = true
         package var discoveryLimits: Discovery.Limits
@@ -179,6 +181,7 @@ package struct NodeCore: Sendable {
         case .events(let input): self.handle(input, now, &effects)
         case .services(let input): self.handle(input, now, &effects)
         case .mailbox(let network, let input): self.tellMailbox(.host(input), of: network, now, &effects)
+        case .keys(let input): self.tellKeys(.host(input), now, &effects)
         case .receivesMail(let isReceiving): self.setReceivesMail(isReceiving, now, &effects)
         case .timeReached: self.timeReached(now, &effects)
         case .addressesChanged(let addresses):
@@ -226,6 +229,7 @@ extension NodeCore {
         if self.timers.takeSeen(now) { self.noteSeen(now, &effects) }
         if self.protocols.discovery.takeDue(now) { self.tellDiscovery(.timeReached, now, &effects) }
         if self.protocols.reach.takeDue(now) { self.tellReach(.timeReached, now, &effects) }
+        if self.protocols.keys.takeDue(now) { self.tellKeys(.timeReached, now, &effects) }
         for network in self.protocols.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
         for network in self.protocols.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
         for network in self.protocols.services.takeDue(now) {

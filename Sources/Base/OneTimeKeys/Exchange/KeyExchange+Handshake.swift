@@ -71,7 +71,7 @@ extension KeyExchange {
 
     // MARK: Initiator
 
-    mutating func start(_ now: Duration, _ random: inout some RandomNumberGenerator) {
+    mutating func start(_ now: Duration) {
         switch phase {
         case .requestSent, .offerSent, .ackSent: return  // it is under way
         case .sharing(let session): guard session.isCompleted else { return }
@@ -83,7 +83,7 @@ extension KeyExchange {
         )
         beginHandshake()
         phase = .requestSent(
-            KeyExchangeMessage(exchange: ExchangeID(generating: &random), body: .request(request))
+            KeyExchangeMessage(exchange: nonces.exchange(), body: .request(request))
         )
         retries.restart(.handshake, now)
     }
@@ -92,7 +92,6 @@ extension KeyExchange {
         offer: KeyExchangeMessage.Offer,
         _ message: KeyExchangeMessage,
         _ now: Duration,
-        _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) {
         guard case .requestSent(let request) = phase else {
@@ -103,9 +102,9 @@ extension KeyExchange {
         var transcript = Transcript(request: request, initiator: local, responder: peer)
         transcript.add(offer.unsignedBytes)
         guard PeerId(publicKey: offer.responder) == peer, suites.contains(offer.suite),
-            offer.responder.isValidSignature(offer.signature.bytes, for: transcript.signedBytes(.offer))
+            isValid(offer.signature, of: transcript.signedBytes(.offer), by: offer.responder)
         else { return refuse(message.exchange, .invalid, .invalidProof, &effects) }
-        let nonce = Self.nonce(&random)
+        let nonce = nonces.nonce()
         transcript.add(nonce)
         guard let signature = sign(transcript.signedBytes(.acknowledgement)) else {
             return fail(.localFailure, &effects)
@@ -128,7 +127,7 @@ extension KeyExchange {
         _ effects: inout [Effect]
     ) {
         guard case .ackSent(_, _, let handshake) = phase else { return }  // a duplicate
-        guard handshake.peerKey.isValidSignature(signature.bytes, for: handshake.transcript.signedBytes(.commit)) else {
+        guard isValid(signature, of: handshake.transcript.signedBytes(.commit), by: handshake.peerKey) else {
             return refuse(message.exchange, .invalid, .invalidProof, &effects)
         }
         share(Session(message.exchange, handshake), now, &effects)
@@ -140,7 +139,6 @@ extension KeyExchange {
         request: KeyExchangeMessage.Request,
         _ message: KeyExchangeMessage,
         _ now: Duration,
-        _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) {
         switch phase {
@@ -163,7 +161,7 @@ extension KeyExchange {
         else {
             return answer(message.exchange, .refusal(.noCommonSuite), &effects)
         }
-        offer(suite, to: request.initiator, message, now, &random, &effects)
+        offer(suite, to: request.initiator, message, now, &effects)
     }
 
     /// Whether this device's exchange takes precedence over a request of the peer, because its id is the lower one.
@@ -176,10 +174,9 @@ extension KeyExchange {
         to initiator: Ed25519PublicKey,
         _ request: KeyExchangeMessage,
         _ now: Duration,
-        _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) {
-        let nonce = Self.nonce(&random)
+        let nonce = nonces.nonce()
         var transcript = Transcript(request: request, initiator: peer, responder: local)
         transcript.add(
             KeyExchangeMessage.Offer.unsignedBytes(responder: signer.publicKey, suite: suite, nonce: nonce)
@@ -216,9 +213,10 @@ extension KeyExchange {
         }
         handshake.transcript.add(acknowledgement.nonce)
         guard
-            handshake.peerKey.isValidSignature(
-                acknowledgement.signature.bytes,
-                for: handshake.transcript.signedBytes(.acknowledgement)
+            isValid(
+                acknowledgement.signature,
+                of: handshake.transcript.signedBytes(.acknowledgement),
+                by: handshake.peerKey
             )
         else { return refuse(message.exchange, .invalid, .invalidProof, &effects) }
         guard let signature = sign(handshake.transcript.signedBytes(.commit)) else {
@@ -253,9 +251,5 @@ extension KeyExchange {
 
     private func sign(_ message: [UInt8]) -> Ed25519Signature? {
         try? Ed25519Signature(of: message, by: signer)  // the exchange fails without it
-    }
-
-    private static func nonce(_ random: inout some RandomNumberGenerator) -> [UInt8] {
-        (0..<KeyExchangeMessage.nonceByteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
 }

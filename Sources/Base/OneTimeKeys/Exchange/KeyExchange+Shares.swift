@@ -53,13 +53,12 @@ extension KeyExchange {
     mutating func receive(
         _ bytes: [UInt8],
         _ now: Duration,
-        _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) {
         // Malformed messages are ignored like lost ones.
         guard let message = try? KeyExchangeMessage(bytes) else { return }  // see above
         if case .request(let request) = message.body {
-            return receive(request: request, message, now, &random, &effects)
+            return receive(request: request, message, now, &effects)
         }
         guard message.exchange == phase.exchange else {
             if case .refusal = message.body { return }
@@ -69,7 +68,7 @@ extension KeyExchange {
         }
         switch message.body {
         case .request: break
-        case .offer(let offer): receive(offer: offer, message, now, &random, &effects)
+        case .offer(let offer): receive(offer: offer, message, now, &effects)
         case .acknowledgement(let acknowledgement): receive(acknowledgement, message, now, &effects)
         case .commit(let signature): receive(commit: signature, message, now, &effects)
         case .refusal(let reason): fail(Self.failure(for: reason), &effects)
@@ -88,7 +87,7 @@ extension KeyExchange {
         switch body {
         case .keyShare(let share):
             let signed = session.binding.signedBytes(of: share.signedBytes, by: peer)
-            guard share.suite == session.suite, session.peerKey.isValidSignature(share.signature.bytes, for: signed)
+            guard share.suite == session.suite, isValid(share.signature, of: signed, by: session.peerKey)
             else { return refuse(session.exchange, .invalid, .invalidShare, &effects) }
             guard !theirs.isNew(share) || mayAnnounce(in: session, now) else { return }
             follow(theirs.announced(share), now, &effects)

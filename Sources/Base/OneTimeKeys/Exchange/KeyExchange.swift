@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 package import Identity
 
 /// The exchange of one-time keys with one peer, as a value: each side proves its identity, both agree on the kind of keys,
@@ -23,10 +23,11 @@ package struct KeyExchange: Sendable {
         /// The work of a `generate` or `save` effect failed.
         case localFailure
         case connected
-        case timePassed
+        /// The time of the last `wake` effect was reached.
+        case timeReached
     }
 
-    package enum Effect: Sendable {
+    package enum Effect: Hashable, Sendable {
         case send([UInt8])
         /// Generate a pool, store its private half, and report it with an input.
         case generate(OneTimeKeySuite, generation: UInt32)
@@ -35,7 +36,33 @@ package struct KeyExchange: Sendable {
         /// Each side has the other one's keys; store it.
         case established(Established)
         case failed(KeyExchangeFailure)
+        /// Feed `timeReached` at this monotonic time; replaces an earlier wake.
+        case wake(at: Duration)
     }
+
+    package struct Configuration: Sendable {
+        /// This device's key.
+        package var signer: any Signer
+        /// The peer with which keys are exchanged.
+        package var peer: PeerId
+        /// 32 random bytes of this exchange alone, from which its nonces are derived.
+        package var secret: SecretBytes
+        /// The kinds of keys that this device supports, the preferred one first.
+        package var suites = OneTimeKeySuite.supported
+        package var verifySignature: SignatureVerifier = { key, message, signature in
+            key.isValidSignature(signature, for: message)
+        }
+        package var limits = Limits()
+
+        package init(signer: any Signer, peer: PeerId, secret: SecretBytes) {
+            self.signer = signer
+            self.peer = peer
+            self.secret = secret
+        }
+    }
+
+    /// Verifies a signature; simulations of many nodes put a cheaper check of equal length here.
+    package typealias SignatureVerifier = @Sendable (Ed25519PublicKey, _ message: [UInt8], _ signature: [UInt8]) -> Bool
 
     package struct Limits: Sendable {
         /// The time before an unanswered message is sent again; it is doubled each time.
@@ -49,11 +76,8 @@ package struct KeyExchange: Sendable {
         package init() {}
     }
 
-    let signer: any Signer
+    let configuration: Configuration
     let local: PeerId
-    let peer: PeerId
-    let suites: [OneTimeKeySuite]
-    let limits: Limits
     var phase = Phase.idle
     /// The completed session to which a handshake that fails returns.
     var previous: Session?
@@ -70,31 +94,32 @@ package struct KeyExchange: Sendable {
     private var bucket = TokenBucket()
     private var unsolicitedBucket = TokenBucket()
     var retries = Retries()
+    var nonces: NonceSource
+    /// The time of the last `wake` effect.
+    private var requestedWake: Duration?
+
+    /// The peer with which keys are exchanged.
+    package var peer: PeerId { configuration.peer }
+    var signer: any Signer { configuration.signer }
+    var suites: [OneTimeKeySuite] { configuration.suites }
+    var limits: Limits { configuration.limits }
 
     /// Makes an exchange in which nothing was begun, or one that is complete.
     ///
     /// - Parameters:
-    ///   - signer: This device's key.
-    ///   - peer: The peer with which keys are exchanged.
-    ///   - suites: The kinds of keys that this device supports, the preferred one first.
+    ///   - configuration: Keys, the peer and bounds.
     ///   - ownGeneration: The generation of the newest pool that this device ever made for the peer; 0 if there is none.
     ///   - peerKeys: The peer's pool that is stored.
     ///   - established: The result of the last exchange.
-    ///   - limits: Pauses and bounds.
     package init(
-        signer: any Signer,
-        peer: PeerId,
-        suites: [OneTimeKeySuite] = OneTimeKeySuite.supported,
+        _ configuration: Configuration,
         ownGeneration: UInt32 = 0,
         peerKeys: PublicKeyStore? = nil,
-        established: Established? = nil,
-        limits: Limits = Limits()
+        established: Established? = nil
     ) {
-        self.signer = signer
-        local = PeerId(publicKey: signer.publicKey)
-        self.peer = peer
-        self.suites = suites
-        self.limits = limits
+        self.configuration = configuration
+        local = PeerId(publicKey: configuration.signer.publicKey)
+        nonces = NonceSource(secret: configuration.secret)
         own = ShareSender(generation: ownGeneration, confirmedGeneration: established?.ownGeneration ?? 0)
         theirs = ShareReceiver(generation: peerKeys?.generation ?? 0, digest: peerKeys.flatMap { Bytes32($0.digest) })
         if let established { phase = .sharing(Session(established)) }
@@ -132,8 +157,8 @@ package struct KeyExchange: Sendable {
         return session.peerKey
     }
 
-    /// The time at which `timePassed` is due.
-    package var nextWake: Duration? {
+    /// The time at which `timeReached` is due.
+    var nextWake: Duration? {
         (outstanding.map { retries.next($0.slot) } + [deadline]).compactMap(\.self).min()
     }
 
@@ -148,23 +173,32 @@ package struct KeyExchange: Sendable {
     }
 
     /// Applies an input and appends the resulting effects.
-    package mutating func handle(
-        _ input: Input,
-        now: Duration,
-        random: inout some RandomNumberGenerator,
-        effects: inout [Effect]
-    ) {
+    package mutating func handle(_ input: Input, at time: NodeTime, into effects: inout [Effect]) {
+        let now = time.monotonic
         switch input {
-        case .start: start(now, &random)
+        case .start: start(now)
         case .requestRefill: requestRefill(now)
-        case .received(let bytes): receive(bytes, now, &random, &effects)
+        case .received(let bytes): receive(bytes, now, &effects)
         case .generated(let pool): announce(pool, now, &effects)
         case .saved: follow(theirs.saved(), now, &effects)
         case .localFailure: fail(.localFailure, &effects)
         case .connected: retries.restartAll()
-        case .timePassed: break
+        case .timeReached: requestedWake = nil
         }
         sendOutstanding(now, &effects)
+        requestWake(&effects)
+    }
+
+    private mutating func requestWake(_ effects: inout [Effect]) {
+        let wake = nextWake
+        guard wake != requestedWake else { return }
+        requestedWake = wake
+        if let wake { effects.append(.wake(at: wake)) }
+    }
+
+    /// Whether a signature of the peer is valid.
+    func isValid(_ signature: Ed25519Signature, of message: [UInt8], by key: Ed25519PublicKey) -> Bool {
+        configuration.verifySignature(key, message, signature.bytes)
     }
 
     /// Whether the peer may have another pool generated.

@@ -90,8 +90,8 @@ struct ExchangeID: Hashable, Sendable {
     static let byteCount = 16
     let bytes: [UInt8]
 
-    init(generating random: inout some RandomNumberGenerator) {
-        bytes = (0..<Self.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    init(_ random: Bytes32) {
+        bytes = Array(random.bytes.prefix(Self.byteCount))
     }
 
     init(reading reader: inout ByteReader) throws(BytesError) {

@@ -32,7 +32,7 @@ public struct KeyStore: Sendable {
     }
 
     /// Generates the pool that is derived from `seed`.
-    static func generate(
+    package static func generate(
         _ suite: OneTimeKeySuite,
         generation: UInt32,
         capacity: Int?,

@@ -40,7 +40,7 @@ struct Observations: Sendable {
         case .membership(.added(let token, _, _)):
             if isDiscovering { metrics.noteSearchStart(in: token.networkId) }
         case .membership(.removed), .table(.recordsLoaded), .table(.persisted): haveRecordsChanged = true
-        case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .mailbox,
+        case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .mailbox, .keys,
             .receivesMail, .timeReached, .addressesChanged, .conditionsChanged, .resumed, .stopping:
             // These are measured by their effects.
             break
@@ -53,6 +53,7 @@ struct Observations: Sendable {
             case .peer(.discovered(_, let network, _)): metrics.noteHeard(in: network)
             case .events(let network, .deliver(let batch, _, _)): metrics.noteReceived(batch.byteCount, in: network)
             case .connection, .peer, .membership, .join, .paths, .discovery, .table, .events, .services, .mailbox,
+                .keys,
                 .wake:
                 // These are measured where they are performed, or not at all.
                 break

@@ -68,6 +68,7 @@ extension RunarNode {
             throw NodeError.notRunning
         }
         self.tellConditions(to: driver)
+        if let host = self.keyExchangeHost.withLock({ $0 }) { driver.host(keysOf: host) }
         // Only now, so that nothing that is added meanwhile is missed; hearing of it twice does no harm.
         self.networksChanged()
         do {

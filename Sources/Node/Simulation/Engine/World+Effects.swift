@@ -17,7 +17,7 @@ extension World {
         case .mailbox(_, let effect): self.carryOut(effect, of: node)
         case .discovery(.multicast(let datagram)): self.multicast(datagram, from: node)
         case .wake(let time): self.schedule(wakeOf: node, at: time.nanosecondsRoundedUp)
-        case .discovery(.ignored), .services:
+        case .discovery(.ignored), .services, .keys:
             // Reports that no figure counts.
             break
         case .join, .paths:
