@@ -70,6 +70,7 @@ extension Scenario {
             case .lookup(let work): self.steps[index].action = .lookup(less(work))
             case .mail(let work, let byteCount, let lifetime):
                 self.steps[index].action = .mail(less(work), byteCount: byteCount, lifetime: lifetime)
+            case .seal(let work, let byteCount): self.steps[index].action = .seal(less(work), byteCount: byteCount)
             default: break
             }
         }

@@ -12,14 +12,14 @@
 /// **Modelled:** latency of each pair of nodes, jitter, asymmetric pairs; partitions, also in one direction; connections
 /// that deliver in order or break, where loss shows as the delay of probe timeouts; frames that a node sends at one
 /// moment, which travel in one packet as far as they fit; the round trips of TLS and of the hello; dials that time out;
-/// nodes that come, leave with or without a graceful shutdown and come back with their id and disk; wall clocks that
-/// are wrong or jump.
+/// requests about one-time keys, which are lost, overtake each other and arrive twice; nodes that come, leave with or
+/// without a graceful shutdown and come back with their id and disk; wall clocks that are wrong or jump.
 ///
 /// **Not modelled:** bandwidth, congestion, queues and the size of packets; the time that nodes compute; NATs and
 /// firewalls; connection migration; the acknowledgements and keep-alives of QUIC, which are in no count of messages or
-/// bytes; streams of messages and files; a stateless reset from the host of a process that is gone (its peers wait for
-/// the idle timeout); disks that fail; homes and receipts of mail. What was under way when a partition begins still
-/// arrives. Signatures are keyed hashes unless the scenario asks for real ones.
+/// bytes; streams of messages and files other than those requests; a stateless reset from the host of a process that is
+/// gone (its peers wait for the idle timeout); disks that fail; homes and receipts of mail. What was under way when a
+/// partition begins still arrives. Signatures are keyed hashes unless the scenario asks for real ones.
 public struct Simulation: Sendable {
     /// The scenario that is simulated.
     public let scenario: Scenario

@@ -30,6 +30,10 @@ struct Event {
         case task
         /// The disk or the application answers the mailboxes of the generation `stamp`, with the input in `payload`.
         case mailAnswer
+        /// A request about one-time keys arrives from the node `slot` at the generation `stamp`, its bytes in `payload`.
+        case keyRequest
+        /// The disk answers the exchanges of keys of the generation `stamp`, with the input in `payload`.
+        case keysStored
     }
 
     static let noCode = UInt32.max

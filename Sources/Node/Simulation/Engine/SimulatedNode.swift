@@ -46,6 +46,7 @@ struct SimulatedNode {
         var records: [RecordId: Record] = [:]
         var peers: [(peer: PeerId, addresses: [SocketAddress])] = []
         var mail = MailDisk()
+        var keys = KeyDisk()
 
         mutating func remember(_ peer: PeerId, at addresses: [SocketAddress]) {
             self.peers.removeAll { $0.peer == peer }

@@ -15,9 +15,10 @@ extension World {
         case .table(_, let effect): self.carryOut(effect, of: node)
         case .events(_, let effect): self.carryOut(effect, of: node)
         case .mailbox(_, let effect): self.carryOut(effect, of: node)
+        case .keys(let peer, let effect): self.carryOut(effect, with: peer, of: node)
         case .discovery(.multicast(let datagram)): self.multicast(datagram, from: node)
         case .wake(let time): self.schedule(wakeOf: node, at: time.nanosecondsRoundedUp)
-        case .discovery(.ignored), .services, .keys:
+        case .discovery(.ignored), .services:
             // Reports that no figure counts.
             break
         case .join, .paths:

@@ -74,6 +74,7 @@ extension World {
             self.apply(.table(.recordsLoaded(network, records)), to: node)
         }
         if self.scenario.sendsMail { self.readMail(of: node) }
+        if self.scenario.exchangesKeys { self.readKeys(of: node) }
         for (peer, addresses) in disk.peers {
             self.apply(.peer(.remembered(peer, networks: [network], addresses: addresses)), to: node)
             self.apply(.peer(.sought(peer)), to: node)

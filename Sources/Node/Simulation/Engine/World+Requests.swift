@@ -23,11 +23,12 @@ extension World {
         case .lookup: self.lookUp()
         case .publish(let publishing): self.publish(publishing)
         case .mail(_, let byteCount, let lifetime): self.sendMail(byteCount: byteCount, lifetime: lifetime)
+        case .seal(_, let byteCount): self.sendSealedMessage(byteCount: byteCount)
         case .measure(.tables, _, _): self.record.tables.measureTables(of: &self.nodes, in: self.keys.networkId)
         case .measure(.records, _, _):
             let stored = self.requests.stored
             self.record.tables.measureRecords(stored, in: &self.nodes, of: self.keys.networkId)
-        case .start, .partition, .revoke, .clockJump, .churn, .silence:
+        case .start, .partition, .revoke, .clockJump, .churn, .silence, .exchangeKeys:
             // These happen at once, as a step.
             break
         }

@@ -16,8 +16,10 @@ extension World {
                 self.nodes[node].wallOffset += seconds
             }
         case .churn(let churn): self.beginChurn(churn)
-        case .put(let work, _, _), .update(let work), .get(let work, _), .lookup(let work), .mail(let work, _, _):
+        case .put(let work, _, _), .update(let work), .get(let work, _), .lookup(let work), .mail(let work, _, _),
+            .seal(let work, _):
             self.schedule(work, of: number)
+        case .exchangeKeys: self.exchangeKeys()
         case .publish(let publishing): self.schedule(publishing.work, of: number)
         case .silence(let share): self.silenceNodes(share: share)
         case .measure(_, let interval, let lasting):

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Identity
 internal import Mailbox
 internal import NodeCore
+internal import OneTimeKeys
 
 /// Everything in a run: nodes, the network between them, and the one queue of events that moves the time.
 ///
@@ -26,6 +27,10 @@ struct World {
     var record = RunRecord()
     /// The answers of disks and applications to mailboxes that are under way.
     var mailAnswers = Slab<Mailbox.HostInput>()
+    /// The answers of disks to exchanges of keys that are under way.
+    var keyAnswers = Slab<KeyExchanges.HostInput>()
+    /// The secrets of one-time keys.
+    var keyChance: SeededGenerator
     /// Used again for each input.
     private var effects: [Effect] = []
     /// The answers of the disk to the effects of the present input.
@@ -37,6 +42,7 @@ struct World {
         self.network = VirtualNetwork(scenario.network, seed: seed)
         self.lives = Lives(seed: seed)
         self.stepChance = SeededGenerator(seed: seed, name: "steps")
+        self.keyChance = SeededGenerator(seed: seed, name: "one-time keys")
         self.nodes = Population(capacity: scenario.nodeCount)
         for _ in 0..<scenario.nodeCount { try self.addNode() }
         if let hostility = scenario.hostility { try self.recruit(hostility) }
@@ -64,6 +70,8 @@ struct World {
         case .step: try self.perform(event.payload)
         case .task: self.performTask(event.payload)
         case .mailAnswer: self.deliverMailAnswer(event, to: node)
+        case .keyRequest: self.deliverKeyRequest(event, to: node)
+        case .keysStored: self.deliverKeyAnswer(event, to: node)
         }
         return true
     }
@@ -103,6 +111,9 @@ struct World {
         var mails = self.record.mails
         mails.noteMeetings(in: self.nodes, separatedUntil: self.network.partition.end, at: self.queue.now)
         mails.add(to: &figures, at: self.queue.now)
+        guard self.scenario.exchangesKeys else { return figures }
+        let pairs = self.keyPairs()
+        self.record.sealed.add(to: &figures, pairs: pairs.count, disagreeing: pairs.disagreeing)
         return figures
     }
 }

@@ -15,6 +15,7 @@ struct RunRecord {
     var tables = TableProbe()
     var events = EventProbe()
     var mails = MailProbe()
+    var sealed = SealedProbe()
 
     // MARK: Events
 

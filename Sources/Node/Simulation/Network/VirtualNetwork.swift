@@ -13,12 +13,17 @@ struct VirtualNetwork {
     private var packets = Slab<SimulatedPacket>()
     private var connectionChance: SeededGenerator
     private var datagramChance: SeededGenerator
+    private var requestChance: SeededGenerator
+
+    /// The shares of requests that later ones overtake, and that arrive twice, because their sender repeats them.
+    private static let (requestReordering, requestDuplication) = (0.2, 0.05)
 
     init(_ model: NetworkModel, seed: UInt64) {
         self.model = model
         self.latency = LatencyMap(model, seed: seed)
         self.connectionChance = SeededGenerator(seed: seed, name: "connections")
         self.datagramChance = SeededGenerator(seed: seed, name: "datagrams")
+        self.requestChance = SeededGenerator(seed: seed, name: "requests")
     }
 
     // MARK: Time under way
@@ -82,6 +87,21 @@ struct VirtualNetwork {
         guard !self.partition.blocks(way, at: now) else { return [] }
         return link.datagramDelays(using: &self.datagramChance).map { delay in
             (self.packets.insert(SimulatedPacket(first: datagram)), now + delay.nanoseconds)
+        }
+    }
+
+    /// Sends a request on a stream of its own, out of the order of its connection; returns its arrivals.
+    mutating func send(request: [UInt8], over way: Way, at now: Int64) -> [(packet: UInt32, arrival: Int64)] {
+        guard !self.partition.blocks(way, at: now) else { return [] }
+        let link = LinkModel(
+            latency: .nanoseconds(self.latency.oneWay(from: way.source, to: way.target)),
+            jitter: self.model.jitter,
+            loss: self.model.loss,
+            reordering: Self.requestReordering,
+            duplication: Self.requestDuplication
+        )
+        return link.datagramDelays(using: &self.requestChance).map { delay in
+            (self.packets.insert(SimulatedPacket(first: request)), now + delay.nanoseconds)
         }
     }
 

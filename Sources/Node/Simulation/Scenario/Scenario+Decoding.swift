@@ -92,7 +92,7 @@ extension Scenario.Step {
 extension Scenario.Action {
     static let names = [
         "start", "partition", "revoke", "clockJump", "churn", "put", "update", "get", "lookup", "publish",
-        "mail", "silence", "measure",
+        "mail", "exchangeKeys", "seal", "silence", "measure",
     ]
 
     fileprivate init(_ name: String, _ fields: inout ScenarioFields) throws(ScenarioError) {
@@ -115,6 +115,7 @@ extension Scenario.Action {
                 isBackwards: try fields.flag("backwards")
             )
         case "churn": self = .churn(try Scenario.Churn(&fields))
+        case "exchangeKeys": self = .exchangeKeys
         case "silence": self = .silence(share: try fields.share("share"))
         default: self = try Self.request(name, &fields)
         }
@@ -149,6 +150,11 @@ extension Scenario.Action {
                 // The bytes are random, and distinguish mails.
                 byteCount: try fields.count("mailBytes", in: 16...Mail.bodyByteLimit, or: 1000),
                 lifetime: try fields.duration("lifetime", or: .seconds(86_400))
+            )
+        case "seal":
+            return .seal(
+                try Scenario.Work(&fields),
+                byteCount: try fields.count("messageBytes", in: 0...1_000_000, or: 100)
             )
         default:
             let every = try fields.duration("every", or: .zero)

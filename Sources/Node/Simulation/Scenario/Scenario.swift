@@ -43,6 +43,9 @@ extension Scenario {
         }
     }
 
+    /// Whether a step exchanges one-time keys, so that all nodes host exchanges.
+    var exchangesKeys: Bool { self.steps.contains { $0.action == .exchangeKeys } }
+
     /// The signature scheme of the nodes.
     enum Signatures: String, Sendable, CaseIterable {
         /// Keyed hashes of equal length, which any node could forge: for big runs of honest nodes.
@@ -114,6 +117,10 @@ extension Scenario {
         case publish(Publishing)
         /// Running nodes send mails, each to a random member that may be offline.
         case mail(Work, byteCount: Int, lifetime: Duration)
+        /// Each pair of connected members exchanges one-time keys.
+        case exchangeKeys
+        /// Running nodes send sealed messages, each to a random member that is connected.
+        case seal(Work, byteCount: Int)
         /// A share of the running nodes falls silent at once.
         case silence(share: Double)
         /// Compares tables, or the places of records, with the true ones, repeatedly for a time.
