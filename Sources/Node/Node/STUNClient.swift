@@ -37,29 +37,21 @@ final class STUNClient: Sendable {
     func mappedAddress(at server: SocketAddress, schedule: STUNTransaction.Schedule) async throws -> SocketAddress {
         var random = SystemRandom()
         var transaction = STUNTransaction(id: STUNTransactionId(using: &random), server: server, schedule: schedule)
-        let (inputs, feed) = AsyncStream.makeStream(of: STUNTransaction.Input.self)
-        let number = self.addListener { feed.yield(.datagramReceived($0.bytes, from: $0.source)) }
+        let driver = ProtocolDriver(timeReached: STUNTransaction.Input.timeReached)
+        let number = self.addListener { driver.offer(.datagramReceived($0.bytes, from: $0.source)) }
         defer { self.removeListener(number) }
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            defer { group.cancelAll() }
-            feed.yield(.started)
-            for await input in inputs {
-                var effects: [STUNTransaction.Effect] = []
-                transaction.handle(input, at: self.clock.now().monotonic, into: &effects)
-                for effect in effects {
-                    switch effect {
-                    case .send(let bytes, let address): self.endpoint.sendForeignDatagram(bytes, to: address)
-                    case .wake(let time):
-                        group.addTask {
-                            try await self.clock.sleep(time)
-                            feed.yield(.timeReached)
-                        }
-                    case .finish(.answered(let answer)): return answer.mappedAddress
-                    case .finish(.failed(let failure)): throw failure
-                    }
-                }
+        driver.offer(.started)
+        return try await driver.run(now: { self.clock.now().monotonic }, sleep: self.clock.sleep) {
+            transaction.handle($0, at: $1, into: &$2)
+        } perform: { (effect: STUNTransaction.Effect) -> ProtocolStep<SocketAddress> in
+            switch effect {
+            case .send(let bytes, let address):
+                self.endpoint.sendForeignDatagram(bytes, to: address)
+                return .next
+            case .wake(let time): return .wake(at: time)
+            case .finish(.answered(let answer)): return .end(answer.mappedAddress)
+            case .finish(.failed(let failure)): throw failure
             }
-            throw CancellationError()
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Concurrency
 internal import Identity
 internal import NodeService
 internal import Platform
@@ -41,34 +42,32 @@ struct STUNQuery {
             isClassifying: isClassifying,
             using: &random
         )
-        let (inputs, feed) = AsyncStream.makeStream(of: NATDiscovery.Input.self)
+        let driver = ProtocolDriver(timeReached: NATDiscovery.Input.timeReached)
         let start = ContinuousClock.now
         return try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask {
                 for await datagram in sockets.datagrams {
-                    feed.yield(.datagramReceived(datagram.bytes, from: datagram.source))
+                    driver.offer(.datagramReceived(datagram.bytes, from: datagram.source))
                 }
             }
-            feed.yield(.started)
-            for await input in inputs {
-                var effects: [NATDiscovery.Effect] = []
-                discovery.handle(input, at: start.duration(to: .now), into: &effects)
-                for effect in effects {
+            driver.offer(.started)
+            return try await driver.run(
+                now: { start.duration(to: .now) },
+                sleep: { try await Task.sleep(until: start + $0, clock: .continuous) },
+                handle: { discovery.handle($0, at: $1, into: &$2) },
+                perform: { (effect: NATDiscovery.Effect) -> ProtocolStep<StunReport> in
                     switch effect {
-                    case .send(let bytes, let place): try sockets.send(bytes, to: place)
-                    case .wake(let moment):
-                        // An earlier wake that was replaced finds nothing to do.
-                        group.addTask {
-                            try await Task.sleep(until: start + moment, clock: .continuous)
-                            feed.yield(.timeReached)
-                        }
-                    case .finish(let report): return StunReport(report, server: server, isClassified: isClassifying)
+                    case .send(let bytes, let place):
+                        try sockets.send(bytes, to: place)
+                        return .next
+                    case .wake(let time): return .wake(at: time)
+                    case .finish(let report):
+                        return .end(StunReport(report, server: server, isClassified: isClassifying))
                     case .fail(let failure): throw failure
                     }
                 }
-            }
-            throw CancellationError()
+            )
         }
     }
 
