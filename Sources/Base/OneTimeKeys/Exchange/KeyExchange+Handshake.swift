@@ -88,26 +88,21 @@ extension KeyExchange {
         retries.restart(.handshake, now)
     }
 
-    mutating func receive(
-        offer: KeyExchangeMessage.Offer,
-        _ message: KeyExchangeMessage,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    mutating func receive(offer: KeyExchangeMessage.Offer, _ message: KeyExchangeMessage, _ turn: inout Turn) {
         guard case .requestSent(let request) = phase else {
             // Its answer was lost.
-            if case .ackSent(message, let acknowledgement, _) = phase { effects.append(.send(acknowledgement.bytes)) }
+            if case .ackSent(message, let acknowledgement, _) = phase { turn.emit(.send(acknowledgement.bytes)) }
             return
         }
         var transcript = Transcript(request: request, initiator: local, responder: peer)
         transcript.add(offer.unsignedBytes)
         guard PeerId(publicKey: offer.responder) == peer, suites.contains(offer.suite),
             isValid(offer.signature, of: transcript.signedBytes(.offer), by: offer.responder)
-        else { return refuse(message.exchange, .invalid, .invalidProof, &effects) }
+        else { return refuse(message.exchange, .invalid, .invalidProof, &turn) }
         let nonce = nonces.nonce()
         transcript.add(nonce)
         guard let signature = sign(transcript.signedBytes(.acknowledgement)) else {
-            return fail(.localFailure, &effects)
+            return fail(.localFailure, &turn)
         }
         phase = .ackSent(
             offer: message,
@@ -117,33 +112,23 @@ extension KeyExchange {
             ),
             Handshake(peerKey: offer.responder, suite: offer.suite, transcript: transcript)
         )
-        retries.restart(.handshake, now)
+        retries.restart(.handshake, turn.now)
     }
 
-    mutating func receive(
-        commit signature: Ed25519Signature,
-        _ message: KeyExchangeMessage,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    mutating func receive(commit signature: Ed25519Signature, _ message: KeyExchangeMessage, _ turn: inout Turn) {
         guard case .ackSent(_, _, let handshake) = phase else { return }  // a duplicate
         guard isValid(signature, of: handshake.transcript.signedBytes(.commit), by: handshake.peerKey) else {
-            return refuse(message.exchange, .invalid, .invalidProof, &effects)
+            return refuse(message.exchange, .invalid, .invalidProof, &turn)
         }
-        share(Session(message.exchange, handshake), now, &effects)
+        share(Session(message.exchange, handshake), &turn)
     }
 
     // MARK: Responder
 
-    mutating func receive(
-        request: KeyExchangeMessage.Request,
-        _ message: KeyExchangeMessage,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    mutating func receive(request: KeyExchangeMessage.Request, _ message: KeyExchangeMessage, _ turn: inout Turn) {
         switch phase {
         case .offerSent(message, let offer, _):
-            return effects.append(.send(offer.bytes))
+            return turn.emit(.send(offer.bytes))
         case .requestSent where local < peer, .ackSent where local < peer:
             // Both sides started an exchange: that of the lower id continues.
             return
@@ -153,15 +138,15 @@ extension KeyExchange {
             break
         }
         guard !acceptedRequests.contains(message.exchange) else { return }
-        guard takePool(now) else { return answer(message.exchange, .refusal(.tooMany), &effects) }
+        guard takePool(turn.now) else { return answer(message.exchange, .refusal(.tooMany), &turn) }
         guard PeerId(publicKey: request.initiator) == peer else {
-            return answer(message.exchange, .refusal(.invalid), &effects)
+            return answer(message.exchange, .refusal(.invalid), &turn)
         }
         guard let suite = request.suites.lazy.compactMap(OneTimeKeySuite.init(rawValue:)).first(where: suites.contains)
         else {
-            return answer(message.exchange, .refusal(.noCommonSuite), &effects)
+            return answer(message.exchange, .refusal(.noCommonSuite), &turn)
         }
-        offer(suite, to: request.initiator, message, now, &effects)
+        offer(suite, to: request.initiator, message, &turn)
     }
 
     /// Whether this device's exchange takes precedence over a request of the peer, because its id is the lower one.
@@ -173,15 +158,14 @@ extension KeyExchange {
         _ suite: OneTimeKeySuite,
         to initiator: Ed25519PublicKey,
         _ request: KeyExchangeMessage,
-        _ now: Duration,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         let nonce = nonces.nonce()
         var transcript = Transcript(request: request, initiator: peer, responder: local)
         transcript.add(
             KeyExchangeMessage.Offer.unsignedBytes(responder: signer.publicKey, suite: suite, nonce: nonce)
         )
-        guard let signature = sign(transcript.signedBytes(.offer)) else { return fail(.localFailure, &effects) }
+        guard let signature = sign(transcript.signedBytes(.offer)) else { return fail(.localFailure, &turn) }
         let offer = KeyExchangeMessage.Offer(
             responder: signer.publicKey,
             suite: suite,
@@ -195,19 +179,18 @@ extension KeyExchange {
             offer: KeyExchangeMessage(exchange: request.exchange, body: .offer(offer)),
             Handshake(peerKey: initiator, suite: suite, transcript: transcript)
         )
-        retries.restart(.handshake, now)
+        retries.restart(.handshake, turn.now)
     }
 
     mutating func receive(
         _ acknowledgement: KeyExchangeMessage.Acknowledgement,
         _ message: KeyExchangeMessage,
-        _ now: Duration,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         guard case .offerSent(_, _, var handshake) = phase else {
             // Its answer was lost.
             if case .sharing(let session) = phase, let commit = session.commit, commit.acknowledgement == message {
-                effects.append(.send(commit.commit.bytes))
+                turn.emit(.send(commit.commit.bytes))
             }
             return
         }
@@ -218,13 +201,13 @@ extension KeyExchange {
                 of: handshake.transcript.signedBytes(.acknowledgement),
                 by: handshake.peerKey
             )
-        else { return refuse(message.exchange, .invalid, .invalidProof, &effects) }
+        else { return refuse(message.exchange, .invalid, .invalidProof, &turn) }
         guard let signature = sign(handshake.transcript.signedBytes(.commit)) else {
-            return fail(.localFailure, &effects)
+            return fail(.localFailure, &turn)
         }
         let commit = KeyExchangeMessage(exchange: message.exchange, body: .commit(signature))
-        effects.append(.send(commit.bytes))
-        share(Session(message.exchange, handshake, commit: (message, commit)), now, &effects)
+        turn.emit(.send(commit.bytes))
+        share(Session(message.exchange, handshake, commit: (message, commit)), &turn)
     }
 
     // MARK: Both
@@ -241,12 +224,12 @@ extension KeyExchange {
     }
 
     /// Both identities are proved: pools are generated, and sent.
-    private mutating func share(_ session: Session, _ now: Duration, _ effects: inout [Effect]) {
+    private mutating func share(_ session: Session, _ turn: inout Turn) {
         phase = .sharing(session)
         own.begin()
         theirs.beginSession()
-        retries.restart(.ownShare, now)
-        effects.append(.generate(session.suite, generation: own.generation))
+        retries.restart(.ownShare, turn.now)
+        turn.emit(.generate(session.suite, generation: own.generation))
     }
 
     private func sign(_ message: [UInt8]) -> Ed25519Signature? {

@@ -28,84 +28,75 @@ extension KeyExchange {
         retries.restart(.refill, now)
     }
 
-    mutating func announce(_ pool: PublicKeyStore, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func announce(_ pool: PublicKeyStore, _ turn: inout Turn) {
         guard case .sharing(let session) = phase, pool.suite == session.suite,
             own.announce(pool, in: session.binding, by: signer) != nil
         else { return }  // it was generated for an exchange that has ended
-        retries.restart(.ownShare, now)
+        retries.restart(.ownShare, turn.now)
     }
 
-    mutating func follow(_ step: ShareReceiver.Step, _ now: Duration, _ effects: inout [Effect]) {
+    mutating func follow(_ step: ShareReceiver.Step, _ turn: inout Turn) {
         guard case .sharing(let session) = phase else { return }
         switch step {
-        case .pull: retries.restart(.peerShare, now)
+        case .pull: retries.restart(.peerShare, turn.now)
         case .save(let pool):
-            retries.restart(.peerShare, now)
-            effects.append(.save(pool))
+            retries.restart(.peerShare, turn.now)
+            turn.emit(.save(pool))
         case .confirm(let digest):
-            answer(session.exchange, .received(digest: digest), &effects)
-            complete(hasKeys: true, now, &effects)
+            answer(session.exchange, .received(digest: digest), &turn)
+            complete(hasKeys: true, &turn)
         case .ignore: break
-        case .refuse: refuse(session.exchange, .invalid, .invalidShare, &effects)
+        case .refuse: refuse(session.exchange, .invalid, .invalidShare, &turn)
         }
     }
 
-    mutating func receive(
-        _ bytes: [UInt8],
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    mutating func receive(_ bytes: [UInt8], _ turn: inout Turn) {
         // Malformed messages are ignored like lost ones.
         guard let message = try? KeyExchangeMessage(bytes) else { return }  // see above
         if case .request(let request) = message.body {
-            return receive(request: request, message, now, &effects)
+            return receive(request: request, message, &turn)
         }
         guard message.exchange == phase.exchange else {
             if case .refusal = message.body { return }
             // The session is still there if the handshake fails.
             if message.exchange == previous?.exchange { return }
-            return answer(message.exchange, .refusal(.unknownExchange), &effects)
+            return answer(message.exchange, .refusal(.unknownExchange), &turn)
         }
         switch message.body {
         case .request: break
-        case .offer(let offer): receive(offer: offer, message, now, &effects)
-        case .acknowledgement(let acknowledgement): receive(acknowledgement, message, now, &effects)
-        case .commit(let signature): receive(commit: signature, message, now, &effects)
-        case .refusal(let reason): fail(Self.failure(for: reason), &effects)
+        case .offer(let offer): receive(offer: offer, message, &turn)
+        case .acknowledgement(let acknowledgement): receive(acknowledgement, message, &turn)
+        case .commit(let signature): receive(commit: signature, message, &turn)
+        case .refusal(let reason): fail(Self.failure(for: reason), &turn)
         case .keyShare, .pull, .part, .received, .refillRequest:
             guard case .sharing(let session) = phase else { return }  // it overtook the commit; it is retransmitted
-            receive(message.body, session, now, &effects)
+            receive(message.body, session, &turn)
         }
     }
 
-    private mutating func receive(
-        _ body: KeyExchangeMessage.Body,
-        _ session: Session,
-        _ now: Duration,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func receive(_ body: KeyExchangeMessage.Body, _ session: Session, _ turn: inout Turn) {
         switch body {
         case .keyShare(let share):
             let signed = session.binding.signedBytes(of: share.signedBytes, by: peer)
             guard share.suite == session.suite, isValid(share.signature, of: signed, by: session.peerKey)
-            else { return refuse(session.exchange, .invalid, .invalidShare, &effects) }
-            guard !theirs.isNew(share) || mayAnnounce(in: session, now) else { return }
-            follow(theirs.announced(share), now, &effects)
+            else { return refuse(session.exchange, .invalid, .invalidShare, &turn) }
+            guard !theirs.isNew(share) || mayAnnounce(in: session, turn.now) else { return }
+            follow(theirs.announced(share), &turn)
         case .pull(let offset):
             guard let bytes = own.part(at: offset) else { return }
-            answer(session.exchange, .part(offset: offset, bytes: bytes), &effects)
+            answer(session.exchange, .part(offset: offset, bytes: bytes), &turn)
         case .part(let offset, let bytes):
-            follow(theirs.part(bytes, at: offset), now, &effects)
+            follow(theirs.part(bytes, at: offset), &turn)
         case .received(let digest):
             guard own.confirm(digest) else { return }
-            complete(hasKeys: session.hasKeys, now, &effects)
+            complete(hasKeys: session.hasKeys, &turn)
         case .refillRequest(let generation):
             // An unconfirmed pool may have been lost.
             guard session.isCompleted, own.isAtRest, own.confirmedGeneration...own.generation ~= generation,
-                takePool(now)
+                takePool(turn.now)
             else { return }
             own.begin()
-            effects.append(.generate(session.suite, generation: own.generation))
+            turn.emit(.generate(session.suite, generation: own.generation))
         case .request, .offer, .acknowledgement, .commit, .refusal:
             break
         }
@@ -123,9 +114,9 @@ extension KeyExchange {
     }
 
     /// Notes that the peer's keys are stored, or ours are with the peer, and reports once nothing is under way.
-    fileprivate mutating func complete(hasKeys: Bool, _ now: Duration, _ effects: inout [Effect]) {
+    fileprivate mutating func complete(hasKeys: Bool, _ turn: inout Turn) {
         guard case .sharing(var session) = phase else { return }
-        retries.noteProgress(now)
+        retries.noteProgress(turn.now)
         session.hasKeys = hasKeys
         defer { phase = .sharing(session) }
         guard hasKeys, own.isAtRest, theirs.isAtRest else { return }
@@ -141,11 +132,11 @@ extension KeyExchange {
         session.established = established
         previous = nil
         lastFailure = nil
-        effects.append(.established(established))
+        turn.emit(.established(established))
     }
 
-    func answer(_ exchange: ExchangeID, _ body: KeyExchangeMessage.Body, _ effects: inout [Effect]) {
-        effects.append(.send(KeyExchangeMessage(exchange: exchange, body: body).bytes))
+    func answer(_ exchange: ExchangeID, _ body: KeyExchangeMessage.Body, _ turn: inout Turn) {
+        turn.emit(.send(KeyExchangeMessage(exchange: exchange, body: body).bytes))
     }
 
     /// Sends a refusal with the reason, and fails the exchange.
@@ -153,10 +144,10 @@ extension KeyExchange {
         _ exchange: ExchangeID,
         _ reason: KeyExchangeMessage.Refusal,
         _ failure: KeyExchangeFailure,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
-        answer(exchange, .refusal(reason), &effects)
-        fail(failure, &effects)
+        answer(exchange, .refusal(reason), &turn)
+        fail(failure, &turn)
     }
 
     private static func failure(for reason: KeyExchangeMessage.Refusal) -> KeyExchangeFailure {

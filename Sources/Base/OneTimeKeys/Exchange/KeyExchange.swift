@@ -40,6 +40,8 @@ package struct KeyExchange: Sendable {
         case wake(at: Duration)
     }
 
+    typealias Turn = Identity.Turn<Duration, Effect>
+
     package struct Configuration: Sendable {
         /// This device's key.
         package var signer: any Signer
@@ -174,26 +176,29 @@ package struct KeyExchange: Sendable {
 
     /// Applies an input and appends the resulting effects.
     package mutating func handle(_ input: Input, at time: NodeTime, into effects: inout [Effect]) {
-        let now = time.monotonic
+        Turn.run(at: time.monotonic, into: &effects) { handle(input, &$0) }
+    }
+
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
-        case .start: start(now)
-        case .requestRefill: requestRefill(now)
-        case .received(let bytes): receive(bytes, now, &effects)
-        case .generated(let pool): announce(pool, now, &effects)
-        case .saved: follow(theirs.saved(), now, &effects)
-        case .localFailure: fail(.localFailure, &effects)
+        case .start: start(turn.now)
+        case .requestRefill: requestRefill(turn.now)
+        case .received(let bytes): receive(bytes, &turn)
+        case .generated(let pool): announce(pool, &turn)
+        case .saved: follow(theirs.saved(), &turn)
+        case .localFailure: fail(.localFailure, &turn)
         case .connected: retries.restartAll()
         case .timeReached: requestedWake = nil
         }
-        sendOutstanding(now, &effects)
-        requestWake(&effects)
+        sendOutstanding(&turn)
+        requestWake(&turn)
     }
 
-    private mutating func requestWake(_ effects: inout [Effect]) {
+    private mutating func requestWake(_ turn: inout Turn) {
         let wake = nextWake
         guard wake != requestedWake else { return }
         requestedWake = wake
-        if let wake { effects.append(.wake(at: wake)) }
+        if let wake { turn.emit(.wake(at: wake)) }
     }
 
     /// Whether a signature of the peer is valid.
@@ -208,14 +213,14 @@ package struct KeyExchange: Sendable {
     mutating func takeUnaskedPool(_ now: Duration) -> Bool { unsolicitedBucket.take(under: limits.pools, at: now) }
 
     /// Ends the pending exchange; a completed session stays, unless the peer has forgotten it.
-    mutating func fail(_ failure: KeyExchangeFailure, _ effects: inout [Effect]) {
+    mutating func fail(_ failure: KeyExchangeFailure, _ turn: inout Turn) {
         if !isCompleted || failure == .forgotten { phase = previous.map(Phase.sharing) ?? .failed(failure) }
         previous = nil
         lastFailure = failure
         own.stop()
         theirs.stop()
         wantsRefill = false
-        effects.append(.failed(failure))
+        turn.emit(.failed(failure))
     }
 
     /// Whether each side has the other one's keys, and no handshake is under way.
@@ -223,15 +228,15 @@ package struct KeyExchange: Sendable {
         if case .sharing(let session) = phase { session.isCompleted } else { false }
     }
 
-    private mutating func sendOutstanding(_ now: Duration, _ effects: inout [Effect]) {
-        if let deadline, deadline <= now {
-            guard isCompleted else { return fail(.timedOut, &effects) }
+    private mutating func sendOutstanding(_ turn: inout Turn) {
+        if let deadline, deadline <= turn.now {
+            guard isCompleted else { return fail(.timedOut, &turn) }
             // The refill is asked for again when it is needed.
             theirs.stop()
             wantsRefill = false
         }
-        for (slot, message) in outstanding where retries.isDue(slot, now, limits) {
-            effects.append(.send(message.bytes))
+        for (slot, message) in outstanding where retries.isDue(slot, turn.now, limits) {
+            turn.emit(.send(message.bytes))
         }
     }
 }

@@ -66,6 +66,8 @@ package struct KeyExchanges: Sendable {
         case host(PeerId, HostEffect)
     }
 
+    typealias Turn = Identity.Turn<NodeTime, Effect>
+
     /// An action for the host, which concerns one peer.
     package enum HostEffect: Hashable, Sendable {
         /// Send a message to the peer; a lost one is sent again.
@@ -115,41 +117,45 @@ package struct KeyExchanges: Sendable {
 
     /// Applies an input and appends the resulting effects.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        Turn.run(at: now, into: &effects) { handle(input, &$0) }
+    }
+
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
         switch input {
         case .memberUp(let peer, let network):
             guard entries[peer] != nil else { return }
-            feed(.connected, to: peer, now, &effects)
-            effects.append(.host(peer, .connected(network)))
-        case .timeReached: wake(now, &effects)
-        case .host(let input): handle(input, now, &effects)
+            feed(.connected, to: peer, &turn)
+            turn.emit(.host(peer, .connected(network)))
+        case .timeReached: wake(&turn)
+        case .host(let input): handle(input, &turn)
         }
     }
 
-    private mutating func handle(_ input: HostInput, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func handle(_ input: HostInput, _ turn: inout Turn) {
         switch input {
         case .opened(let exchanges):
             isOpen = true
             for exchange in exchanges {
                 entries[exchange.peer] = Entry(exchange)
                 // Its wake was that of another host.
-                feed(.timeReached, to: exchange.peer, now, &effects)
+                feed(.timeReached, to: exchange.peer, &turn)
             }
         case .closed:
             isOpen = false
             entries = [:]
         case .requested(let peer):
             begin(peer)
-            feed(.start, to: peer, now, &effects)
-        case .refillRequested(let peer): feed(.requestRefill, to: peer, now, &effects)
+            feed(.start, to: peer, &turn)
+        case .refillRequested(let peer): feed(.requestRefill, to: peer, &turn)
         case .messageReceived(let peer, let bytes):
             begin(peer)
-            feed(.received(bytes), to: peer, now, &effects)
-        case .generated(let peer, let pool): feed(.generated(pool), to: peer, now, &effects)
-        case .saved(let peer): feed(.saved, to: peer, now, &effects)
-        case .storingFailed(let peer): feed(.localFailure, to: peer, now, &effects)
+            feed(.received(bytes), to: peer, &turn)
+        case .generated(let peer, let pool): feed(.generated(pool), to: peer, &turn)
+        case .saved(let peer): feed(.saved, to: peer, &turn)
+        case .storingFailed(let peer): feed(.localFailure, to: peer, &turn)
         case .removed(let peer):
             entries[peer] = nil
-            effects.append(.host(peer, .removed))
+            turn.emit(.host(peer, .removed))
         }
     }
 
@@ -163,48 +169,43 @@ package struct KeyExchanges: Sendable {
         entries[peer] = Entry(KeyExchange(configuration))
     }
 
-    private mutating func feed(
-        _ input: KeyExchange.Input,
-        to peer: PeerId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func feed(_ input: KeyExchange.Input, to peer: PeerId, _ turn: inout Turn) {
         var own: [KeyExchange.Effect] = []
-        entries[peer]?.exchange.handle(input, at: now, into: &own)
+        entries[peer]?.exchange.handle(input, at: turn.now, into: &own)
         for effect in own {
             switch effect {
-            case .send(let bytes): effects.append(.host(peer, .send(bytes)))
+            case .send(let bytes): turn.emit(.host(peer, .send(bytes)))
             case .generate(let suite, let generation):
-                effects.append(.host(peer, .generate(suite, generation: generation)))
-            case .save(let pool): effects.append(.host(peer, .save(pool)))
-            case .established(let established): effects.append(.host(peer, .established(established)))
-            case .failed(let failure): effects.append(.host(peer, .failed(failure)))
+                turn.emit(.host(peer, .generate(suite, generation: generation)))
+            case .save(let pool): turn.emit(.host(peer, .save(pool)))
+            case .established(let established): turn.emit(.host(peer, .established(established)))
+            case .failed(let failure): turn.emit(.host(peer, .failed(failure)))
             case .wake(let time):
                 entries[peer]?.wakeAt = time
-                request(wakeAt: time, &effects)
+                request(wakeAt: time, &turn)
             }
         }
         guard let entry = entries[peer], entry.exchange.status != entry.status else { return }
         entries[peer]?.status = entry.exchange.status
-        effects.append(.host(peer, .changed(entry.exchange.status)))
+        turn.emit(.host(peer, .changed(entry.exchange.status)))
     }
 
     // MARK: Time
 
-    private mutating func wake(_ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func wake(_ turn: inout Turn) {
         requestedWake = nil
         for peer in entries.keys.sorted() {
-            guard let time = entries[peer]?.wakeAt, time <= now.monotonic else { continue }
+            guard let time = entries[peer]?.wakeAt, time <= turn.now.monotonic else { continue }
             entries[peer]?.wakeAt = nil
-            feed(.timeReached, to: peer, now, &effects)
+            feed(.timeReached, to: peer, &turn)
         }
-        if let time = entries.values.compactMap(\.wakeAt).min() { request(wakeAt: time, &effects) }
+        if let time = entries.values.compactMap(\.wakeAt).min() { request(wakeAt: time, &turn) }
     }
 
-    private mutating func request(wakeAt time: Duration, _ effects: inout [Effect]) {
+    private mutating func request(wakeAt time: Duration, _ turn: inout Turn) {
         if let requestedWake, requestedWake <= time { return }
         requestedWake = time
-        effects.append(.wake(at: time))
+        turn.emit(.wake(at: time))
     }
 }
 
