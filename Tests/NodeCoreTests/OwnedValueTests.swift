@@ -7,6 +7,14 @@ internal import Testing
 @Suite("Owned values") struct OwnedValueTests {
     private let network = CoreNetwork().network()
     private let peers = (0..<2).map { _ in PeerId(publicKey: generatePeerKey().publicKey) }
+    private let now = NodeTime(monotonic: .seconds(10), wallSeconds: 1_000)
+
+    /// Runs `body` with a turn at ``now`` and returns the effects that it emits.
+    private func effects(of body: (inout Identity.Turn<NodeTime, Effect>) -> Void) -> [Effect] {
+        var effects: [Effect] = []
+        Identity.Turn.run(at: self.now, into: &effects, body)
+        return effects
+    }
 
     @Test func `pending messages are bounded in number and in bytes`() {
         var limits = Limits()
@@ -27,21 +35,18 @@ internal import Testing
 
     @Test func `a wake is requested only if it is earlier than the pending one`() {
         var timers = Timers(longestClockSleep: .seconds(60))
-        var effects: [Effect] = []
-        for seconds in [5, 9, 3] { timers.arm(.seconds(seconds), &effects) }
-        #expect(effects == [.wake(at: .seconds(5)), .wake(at: .seconds(3))])
+        let first = self.effects { turn in for seconds in [5, 9, 3] { timers.arm(.seconds(seconds), &turn) } }
+        #expect(first == [.wake(at: .seconds(5)), .wake(at: .seconds(3))])
         timers.wakeReached()
-        timers.arm(.seconds(9), &effects)
-        #expect(effects.last == .wake(at: .seconds(9)))
+        let second = self.effects { timers.arm(.seconds(9), &$0) }
+        #expect(second == [.wake(at: .seconds(9))])
     }
 
     @Test func `the wall clock is read after the longest sleep at the latest`() {
         var timers = Timers(longestClockSleep: .seconds(60))
-        var effects: [Effect] = []
-        let now = NodeTime(monotonic: .seconds(10), wallSeconds: 1_000)
-        timers.armClock(9_000, now, &effects)
+        let effects = self.effects { timers.armClock(9_000, &$0) }
         #expect(effects == [.wake(at: .seconds(70))])
-        #expect(!timers.isClockDue(now))
+        #expect(!timers.isClockDue(self.now))
         #expect(timers.isClockDue(NodeTime(monotonic: .seconds(70), wallSeconds: 1_000)))
     }
 
@@ -59,13 +64,12 @@ internal import Testing
 
     @Test func `a frame counts as just sent only during its own input`() throws {
         var connections = Connections()
-        var effects: [Effect] = []
         let id = ConnectionId(1)
         let link = Link(peer: self.peers[0], isDialler: true, address: CoreNetwork.address(of: 0), exporter: [])
         connections.beginInput()
         connections.add(id, link, until: .seconds(5), at: .zero)
         #expect(!connections.hasJustSent(on: try #require(connections[id])))
-        connections.send(.joinRefusal(.joinRefused), on: id, &effects)
+        _ = self.effects { connections.send(.joinRefusal(.joinRefused), on: id, &$0) }
         #expect(connections.hasJustSent(on: try #require(connections[id])))
         connections.beginInput()
         #expect(!connections.hasJustSent(on: try #require(connections[id])))

@@ -81,9 +81,9 @@ struct Connections: Sendable {
     // MARK: Frames
 
     /// Writes a control frame on a connection.
-    mutating func send(_ frame: Frame, on id: ConnectionId, _ effects: inout [Effect]) {
+    mutating func send(_ frame: Frame, on id: ConnectionId, _ turn: inout Turn) {
         self.states[id]?.usage.noteSend(by: self.inputNumber)
-        effects.append(.connection(.send(id, frame)))
+        turn.emit(.connection(.send(id, frame)))
     }
 
     /// Whether a frame was sent on a connection while the present input was being handled.

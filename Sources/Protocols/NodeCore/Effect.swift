@@ -26,6 +26,9 @@ package enum Effect: Hashable, Sendable {
     case wake(at: Duration)
 }
 
+/// An input of a node in progress.
+typealias Turn = Identity.Turn<NodeTime, Effect>
+
 /// An action on one connection, or between two.
 package enum ConnectionEffect: Hashable, Sendable {
     /// Write a control frame.

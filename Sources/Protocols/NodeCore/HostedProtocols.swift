@@ -97,13 +97,13 @@ struct HostedProtocols: Sendable {
     }
 
     /// Requests the earliest wake of each protocol.
-    func arm(_ timers: inout Timers, _ effects: inout [Effect]) {
-        if let time = self.discovery.wakeAt { timers.arm(time, &effects) }
-        if let time = self.reach.wakeAt { timers.arm(time, &effects) }
-        if let time = self.keys.wakeAt { timers.arm(time, &effects) }
-        if let time = self.tables.nextWake { timers.arm(time, &effects) }
-        if let time = self.events.nextWake { timers.arm(time, &effects) }
-        if let time = self.services.nextWake { timers.arm(time, &effects) }
-        if let time = self.mailboxes.nextWake { timers.arm(time, &effects) }
+    func arm(_ timers: inout Timers, _ turn: inout Turn) {
+        if let time = self.discovery.wakeAt { timers.arm(time, &turn) }
+        if let time = self.reach.wakeAt { timers.arm(time, &turn) }
+        if let time = self.keys.wakeAt { timers.arm(time, &turn) }
+        if let time = self.tables.nextWake { timers.arm(time, &turn) }
+        if let time = self.events.nextWake { timers.arm(time, &turn) }
+        if let time = self.services.nextWake { timers.arm(time, &turn) }
+        if let time = self.mailboxes.nextWake { timers.arm(time, &turn) }
     }
 }

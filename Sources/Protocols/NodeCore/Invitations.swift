@@ -49,52 +49,40 @@ struct Invitations: Sendable {
     var isAnyOpen: Bool { self.open.values.contains { !$0.isEmpty } }
 
     /// Adds an invitation that this node shows; of too many the oldest one ends.
-    mutating func add(
-        _ invitation: Invitation,
-        isPreallowed: Bool,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        self.expire(now, &effects)
+    mutating func add(_ invitation: Invitation, isPreallowed: Bool, _ turn: inout Turn) {
+        self.expire(&turn)
         let network = invitation.networkId
         let open = self.open[network] ?? []
         if open.count >= self.limits.openInvitations, let oldest = open.first {
-            self.end(oldest.invitation, .withdrawn, now, &effects)
+            self.end(oldest.invitation, .withdrawn, &turn)
         }
         self.open[network, default: []].append(OpenInvitation(invitation: invitation, isPreallowed: isPreallowed))
     }
 
-    mutating func withdraw(_ invitation: Invitation.ID, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func withdraw(_ invitation: Invitation.ID, _ turn: inout Turn) {
         for open in self.open.values.joined() where open.invitation.id == invitation {
-            self.end(open.invitation, .withdrawn, now, &effects)
+            self.end(open.invitation, .withdrawn, &turn)
         }
     }
 
-    mutating func withdrawAll(to network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
-        for open in self.open.removeValue(forKey: network) ?? [] {
-            self.end(open.invitation, .withdrawn, now, &effects)
-        }
+    mutating func withdrawAll(to network: NetworkId, _ turn: inout Turn) {
+        for open in self.open.removeValue(forKey: network) ?? [] { self.end(open.invitation, .withdrawn, &turn) }
     }
 
     /// Ends expired invitations, and forgets those that ended long ago.
-    mutating func expire(_ now: NodeTime, _ effects: inout [Effect]) {
-        for open in self.open.values.joined() where open.invitation.isExpired(at: now.wallSeconds) {
-            self.end(open.invitation, .expired, now, &effects)
+    mutating func expire(_ turn: inout Turn) {
+        for open in self.open.values.joined() where open.invitation.isExpired(at: turn.now.wallSeconds) {
+            self.end(open.invitation, .expired, &turn)
         }
-        while let first = self.ended.first, first.end <= now.monotonic { self.ended.removeFirst() }
+        while let first = self.ended.first, first.end <= turn.now.monotonic { self.ended.removeFirst() }
     }
 
     /// Ends the invitation that `proof` matches as used, and returns it.
-    mutating func use(
-        _ proof: [UInt8],
-        from link: Link,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) -> OpenInvitation? {
+    mutating func use(_ proof: [UInt8], from link: Link, _ turn: inout Turn) -> OpenInvitation? {
         let match = self.open.values.joined().first {
             $0.invitation.isValidProof(proof, exporter: link.exporter, joiner: link.peer)
         }
-        if let match { self.end(match.invitation, .used, now, &effects) }
+        if let match { self.end(match.invitation, .used, &turn) }
         return match
     }
 
@@ -107,29 +95,24 @@ struct Invitations: Sendable {
     }
 
     /// Counts a proof that matches no invitation against every open one, since the intended one is unknown.
-    mutating func countWrongProof(_ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func countWrongProof(_ turn: inout Turn) {
         for network in Array(self.open.keys) {
             let indices = self.open[network]?.indices ?? 0..<0
             for index in indices { self.open[network]?[index].wrongProofs += 1 }
         }
         for open in self.open.values.joined() where open.wrongProofs >= self.limits.wrongProofs {
-            self.end(open.invitation, .burnt, now, &effects)
+            self.end(open.invitation, .burnt, &turn)
         }
     }
 
     /// Ends an open invitation, and remembers for a while why it ended.
-    private mutating func end(
-        _ invitation: Invitation,
-        _ failure: JoinFailure,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func end(_ invitation: Invitation, _ failure: JoinFailure, _ turn: inout Turn) {
         self.open[invitation.networkId]?.removeAll { $0.invitation.id == invitation.id }
         while self.ended.count >= self.limits.endedInvitations { self.ended.removeFirst() }
-        let end = now.monotonic + .seconds(Int64(Invitation.memorySeconds))
+        let end = turn.now.monotonic + .seconds(Int64(Invitation.memorySeconds))
         self.ended.append(Ended(invitation: invitation, failure: failure, end: end))
         if failure != .used {
-            effects.append(.join(.invitationEnded(invitation.id, invitation.networkId, failure)))
+            turn.emit(.join(.invitationEnded(invitation.id, invitation.networkId, failure)))
         }
     }
 

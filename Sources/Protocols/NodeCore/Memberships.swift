@@ -136,10 +136,10 @@ struct Memberships: Sendable {
     }
 
     /// Reports a clock that is behind, once.
-    mutating func checkClock(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func checkClock(of network: NetworkId, _ turn: inout Turn) {
         let tolerance = self.clockToleranceSeconds
-        guard let lag = self.byNetwork[network]?.clock.takeLag(at: now.wallSeconds, tolerance: tolerance)
+        guard let lag = self.byNetwork[network]?.clock.takeLag(at: turn.now.wallSeconds, tolerance: tolerance)
         else { return }
-        effects.append(.membership(.clockBehind(network, seconds: lag)))
+        turn.emit(.membership(.clockBehind(network, seconds: lag)))
     }
 }

@@ -32,19 +32,14 @@ enum NetworkEvent: Sendable {
 
 extension NodeCore {
     /// Offers an event of a network to every hosted protocol.
-    mutating func notify(
-        _ event: NetworkEvent,
-        of network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        if let input = Kademlia.input(for: event, in: network) { tell(input, of: network, now, &effects) }
-        if let input = PubSub.input(for: event, in: network) { tellEvents(input, of: network, now, &effects) }
-        if let input = Services.input(for: event, in: network) { tellServices(input, of: network, now, &effects) }
-        if let input = Mailbox.input(for: event, in: network) { tellMailbox(input, of: network, now, &effects) }
-        if let input = Discovery.input(for: event, in: network) { tellDiscovery(input, now, &effects) }
-        if let input = Reach.input(for: event, in: network) { tellReach(input, now, &effects) }
-        if let input = KeyExchanges.input(for: event, in: network) { tellKeys(input, now, &effects) }
+    mutating func notify(_ event: NetworkEvent, of network: NetworkId, _ turn: inout Turn) {
+        if let input = Kademlia.input(for: event, in: network) { tell(input, of: network, &turn) }
+        if let input = PubSub.input(for: event, in: network) { tellEvents(input, of: network, &turn) }
+        if let input = Services.input(for: event, in: network) { tellServices(input, of: network, &turn) }
+        if let input = Mailbox.input(for: event, in: network) { tellMailbox(input, of: network, &turn) }
+        if let input = Discovery.input(for: event, in: network) { tellDiscovery(input, &turn) }
+        if let input = Reach.input(for: event, in: network) { tellReach(input, &turn) }
+        if let input = KeyExchanges.input(for: event, in: network) { tellKeys(input, &turn) }
     }
 }
 

@@ -6,31 +6,24 @@ internal import Kademlia
 
 // Received frames are parsed, and passed on to their subsystem.
 extension NodeCore {
-    mutating func frameReceived(
-        _ bytes: [UInt8],
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func frameReceived(_ bytes: [UInt8], on id: ConnectionId, _ turn: inout Turn) {
         guard self.connections[id] != nil else { return }
         guard bytes.count <= Frame.helloByteLimit || bytes.count <= self.frameByteLimit(on: id) else {
-            return self.disconnectViolator(id, "a frame of \(bytes.count) bytes", now, &effects)
+            return self.disconnectViolator(id, "a frame of \(bytes.count) bytes", &turn)
         }
         let frame: Frame
         do throws(FrameError) {
             frame = try Frame(bytes)
         } catch .unsupportedVersion(let found, let supported) {
-            return self.refuseVersion(found: found, supported: supported, on: id, now, &effects)
+            return self.refuseVersion(found: found, supported: supported, on: id, &turn)
         } catch {
-            return self.disconnectViolator(id, "\(error)", now, &effects)
+            return self.disconnectViolator(id, "\(error)", &turn)
         }
-        guard self.connections[id]?.isForRenewal == false else {
-            return self.handleOfBanned(frame, on: id, now, &effects)
-        }
+        guard self.connections[id]?.isForRenewal == false else { return self.handleOfBanned(frame, on: id, &turn) }
         guard self.mayReceive(frame, on: id) else {
-            return self.disconnectViolator(id, "a frame before admission", now, &effects)
+            return self.disconnectViolator(id, "a frame before admission", &turn)
         }
-        self.handle(frame, on: id, now, &effects)
+        self.handle(frame, on: id, &turn)
     }
 
     /// Whether the peer may send the frame at this stage of the connection.
@@ -44,53 +37,42 @@ extension NodeCore {
         return false
     }
 
-    private mutating func handle(
-        _ frame: Frame,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func handle(_ frame: Frame, on id: ConnectionId, _ turn: inout Turn) {
         switch frame {
-        case .hello(let hello): self.helloReceived(hello, on: id, now, &effects)
-        case .helloReply(let reply): self.replyReceived(reply, on: id, now, &effects)
-        case .helloAcknowledgement(let verdicts): self.acknowledgementReceived(verdicts, on: id, now, &effects)
-        case .admissionEnd(let index, let code): self.admissionEndReceived(index, code, on: id, now, &effects)
-        case .join(let proof): self.joinReceived(proof, on: id, now, &effects)
-        case .joinGrant(let token, let metadata): self.grantReceived(token, metadata, on: id, now, &effects)
-        case .joinRefusal(let code): self.joinRefusalReceived(code, on: id, now, &effects)
-        case .revocation(let entry): self.ownRevocationReceived(entry, on: id, now, &effects)
+        case .hello(let hello): self.helloReceived(hello, on: id, &turn)
+        case .helloReply(let reply): self.replyReceived(reply, on: id, &turn)
+        case .helloAcknowledgement(let verdicts): self.acknowledgementReceived(verdicts, on: id, &turn)
+        case .admissionEnd(let index, let code): self.admissionEndReceived(index, code, on: id, &turn)
+        case .join(let proof): self.joinReceived(proof, on: id, &turn)
+        case .joinGrant(let token, let metadata): self.grantReceived(token, metadata, on: id, &turn)
+        case .joinRefusal(let code): self.joinRefusalReceived(code, on: id, &turn)
+        case .revocation(let entry): self.ownRevocationReceived(entry, on: id, &turn)
         case .revocationDigest(let index, let count, let digest):
-            self.revocationDigestReceived(index, count, digest, on: id, now, &effects)
+            self.revocationDigestReceived(index, count, digest, on: id, &turn)
         case .revocationsKnown(let index, let fingerprints):
-            self.fingerprintsReceived(index, fingerprints, on: id, now, &effects)
-        case .revocations(let index, let entries): self.revocationsReceived(index, entries, on: id, now, &effects)
-        case .memberSecret(let index, let secret): self.secretReceived(index, secret, on: id, now, &effects)
-        case .memberSecretKnown(let index, let stamp): self.secretStampReceived(index, stamp, on: id, &effects)
-        case .renewalRequest(let index, let token): self.renewalRequestReceived(index, token, on: id, now, &effects)
-        case .renewalGrant(let index, let token): self.renewalGrantReceived(index, token, on: id, now, &effects)
-        case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, now, &effects)
-        case .events(let index, let bytes): self.eventsReceived(index, bytes, on: id, now, &effects)
-        case .services(let index, let bytes): self.servicesReceived(index, bytes, on: id, now, &effects)
-        case .mailbox(let index, let bytes): self.mailboxReceived(index, bytes, on: id, now, &effects)
-        case .reach(let index, let bytes): self.reachReceived(index, bytes, on: id, now, &effects)
+            self.fingerprintsReceived(index, fingerprints, on: id, &turn)
+        case .revocations(let index, let entries): self.revocationsReceived(index, entries, on: id, &turn)
+        case .memberSecret(let index, let secret): self.secretReceived(index, secret, on: id, &turn)
+        case .memberSecretKnown(let index, let stamp): self.secretStampReceived(index, stamp, on: id, &turn)
+        case .renewalRequest(let index, let token): self.renewalRequestReceived(index, token, on: id, &turn)
+        case .renewalGrant(let index, let token): self.renewalGrantReceived(index, token, on: id, &turn)
+        case .dht(let index, let bytes): self.dhtReceived(index, bytes, on: id, &turn)
+        case .events(let index, let bytes): self.eventsReceived(index, bytes, on: id, &turn)
+        case .services(let index, let bytes): self.servicesReceived(index, bytes, on: id, &turn)
+        case .mailbox(let index, let bytes): self.mailboxReceived(index, bytes, on: id, &turn)
+        case .reach(let index, let bytes): self.reachReceived(index, bytes, on: id, &turn)
         }
     }
 
     // MARK: Frames of a network
 
     /// Sends a frame of a network, created with its index, to an admitted member; returns false if there is no route.
-    mutating func send(
-        to peer: PeerId,
-        in network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect],
-        _ frame: (UInt8) -> Frame
-    ) -> Bool {
+    mutating func send(to peer: PeerId, in network: NetworkId, _ turn: inout Turn, _ frame: (UInt8) -> Frame) -> Bool {
         guard let ids = self.peers[peer]?.connections,
             let route = self.connections.route(among: ids, in: network)
         else { return false }
-        self.connections[route.connection]?.usage.note(at: now.monotonic)
-        self.connections.send(frame(route.index), on: route.connection, &effects)
+        self.connections[route.connection]?.usage.note(at: turn.now.monotonic)
+        self.connections.send(frame(route.index), on: route.connection, &turn)
         return true
     }
 
@@ -115,28 +97,23 @@ extension NodeCore {
     // MARK: Showing
 
     /// Shows our tokens of every network of which there is evidence that the peer is in it; false if there is none.
-    mutating func sendHello(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+    mutating func sendHello(on id: ConnectionId, _ turn: inout Turn) -> Bool {
         guard let link = self.connections[id]?.link, let known = self.peers[link.peer] else { return false }
-        return self.sendHello(for: known.networks, on: id, now, &effects)
+        return self.sendHello(for: known.networks, on: id, &turn)
     }
 
     /// Shows the tokens of those networks that are not yet agreed on.
-    mutating func offerFurther(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func offerFurther(on id: ConnectionId, _ turn: inout Turn) {
         guard let state = self.connections[id], let known = self.peers[state.link.peer] else { return }
         let missing = known.networks.filter { state.peerings[$0] == nil }
-        _ = self.sendHello(for: missing, on: id, now, &effects)
+        _ = self.sendHello(for: missing, on: id, &turn)
     }
 
-    mutating func sendHello(
-        for networks: [NetworkId],
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) -> Bool {
+    mutating func sendHello(for networks: [NetworkId], on id: ConnectionId, _ turn: inout Turn) -> Bool {
         guard self.connections[id]?.isForRenewal == false else { return false }
         var offers: [Frame.Offer] = []
         for network in networks {
-            guard let token = self.memberships.ownToken(in: network, now),
+            guard let token = self.memberships.ownToken(in: network, turn.now),
                 self.mayShare(network, on: id), let index = self.connections[id]?.indexes.choose(for: network)
             else { continue }
             offers.append(Frame.Offer(index: index, token: token))
@@ -150,7 +127,7 @@ extension NodeCore {
                 capabilities: self.configuration.capabilities,
                 tokens: Array(page)
             )
-            self.connections.send(.hello(hello), on: id, &effects)
+            self.connections.send(.hello(hello), on: id, &turn)
             self.connections[id]?.hello.noteSent()
         }
         return !offers.isEmpty
@@ -163,20 +140,15 @@ extension NodeCore {
 
     // MARK: Checking
 
-    mutating func helloReceived(
-        _ hello: Frame.Hello,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func helloReceived(_ hello: Frame.Hello, on id: ConnectionId, _ turn: inout Turn) {
         guard let state = self.connections[id] else { return }
         self.connections[id]?.hello.noteReceived()
         let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.hellosPerConnection)
-        guard self.connections[id]?.buckets.hellos.take(under: rate, at: now.monotonic) == true else {
-            return self.disconnectViolator(id, "too many hellos", now, &effects)
+        guard self.connections[id]?.buckets.hellos.take(under: rate, at: turn.now.monotonic) == true else {
+            return self.disconnectViolator(id, "too many hellos", &turn)
         }
-        if let violation = state.violation(by: hello) { return self.disconnectViolator(id, violation, now, &effects) }
-        if hello.tokens.isEmpty { effects.append(.peer(.refused(state.link.peer, nil, .noToken))) }
+        if let violation = state.violation(by: hello) { return self.disconnectViolator(id, violation, &turn) }
+        if hello.tokens.isEmpty { turn.emit(.peer(.refused(state.link.peer, nil, .noToken))) }
         var reply = Frame.HelloReply(
             instance: self.configuration.instance,
             capabilities: self.configuration.capabilities,
@@ -184,21 +156,21 @@ extension NodeCore {
             refusals: []
         )
         for offer in hello.tokens {
-            if let refusal = self.evaluate(offer, of: state.link.peer, on: id, now, &effects) {
-                if refusal == .revoked { self.sendRevocation(of: offer.token, on: id, &effects) }
+            if let refusal = self.evaluate(offer, of: state.link.peer, on: id, &turn) {
+                if refusal == .revoked { self.sendRevocation(of: offer.token, on: id, &turn) }
                 reply.refusals.append(Frame.Verdict(index: offer.index, refusal: refusal))
             } else if let own = self.memberships[offer.token.networkId]?.own.token {
-                self.prove(offer, on: id, now, &effects)
+                self.prove(offer, on: id, &turn)
                 reply.proofs.append(Frame.Offer(index: offer.index, token: own))
             }
         }
         guard !reply.proofs.isEmpty || self.connections[id]?.standing.admittedSince != nil else {
             let told = reply.refusals.compactMap(\.refusal)
-            return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, now, &effects)
+            return self.close(id, told.first { $0 != .notAdmitted } ?? .notAdmitted, &turn)
         }
-        if !reply.proofs.isEmpty, self.refusesReturning(hello.instance, on: id, now, &effects) { return }
-        self.connections.send(.helloReply(reply), on: id, &effects)
-        if !reply.proofs.isEmpty { self.learnInstance(hello.instance, hello.capabilities, on: id, now, &effects) }
+        if !reply.proofs.isEmpty, self.refusesReturning(hello.instance, on: id, &turn) { return }
+        self.connections.send(.helloReply(reply), on: id, &turn)
+        if !reply.proofs.isEmpty { self.learnInstance(hello.instance, hello.capabilities, on: id, &turn) }
     }
 
     /// Returns the code that the peer receives if its token is invalid, or cannot be answered; see ``CloseCode``.
@@ -206,133 +178,103 @@ extension NodeCore {
         _ offer: Frame.Offer,
         of peer: PeerId,
         on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) -> CloseCode? {
         let token = offer.token
-        if let problem = self.memberships.check(token, of: peer, now) {
+        if let problem = self.memberships.check(token, of: peer, turn.now) {
             let isKnown = self.memberships[token.networkId] != nil
-            effects.append(.peer(.refused(peer, isKnown ? token.networkId : nil, .token(problem))))
+            turn.emit(.peer(.refused(peer, isKnown ? token.networkId : nil, .token(problem))))
             // A token with another problem is refused without a reason, even if it is genuine.
             let isGenuine =
                 isKnown && problem.isToldToHolder && token.peerId == peer && self.configuration.verifier.token(token)
             return CloseCode(telling: problem, toGenuineHolder: isGenuine)
         }
         guard !self.keepsApart(from: peer) else {
-            effects.append(.peer(.refused(peer, token.networkId, .manuallyDisconnected)))
+            turn.emit(.peer(.refused(peer, token.networkId, .manuallyDisconnected)))
             return .manuallyDisconnected
         }
-        let hasToken = self.memberships.ownToken(in: token.networkId, now) != nil
+        let hasToken = self.memberships.ownToken(in: token.networkId, turn.now) != nil
         return hasToken && self.mayShare(token.networkId, on: id) ? nil : .notAdmitted
     }
 
-    mutating func prove(
-        _ offer: Frame.Offer,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func prove(_ offer: Frame.Offer, on id: ConnectionId, _ turn: inout Turn) {
         let network = offer.token.networkId
         self.connections[id]?.noteProof(offer)
         self.memberships[network]?.connections.insert(id)
         self.memberships[network]?.tokenEnds.note(offer.token, on: id)
-        self.armExpiry(of: offer.token, now, &effects)
+        self.armExpiry(of: offer.token, &turn)
     }
 
     // MARK: Answers
 
-    mutating func replyReceived(
-        _ reply: Frame.HelloReply,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func replyReceived(_ reply: Frame.HelloReply, on id: ConnectionId, _ turn: inout Turn) {
         guard let state = self.connections[id] else { return }
-        if let violation = state.violation(by: reply) { return self.disconnectViolator(id, violation, now, &effects) }
+        if let violation = state.violation(by: reply) { return self.disconnectViolator(id, violation, &turn) }
         self.connections[id]?.hello.noteReply()
         var verdicts: [Frame.Verdict] = []
         for proof in reply.proofs {
-            let refusal = self.take(proof, on: id, now, &effects)
+            let refusal = self.take(proof, on: id, &turn)
             verdicts.append(Frame.Verdict(index: proof.index, refusal: refusal))
         }
         let isAdmitting = verdicts.contains { $0.refusal == nil }
-        if isAdmitting, self.refusesReturning(reply.instance, on: id, now, &effects) { return }
-        self.connections.send(.helloAcknowledgement(verdicts), on: id, &effects)
+        if isAdmitting, self.refusesReturning(reply.instance, on: id, &turn) { return }
+        self.connections.send(.helloAcknowledgement(verdicts), on: id, &turn)
         if isAdmitting {
-            self.learnInstance(reply.instance, reply.capabilities, on: id, now, &effects)
+            self.learnInstance(reply.instance, reply.capabilities, on: id, &turn)
         }
         for verdict in verdicts where verdict.refusal == nil {
-            if let network = state.indexes[verdict.index] { self.admit(network, on: id, now, &effects) }
+            if let network = state.indexes[verdict.index] { self.admit(network, on: id, &turn) }
         }
         for verdict in verdicts where verdict.refusal != nil {
             guard let network = state.indexes[verdict.index] else { continue }
-            self.endAdmission(of: network, on: id, .notAdmitted, now, &effects)
+            self.endAdmission(of: network, on: id, .notAdmitted, &turn)
         }
         for verdict in reply.refusals {
             guard let network = state.indexes[verdict.index] else { continue }
-            effects.append(.peer(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted)))
-            self.endAdmission(
-                of: network,
-                on: id,
-                verdict.refusal ?? .notAdmitted,
-                now,
-                &effects,
-                isRequestedByPeer: true
-            )
+            turn.emit(.peer(.refusedByPeer(state.link.peer, network, verdict.refusal ?? .notAdmitted)))
+            self.endAdmission(of: network, on: id, verdict.refusal ?? .notAdmitted, &turn, isRequestedByPeer: true)
         }
     }
 
     /// Checks the responder's token; nil if it is valid.
-    private mutating func take(
-        _ proof: Frame.Offer,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) -> CloseCode? {
+    private mutating func take(_ proof: Frame.Offer, on id: ConnectionId, _ turn: inout Turn) -> CloseCode? {
         guard let state = self.connections[id], let network = state.indexes[proof.index] else { return .notAdmitted }
         let problem =
             proof.token.networkId == network
-            ? self.memberships.check(proof.token, of: state.link.peer, now) : .wrongNetwork
+            ? self.memberships.check(proof.token, of: state.link.peer, turn.now) : .wrongNetwork
         if let problem {
             // This node may have left the network while the answer was under way; then no peer is to blame.
             if self.memberships[network] != nil {
-                effects.append(.peer(.refused(state.link.peer, network, .token(problem))))
+                turn.emit(.peer(.refused(state.link.peer, network, .token(problem))))
             }
             return .notAdmitted
         }
         guard state.peerings[network] != nil else { return .notAdmitted }
         self.connections[id]?.peerings[network]?.token = proof.token
         self.memberships[network]?.tokenEnds.note(proof.token, on: id)
-        self.armExpiry(of: proof.token, now, &effects)
+        self.armExpiry(of: proof.token, &turn)
         return nil
     }
 
-    mutating func acknowledgementReceived(
-        _ verdicts: [Frame.Verdict],
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func acknowledgementReceived(_ verdicts: [Frame.Verdict], on id: ConnectionId, _ turn: inout Turn) {
         guard let state = self.connections[id] else { return }
-        if let violation = state.violation(by: verdicts) {
-            return self.disconnectViolator(id, violation, now, &effects)
-        }
+        if let violation = state.violation(by: verdicts) { return self.disconnectViolator(id, violation, &turn) }
         for verdict in verdicts {
             guard let network = state.indexes[verdict.index], let peering = state.peerings[network] else { continue }
             if let refusal = verdict.refusal {
-                effects.append(.peer(.refusedByPeer(state.link.peer, network, refusal)))
-                self.endAdmission(of: network, on: id, .notAdmitted, now, &effects, isRequestedByPeer: true)
+                turn.emit(.peer(.refusedByPeer(state.link.peer, network, refusal)))
+                self.endAdmission(of: network, on: id, .notAdmitted, &turn, isRequestedByPeer: true)
             } else if peering.state == .proved {
-                self.admit(network, on: id, now, &effects)
+                self.admit(network, on: id, &turn)
             }
         }
     }
 
     /// Both sides have proved themselves; does nothing unless the peer's token and ours are good at this moment.
-    mutating func admit(_ network: NetworkId, on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func admit(_ network: NetworkId, on id: ConnectionId, _ turn: inout Turn) {
         guard let state = self.connections[id], let peering = state.peerings[network], peering.state != .admitted,
-            !state.isForRenewal, self.memberships.isGood(peering, in: network, now),
-            self.hasRoomForPeer(on: id, now, &effects)
+            !state.isForRenewal, self.memberships.isGood(peering, in: network, turn.now),
+            self.hasRoomForPeer(on: id, &turn)
         else { return }
         let peer = state.link.peer
         // An admitted peer is wanted again, by this side or by the other.
@@ -340,28 +282,28 @@ extension NodeCore {
         let isNew = self.connections.route(among: self.peers[peer]?.connections ?? [], in: network) == nil
         self.connections[id]?.peerings[network]?.state = .admitted
         self.connections[id]?.endHello()
-        self.noteAdmission(on: id, now, &effects)
+        self.noteAdmission(on: id, &turn)
         self.peers[peer]?.note(network)
         if isNew {
             self.memberships[network]?.admitted.insert(peer)
             if !state.link.isDialler {
                 self.peers.add(state.link.address, of: peer)
-                self.noteAnswer(of: peer, at: state.link.address, &effects)
+                self.noteAnswer(of: peer, at: state.link.address, &turn)
             }
-            effects.append(.peer(.persist(peer, network, ObservedAddress(of: state.link))))
-            effects.append(.peer(.joined(peer, network)))
+            turn.emit(.peer(.persist(peer, network, ObservedAddress(of: state.link))))
+            turn.emit(.peer(.joined(peer, network)))
             let addresses = state.hasTable ? self.addresses(of: state.link) : nil
-            self.notify(.memberUp(peer, addresses: addresses), of: network, now, &effects)
+            self.notify(.memberUp(peer, addresses: addresses), of: network, &turn)
         }
-        self.sendPendingMessages(to: peer, in: network, now, &effects)
-        self.sendRevocationDigest(of: network, on: id, &effects)
-        self.sendSecretStamp(of: network, on: id, &effects)
-        self.requestRenewal(of: network, on: id, now, &effects)
+        self.sendPendingMessages(to: peer, in: network, &turn)
+        self.sendRevocationDigest(of: network, on: id, &turn)
+        self.sendSecretStamp(of: network, on: id, &turn)
+        self.requestRenewal(of: network, on: id, &turn)
         // The dialler showed all it could; we may have evidence that it lacks.
-        if state.standing.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, now, &effects) }
-        self.settle(id, now, &effects)
-        self.tellOfSuspicion(of: peer, in: network, now, &effects)
-        self.tellReachOfLink(to: peer, in: network, now, &effects)
+        if state.standing.admittedSince == nil, !state.link.isDialler { self.offerFurther(on: id, &turn) }
+        self.settle(id, &turn)
+        self.tellOfSuspicion(of: peer, in: network, &turn)
+        self.tellReachOfLink(to: peer, in: network, &turn)
     }
 
     /// Returns the addresses for dialling a peer, beginning with the source of its packets: a node has one socket for both.
@@ -372,12 +314,12 @@ extension NodeCore {
     }
 
     /// The first admission makes the peer a member.
-    private mutating func noteAdmission(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard self.connections.noteAdmission(on: id, at: now.monotonic) else { return }
-        effects.append(.connection(.admitted(id)))
-        self.armBudget(now, &effects)
+    private mutating func noteAdmission(on id: ConnectionId, _ turn: inout Turn) {
+        guard self.connections.noteAdmission(on: id, at: turn.now.monotonic) else { return }
+        turn.emit(.connection(.admitted(id)))
+        self.armBudget(&turn)
         if !self.timers.isSeenArmed {
-            self.timers.armSeen(at: now.monotonic + self.configuration.limits.seenPause, &effects)
+            self.timers.armSeen(at: turn.now.monotonic + self.configuration.limits.seenPause, &turn)
         }
     }
 }

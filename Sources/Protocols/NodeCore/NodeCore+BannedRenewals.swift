@@ -13,15 +13,10 @@ extension NodeCore {
     ///
     /// The peer is not admitted: it shows its token and gets one in exchange. Everything else is dropped, because the peer
     /// takes itself for admitted once it has this node's token.
-    mutating func handleOfBanned(
-        _ frame: Frame,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func handleOfBanned(_ frame: Frame, on id: ConnectionId, _ turn: inout Turn) {
         switch frame {
-        case .hello(let hello): self.receiveOfBanned(hello, on: id, now, &effects)
-        case .renewalRequest(let index, let token): self.receiveOfBanned(index, token, on: id, now, &effects)
+        case .hello(let hello): self.receiveOfBanned(hello, on: id, &turn)
+        case .renewalRequest(let index, let token): self.receiveOfBanned(index, token, on: id, &turn)
         case .helloReply, .helloAcknowledgement, .admissionEnd, .join, .joinGrant, .joinRefusal, .revocation,
             .revocationDigest, .revocationsKnown, .revocations, .memberSecret, .memberSecretKnown, .renewalGrant, .dht,
             .events, .services, .mailbox, .reach:
@@ -29,23 +24,18 @@ extension NodeCore {
         }
     }
 
-    private mutating func receiveOfBanned(
-        _ hello: Frame.Hello,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func receiveOfBanned(_ hello: Frame.Hello, on id: ConnectionId, _ turn: inout Turn) {
         guard let state = self.connections[id] else { return }
         let peer = state.link.peer
         guard !state.hello.isReceived, state.violation(by: hello) == nil,
-            let offer = hello.tokens.first(where: { self.isRenewable($0.token, of: peer, now) }),
-            let own = self.memberships.ownToken(in: offer.token.networkId, now)
+            let offer = hello.tokens.first(where: { self.isRenewable($0.token, of: peer, turn.now) }),
+            let own = self.memberships.ownToken(in: offer.token.networkId, turn.now)
         else {
-            effects.append(.peer(.refused(peer, nil, .banned)))
-            return self.close(id, .notAdmitted, now, &effects)
+            turn.emit(.peer(.refused(peer, nil, .banned)))
+            return self.close(id, .notAdmitted, &turn)
         }
         self.connections[id]?.hello.noteReceived()
-        self.prove(offer, on: id, now, &effects)
+        self.prove(offer, on: id, &turn)
         let refusals = hello.tokens.filter { $0.index != offer.index }.map { offer in
             Frame.Verdict(index: offer.index, refusal: .notAdmitted)
         }
@@ -55,7 +45,7 @@ extension NodeCore {
             proofs: [Frame.Offer(index: offer.index, token: own)],
             refusals: refusals
         )
-        self.connections.send(.helloReply(reply), on: id, &effects)
+        self.connections.send(.helloReply(reply), on: id, &turn)
     }
 
     /// Whether a token is good, near its end, and of a network in which this node gives new ones.
@@ -70,20 +60,19 @@ extension NodeCore {
         _ index: UInt8,
         _ token: AccessToken,
         on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         guard let state = self.connections[id], let network = state.indexes[index],
             state.peerings[network]?.token == token
-        else { return self.close(id, .notAdmitted, now, &effects) }
+        else { return self.close(id, .notAdmitted, &turn) }
         let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
-        guard self.connections[id]?.buckets.renewals.take(under: rate, at: now.monotonic) == true else { return }
-        effects.append(.membership(.renewalRequested(id, state.link.peer, network, token)))
+        guard self.connections[id]?.buckets.renewals.take(under: rate, at: turn.now.monotonic) == true else { return }
+        turn.emit(.membership(.renewalRequested(id, state.link.peer, network, token)))
     }
 
     /// Closes the connection of a banned peer once its request is decided.
-    mutating func endRenewalOfBanned(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func endRenewalOfBanned(on id: ConnectionId, _ turn: inout Turn) {
         guard self.connections[id]?.isForRenewal == true else { return }
-        self.close(id, .notAdmitted, now, &effects)
+        self.close(id, .notAdmitted, &turn)
     }
 }

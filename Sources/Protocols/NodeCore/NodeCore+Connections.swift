@@ -7,103 +7,96 @@ internal import Traversal
 
 // The connections are established, replaced and closed; their number is bounded.
 extension NodeCore {
-    mutating func handle(_ input: ConnectionInput, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func handle(_ input: ConnectionInput, _ turn: inout Turn) {
         switch input {
-        case .up(let id, let link): self.connectionUp(id, link, now, &effects)
-        case .down(let id, let code): self.connectionDown(id, code, now, &effects)
-        case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, now, &effects)
-        case .streamBegan(let id): self.noteStream(1, on: id, now)
-        case .streamEnded(let id): self.noteStream(-1, on: id, now)
+        case .up(let id, let link): self.connectionUp(id, link, &turn)
+        case .down(let id, let code): self.connectionDown(id, code, &turn)
+        case .frameReceived(let id, let bytes): self.frameReceived(bytes, on: id, &turn)
+        case .streamBegan(let id): self.noteStream(1, on: id, turn.now)
+        case .streamEnded(let id): self.noteStream(-1, on: id, turn.now)
         case .congestionChanged(let id, let isCongested):
             guard let state = self.connections[id] else { return }
             for network in state.peerings.keys {
-                self.tellEvents(.congestionChanged(state.link.peer, isCongested), of: network, now, &effects)
+                self.tellEvents(.congestionChanged(state.link.peer, isCongested), of: network, &turn)
             }
-        case .pathChanged(let id, let address): self.pathChanged(id, address, now, &effects)
+        case .pathChanged(let id, let address): self.pathChanged(id, address, &turn)
         case .pathRefused(let id, let address):
-            self.tellReach(of: id, now, &effects) { .pathRefused($0, address) }
+            self.tellReach(of: id, &turn) { .pathRefused($0, address) }
         case .pathSuspected(let id):
-            self.suspect(id, now, &effects)
-            self.followPath(id, &effects)
-            self.tellReach(of: id, now, &effects) { .pathSuspected($0) }
+            self.suspect(id, &turn)
+            self.followPath(id, &turn)
+            self.tellReach(of: id, &turn) { .pathSuspected($0) }
         case .pathAnswered(let id):
-            self.clear(id, now, &effects)
-            self.tellReach(of: id, now, &effects) { .pathAnswered($0) }
+            self.clear(id, &turn)
+            self.tellReach(of: id, &turn) { .pathAnswered($0) }
         }
     }
 
-    private mutating func connectionUp(_ id: ConnectionId, _ link: Link, _ now: NodeTime, _ effects: inout [Effect]) {
-        if link.isDialler { self.endDial(of: link.peer, now, &effects) }
+    private mutating func connectionUp(_ id: ConnectionId, _ link: Link, _ turn: inout Turn) {
+        if link.isDialler { self.endDial(of: link.peer, &turn) }
         guard link.peer != self.configuration.peerId else {
             // This node never dials itself: another device proved this device's key.
-            self.noteKeyUsedTwice(by: link.peer, at: [link.address], now, &effects)
-            return effects.append(.connection(.close(id, .notAdmitted, lingers: false)))
+            self.noteKeyUsedTwice(by: link.peer, at: [link.address], &turn)
+            return turn.emit(.connection(.close(id, .notAdmitted, lingers: false)))
         }
         guard !self.bans.contains(link.peer) || self.mayRenew(link) else {
-            effects.append(.peer(.refused(link.peer, nil, .banned)))
-            return effects.append(.connection(.close(id, .notAdmitted, lingers: false)))
+            turn.emit(.peer(.refused(link.peer, nil, .banned)))
+            return turn.emit(.connection(.close(id, .notAdmitted, lingers: false)))
         }
         guard !link.isDialler || !self.keepsApart(from: link.peer) else {
             // The dial was under way.
-            return effects.append(.connection(.close(id, .manuallyDisconnected, lingers: false)))
+            return turn.emit(.connection(.close(id, .manuallyDisconnected, lingers: false)))
         }
         let limits = self.configuration.limits
         guard self.connections.peerCount < limits.connections,
-            link.isDialler || self.hasRoomForUnadmitted(from: link.address, now, &effects)
+            link.isDialler || self.hasRoomForUnadmitted(from: link.address, &turn)
         else {
-            effects.append(.peer(.refused(link.peer, nil, .tooManyPeers)))
-            effects.append(.connection(.close(id, .tooManyPeers, lingers: false)))
-            if link.isDialler { self.peers[link.peer]?.dial.noteFailure(at: now.monotonic) }
-            return self.afterFailure(of: link.peer, now, &effects)
+            turn.emit(.peer(.refused(link.peer, nil, .tooManyPeers)))
+            turn.emit(.connection(.close(id, .tooManyPeers, lingers: false)))
+            if link.isDialler { self.peers[link.peer]?.dial.noteFailure(at: turn.now.monotonic) }
+            return self.afterFailure(of: link.peer, &turn)
         }
-        let deadline = now.monotonic + limits.helloTimeout
-        self.connections.add(id, link, until: deadline, at: now.monotonic)
+        let deadline = turn.now.monotonic + limits.helloTimeout
+        self.connections.add(id, link, until: deadline, at: turn.now.monotonic)
         self.connections[id]?.isForRenewal = self.bans.contains(link.peer)
         self.peers.know(link.peer)
         self.peers[link.peer]?.connections.append(id)
-        self.timers.arm(.connection(id), at: deadline, &effects)
+        self.timers.arm(.connection(id), at: deadline, &turn)
         guard link.isDialler else { return }
         self.peers.prefer([link.address], of: link.peer)
-        self.noteAnswer(of: link.peer, at: link.address, &effects)
-        if let taken = self.invitations.taken[link.peer] {
-            self.requestJoin(by: taken.invitation, on: id, now, &effects)
-        }
-        if !self.sendHello(on: id, now, &effects), self.connections[id]?.join == JoinState.none {
-            self.close(id, .shutdown, now, &effects)
+        self.noteAnswer(of: link.peer, at: link.address, &turn)
+        if let taken = self.invitations.taken[link.peer] { self.requestJoin(by: taken.invitation, on: id, &turn) }
+        if !self.sendHello(on: id, &turn), self.connections[id]?.join == JoinState.none {
+            self.close(id, .shutdown, &turn)
         }
     }
 
-    private mutating func connectionDown(
-        _ id: ConnectionId,
-        _ code: UInt64?,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard let state = self.remove(id, now) else { return }
+    private mutating func connectionDown(_ id: ConnectionId, _ code: UInt64?, _ turn: inout Turn) {
+        guard let state = self.remove(id, turn.now) else { return }
         let peer = state.link.peer
         let reason = code.flatMap { CloseCode(rawValue: $0) }
         for (network, peering) in state.peerings {
             if peering.state == .admitted {
-                self.noteLeft(peer, network, reason, now, &effects)
+                self.noteLeft(peer, network, reason, &turn)
             } else if let reason, reason.isFinal || reason == .deviceKeyUsedTwice {
-                effects.append(.peer(.refusedByPeer(peer, network, reason)))
+                turn.emit(.peer(.refusedByPeer(peer, network, reason)))
             }
         }
-        self.joinBroke(on: id, state, reason, &effects)
-        if reason == .manuallyDisconnected { self.peerDisconnected(peer, now, &effects) }
-        if reason == .deviceKeyUsedTwice { self.keyReportedTwice(on: state, now, &effects) }
-        self.afterEnd(of: state, reason, now, &effects)
+        self.joinBroke(on: id, state, reason, &turn)
+        if reason == .manuallyDisconnected { self.peerDisconnected(peer, &turn) }
+        if reason == .deviceKeyUsedTwice { self.keyReportedTwice(on: state, &turn) }
+        self.afterEnd(of: state, reason, &turn)
     }
 
     /// Closes a connection of our own accord; its admissions end at once, not when the transport reports it.
-    mutating func close(_ id: ConnectionId, _ code: CloseCode, _ now: NodeTime, _ effects: inout [Effect]) {
-        guard let state = self.remove(id, now) else { return }
-        effects.append(.connection(.close(id, code, lingers: self.connections.hasJustSent(on: state))))
-        self.joinBroke(on: id, state, code, &effects)
+    mutating func close(_ id: ConnectionId, _ code: CloseCode, _ turn: inout Turn) {
+        guard let state = self.remove(id, turn.now) else { return }
+        turn.emit(.connection(.close(id, code, lingers: self.connections.hasJustSent(on: state))))
+        self.joinBroke(on: id, state, code, &turn)
         for (network, peering) in state.peerings where peering.state == .admitted {
-            self.noteLeft(state.link.peer, network, code, now, &effects)
+            self.noteLeft(state.link.peer, network, code, &turn)
         }
-        self.afterEnd(of: state, code, now, &effects)
+        self.afterEnd(of: state, code, &turn)
     }
 
     private mutating func remove(_ id: ConnectionId, _ now: NodeTime) -> ConnectionState? {
@@ -117,20 +110,15 @@ extension NodeCore {
     }
 
     /// Decides whether the peer of an ended connection is dialled again, and when.
-    private mutating func afterEnd(
-        of state: ConnectionState,
-        _ reason: CloseCode?,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func afterEnd(of state: ConnectionState, _ reason: CloseCode?, _ turn: inout Turn) {
         let peer = state.link.peer
         if let known = self.peers[peer], known.connections.isEmpty {
             let limits = self.configuration.limits
-            let isStable = state.standing.admittedSince.map { now.monotonic - $0 >= limits.stableAfter } ?? false
-            self.peers[peer]?.noteEnd(reason, wasStable: isStable, at: now.monotonic, limits)
-            self.afterFailure(of: peer, now, &effects)
+            let isStable = state.standing.admittedSince.map { turn.now.monotonic - $0 >= limits.stableAfter } ?? false
+            self.peers[peer]?.noteEnd(reason, wasStable: isStable, at: turn.now.monotonic, limits)
+            self.afterFailure(of: peer, &turn)
         }
-        self.dialNext(now, &effects)
+        self.dialNext(&turn)
     }
 
     /// Forgets the admission of one network on one connection, and closes the connection with its last one.
@@ -138,8 +126,7 @@ extension NodeCore {
         of network: NetworkId,
         on id: ConnectionId,
         _ code: CloseCode,
-        _ now: NodeTime,
-        _ effects: inout [Effect],
+        _ turn: inout Turn,
         telling told: CloseCode? = nil,
         isRequestedByPeer: Bool = false
     ) {
@@ -148,81 +135,69 @@ extension NodeCore {
         else { return }
         self.memberships[network]?.connections.remove(id)
         if peering.state == .admitted {
-            effects.append(.connection(.resetStreams(id, network, told ?? code)))
-            self.noteLeft(state.link.peer, network, code, now, &effects)
+            turn.emit(.connection(.resetStreams(id, network, told ?? code)))
+            self.noteLeft(state.link.peer, network, code, &turn)
         } else {
-            self.returnPendingMessages(of: state.link.peer, in: network, now, &effects)
+            self.returnPendingMessages(of: state.link.peer, in: network, &turn)
         }
         if state.peerings.isEmpty, state.join == .none {
-            return self.close(id, isRequestedByPeer ? .shutdown : told ?? code, now, &effects)
+            return self.close(id, isRequestedByPeer ? .shutdown : told ?? code, &turn)
         }
         if !isRequestedByPeer, peering.state != .offered {
-            self.connections.send(.admissionEnd(index: peering.index, told ?? code), on: id, &effects)
+            self.connections.send(.admissionEnd(index: peering.index, told ?? code), on: id, &turn)
         }
         if !state.isAdmitted, state.deadline == nil, state.join == .none {
-            self.setDeadline(on: id, now, &effects)
+            self.setDeadline(on: id, &turn)
         }
     }
 
     /// Gives the other side the time of a hello.
-    mutating func setDeadline(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
-        let deadline = now.monotonic + self.configuration.limits.helloTimeout
+    mutating func setDeadline(on id: ConnectionId, _ turn: inout Turn) {
+        let deadline = turn.now.monotonic + self.configuration.limits.helloTimeout
         self.connections[id]?.deadline = .hello(deadline)
-        self.timers.arm(.connection(id), at: deadline, &effects)
+        self.timers.arm(.connection(id), at: deadline, &turn)
     }
 
-    mutating func admissionEndReceived(
-        _ index: UInt8,
-        _ code: CloseCode,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func admissionEndReceived(_ index: UInt8, _ code: CloseCode, on id: ConnectionId, _ turn: inout Turn) {
         guard let state = self.connections[id], let network = state.indexes[index],
             state.peerings[network] != nil
         else { return }
-        if code.isFinal { effects.append(.peer(.refusedByPeer(state.link.peer, network, code))) }
-        self.endAdmission(of: network, on: id, code, now, &effects, isRequestedByPeer: true)
+        if code.isFinal { turn.emit(.peer(.refusedByPeer(state.link.peer, network, code))) }
+        self.endAdmission(of: network, on: id, code, &turn, isRequestedByPeer: true)
     }
 
     /// Reports a peer as disconnected unless another connection still admits it.
-    private mutating func noteLeft(
-        _ peer: PeerId,
-        _ network: NetworkId,
-        _ code: CloseCode?,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func noteLeft(_ peer: PeerId, _ network: NetworkId, _ code: CloseCode?, _ turn: inout Turn) {
         let connections = self.peers[peer]?.connections ?? []
         guard self.connections.route(among: connections, in: network) == nil else {
-            self.tellOfSuspicion(of: peer, in: network, now, &effects)
-            return self.tellReachOfLink(to: peer, in: network, now, &effects)
+            self.tellOfSuspicion(of: peer, in: network, &turn)
+            return self.tellReachOfLink(to: peer, in: network, &turn)
         }
         self.memberships[network]?.admitted.remove(peer)
-        effects.append(.peer(.persistSeen([peer])))
-        effects.append(.peer(.left(peer, network, code)))
-        self.notify(.memberDown(peer), of: network, now, &effects)
+        turn.emit(.peer(.persistSeen([peer])))
+        turn.emit(.peer(.left(peer, network, code)))
+        self.notify(.memberDown(peer), of: network, &turn)
     }
 
-    mutating func stop(_ now: NodeTime, _ effects: inout [Effect]) {
-        self.tellDiscovery(.stopping, now, &effects)
-        for network in self.memberships.networks { self.notify(.stopping, of: network, now, &effects) }
+    mutating func stop(_ turn: inout Turn) {
+        self.tellDiscovery(.stopping, &turn)
+        for network in self.memberships.networks { self.notify(.stopping, of: network, &turn) }
         self.isStopping = true
         for id in self.connections.ids {
-            self.close(id, .shutdown, now, &effects)
+            self.close(id, .shutdown, &turn)
         }
     }
 
     /// Closes every connection of a peer that broke the protocol.
-    mutating func disconnectViolator(_ peer: PeerId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
-        for id in self.peers[peer]?.connections ?? [] { self.disconnectViolator(id, what, now, &effects) }
+    mutating func disconnectViolator(_ peer: PeerId, _ what: String, _ turn: inout Turn) {
+        for id in self.peers[peer]?.connections ?? [] { self.disconnectViolator(id, what, &turn) }
     }
 
     /// Closes the connection of a peer that broke the protocol.
-    mutating func disconnectViolator(_ id: ConnectionId, _ what: String, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func disconnectViolator(_ id: ConnectionId, _ what: String, _ turn: inout Turn) {
         guard let peer = self.connections[id]?.link.peer else { return }
-        effects.append(.peer(.refused(peer, nil, .protocolViolation(what))))
-        self.close(id, .protocolViolation, now, &effects)
+        turn.emit(.peer(.refused(peer, nil, .protocolViolation(what))))
+        self.close(id, .protocolViolation, &turn)
     }
 }
 
@@ -232,36 +207,35 @@ extension NodeCore {
     /// Learns the process behind a connection, and closes those to processes that it replaced.
     ///
     /// A new instance replaces an older one at once, because the old process has ended. (A returning instance was checked by
-    /// ``refusesReturning(_:on:_:_:)``.) Within one instance both sides dialled at the same time. Once both connections are
+    /// ``refusesReturning(_:on:_:)``.) Within one instance both sides dialled at the same time. Once both connections are
     /// admitted, the dial of the lower PeerId stays (of two in one direction the newer), and the other drains.
     mutating func learnInstance(
         _ instance: InstanceId,
         _ capabilities: Frame.Capabilities,
         on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         guard let peer = self.connections[id]?.link.peer,
             self.connections[id]?.hello.learn(instance, capabilities) == true
         else { return }
-        self.replaceOthers(than: instance, of: peer, now, &effects)
+        self.replaceOthers(than: instance, of: peer, &turn)
         self.peers[peer]?.replacedInstances.removeAll { $0 == instance }
-        self.boundConnections(to: peer, now, &effects)
+        self.boundConnections(to: peer, &turn)
     }
 
     /// Drains all but one of the admitted connections to one process; one with a pending join is kept until the join ends.
-    mutating func settle(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func settle(_ id: ConnectionId, _ turn: inout Turn) {
         guard let peer = self.connections[id]?.link.peer, self.connections[id]?.join == JoinState.none else { return }
         for other in self.peers[peer]?.connections ?? [] where other != id {
             guard let otherState = self.connections[other], otherState.isAdmitted, !otherState.isDraining,
                 otherState.join == .none, self.connections[id]?.isDraining == false
             else { continue }
             let loser = self.loser(of: id, and: other)
-            self.drain(loser, &effects)
+            self.drain(loser, &turn)
             // Networks that were admitted only on the loser are offered on the other connection.
-            self.offerFurther(on: loser == id ? other : id, now, &effects)
+            self.offerFurther(on: loser == id ? other : id, &turn)
         }
-        self.boundConnections(to: peer, now, &effects)
+        self.boundConnections(to: peer, &turn)
     }
 
     private func loser(of first: ConnectionId, and second: ConnectionId) -> ConnectionId {
@@ -273,14 +247,14 @@ extension NodeCore {
         return newerLink.isDialler == weAreLower ? older : newer
     }
 
-    private mutating func drain(_ id: ConnectionId, _ effects: inout [Effect]) {
+    private mutating func drain(_ id: ConnectionId, _ turn: inout Turn) {
         self.connections[id]?.isDraining = true
         // The side that dialled it closes it, once its streams have ended.
-        if self.connections[id]?.link.isDialler == true { effects.append(.connection(.drain(id))) }
+        if self.connections[id]?.link.isDialler == true { turn.emit(.connection(.drain(id))) }
     }
 
     /// Closes the oldest connections of a peer that exceeds its limit.
-    private mutating func boundConnections(to peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func boundConnections(to peer: PeerId, _ turn: inout Turn) {
         let ids = self.peers[peer]?.connections ?? []
         let surplus = ids.count - self.configuration.limits.connectionsPerPeer
         guard surplus > 0 else { return }
@@ -288,7 +262,7 @@ extension NodeCore {
             self.connections[id].map { $0.isDraining || !$0.isAdmitted } ?? false
         }
         for id in dispensable.prefix(surplus) {
-            self.close(id, .superseded, now, &effects)
+            self.close(id, .superseded, &turn)
         }
     }
 }
@@ -297,25 +271,21 @@ extension NodeCore {
 
 extension NodeCore {
     /// Whether there is room for another unadmitted connection, if need be at the cost of the source that has the most.
-    mutating func hasRoomForUnadmitted(
-        from address: SocketAddress,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) -> Bool {
+    mutating func hasRoomForUnadmitted(from address: SocketAddress, _ turn: inout Turn) -> Bool {
         if self.connections.hasRoomForUnadmitted(within: self.configuration.limits) { return true }
         guard let oldest = self.connections.yielding(to: address) else { return false }
-        effects.append(.peer(.refused(oldest.peer, nil, .tooManyPeers)))
-        self.close(oldest.id, .tooManyPeers, now, &effects)
+        turn.emit(.peer(.refused(oldest.peer, nil, .tooManyPeers)))
+        self.close(oldest.id, .tooManyPeers, &turn)
         return true
     }
 
     /// Whether an unadmitted peer may be admitted; several may compete for the last place.
-    mutating func hasRoomForPeer(on id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+    mutating func hasRoomForPeer(on id: ConnectionId, _ turn: inout Turn) -> Bool {
         guard let state = self.connections[id], state.standing.unadmittedSource != nil,
             self.connections.peerCount >= self.configuration.limits.connections
         else { return true }
-        effects.append(.peer(.refused(state.link.peer, nil, .tooManyPeers)))
-        self.close(id, .tooManyPeers, now, &effects)
+        turn.emit(.peer(.refused(state.link.peer, nil, .tooManyPeers)))
+        self.close(id, .tooManyPeers, &turn)
         return false
     }
 
@@ -325,30 +295,30 @@ extension NodeCore {
     }
 
     /// Arms the check for surplus connections at the time when they may have been idle for long enough.
-    mutating func armBudget(_ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func armBudget(_ turn: inout Turn) {
         let kept = self.configuration.limits.keptConnections
         guard !self.timers.isSurplusArmed, self.connections.count > kept else { return }
-        self.timers.armSurplus(at: now.monotonic + self.configuration.limits.idlePause, &effects)
+        self.timers.armSurplus(at: turn.now.monotonic + self.configuration.limits.idlePause, &turn)
     }
 
     /// Closes idle surplus connections, the least recently used first.
-    mutating func closeSurplus(_ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func closeSurplus(_ turn: inout Turn) {
         let limits = self.configuration.limits
         var surplus = self.connections.count - limits.keptConnections
         guard surplus > 0 else { return }
         var idle: [(lastUsed: Duration, id: ConnectionId)] = []
-        var next = now.monotonic + limits.idlePause
+        var next = turn.now.monotonic + limits.idlePause
         for (id, state) in self.connections.states where self.isDispensable(state) {
             let end = state.usage.lastUsed + limits.idlePause
-            if end <= now.monotonic { idle.append((state.usage.lastUsed, id)) } else { next = min(next, end) }
+            if end <= turn.now.monotonic { idle.append((state.usage.lastUsed, id)) } else { next = min(next, end) }
         }
         for (_, id) in idle.sorted(by: <) where surplus > 0 && !self.isWorthKeeping(id) {
-            self.close(id, .surplus, now, &effects)
+            self.close(id, .surplus, &turn)
             surplus -= 1
         }
         guard surplus > 0 else { return }
         // Not at once, because each check iterates over all connections.
-        self.timers.armSurplus(at: max(next, now.monotonic + limits.surplusLook), &effects)
+        self.timers.armSurplus(at: max(next, turn.now.monotonic + limits.surplusLook), &turn)
     }
 
     private func isDispensable(_ state: ConnectionState) -> Bool {

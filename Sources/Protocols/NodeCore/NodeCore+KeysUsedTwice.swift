@@ -9,44 +9,39 @@ extension NodeCore {
     package func keysUsedTwice(at now: NodeTime) -> [KeyUseRecord] { self.usedTwice.records(at: now) }
 
     /// Renews the record of a key, and reports it once.
-    mutating func noteKeyUsedTwice(
-        by peer: PeerId,
-        at addresses: [SocketAddress],
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard self.usedTwice.note(peer, at: addresses, now) else { return }
-        effects.append(.membership(.deviceKeyUsedTwice(peer)))
+    mutating func noteKeyUsedTwice(by peer: PeerId, at addresses: [SocketAddress], _ turn: inout Turn) {
+        guard self.usedTwice.note(peer, at: addresses, turn.now) else { return }
+        turn.emit(.membership(.deviceKeyUsedTwice(peer)))
     }
 
     /// Handles the close code of a peer to which another node showed this device's key, too.
     ///
     /// The peer gets no further dial until a pause has passed.
-    mutating func keyReportedTwice(on state: ConnectionState, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func keyReportedTwice(on state: ConnectionState, _ turn: inout Turn) {
         // Any node may close a connection with this code; it is only accepted from one that may be a member.
         guard !state.peerings.isEmpty else { return }
-        self.noteKeyUsedTwice(by: self.configuration.peerId, at: [], now, &effects)
+        self.noteKeyUsedTwice(by: self.configuration.peerId, at: [], &turn)
         let limits = self.configuration.limits
-        self.peers[state.link.peer]?.dial.noteKeyReport(at: now.monotonic, limits, using: &self.random)
+        self.peers[state.link.peer]?.dial.noteKeyReport(at: turn.now.monotonic, limits, using: &self.random)
     }
 
     // MARK: Dials
 
     /// Postpones the dial of a peer that reported this device's key as used twice; returns whether it does.
-    mutating func postponesDial(of peer: PeerId, _ now: NodeTime, _ effects: inout [Effect]) -> Bool {
+    mutating func postponesDial(of peer: PeerId, _ turn: inout Turn) -> Bool {
         guard let known = self.peers[peer], !known.reasons.isInviter,
-            let end = known.dial.heldUntil, end > now.monotonic
+            let end = known.dial.heldUntil, end > turn.now.monotonic
         else { return false }
-        effects.append(.peer(.unreachable(peer, reason: "this device's key is used in two places")))
-        self.wait(until: end, beforeDialling: peer, &effects)
+        turn.emit(.peer(.unreachable(peer, reason: "this device's key is used in two places")))
+        self.wait(until: end, beforeDialling: peer, &turn)
         return true
     }
 
     /// Dials a peer at a given time.
-    mutating func wait(until time: Duration, beforeDialling peer: PeerId, _ effects: inout [Effect]) {
+    mutating func wait(until time: Duration, beforeDialling peer: PeerId, _ turn: inout Turn) {
         guard self.peers[peer]?.dial.state != .waiting(until: time) else { return }
         self.peers.setDialState(.waiting(until: time), of: peer)
-        self.timers.arm(.dial(peer), at: time, &effects)
+        self.timers.arm(.dial(peer), at: time, &turn)
     }
 
     // MARK: Instances
@@ -54,44 +49,34 @@ extension NodeCore {
     /// Handles an instance that returns after another one replaced it; returns whether its connection was closed.
     ///
     /// This precedes the answer to the hello, so that no admission begins that ends at once.
-    mutating func refusesReturning(
-        _ instance: InstanceId,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) -> Bool {
+    mutating func refusesReturning(_ instance: InstanceId, on id: ConnectionId, _ turn: inout Turn) -> Bool {
         guard let state = self.connections[id], state.hello.remoteInstance == nil,
             self.peers[state.link.peer]?.replacedInstances.contains(instance) == true
         else { return false }
         let peer = state.link.peer
         let others = self.connections(to: peer, ofOthersThan: instance)
         let addresses = others.compactMap { self.connections[$0]?.link.address } + [state.link.address]
-        self.noteKeyUsedTwice(by: peer, at: addresses, now, &effects)
+        self.noteKeyUsedTwice(by: peer, at: addresses, &turn)
         guard !others.isEmpty else { return false }
-        switch self.usedTwice.decision(about: peer, at: now) {
+        switch self.usedTwice.decision(about: peer, at: turn.now) {
         case .replace: return false
         case .refuse: break
-        case .closeBoth: self.replaceOthers(than: instance, of: peer, now, &effects)
+        case .closeBoth: self.replaceOthers(than: instance, of: peer, &turn)
         }
-        effects.append(.peer(.refused(peer, nil, .deviceKeyUsedTwice)))
-        self.close(id, .deviceKeyUsedTwice, now, &effects)
+        turn.emit(.peer(.refused(peer, nil, .deviceKeyUsedTwice)))
+        self.close(id, .deviceKeyUsedTwice, &turn)
         return true
     }
 
     /// Closes the connections of a peer's other instances.
-    mutating func replaceOthers(
-        than instance: InstanceId,
-        of peer: PeerId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func replaceOthers(than instance: InstanceId, of peer: PeerId, _ turn: inout Turn) {
         let others = self.connections(to: peer, ofOthersThan: instance)
         guard !others.isEmpty else { return }
-        let isUsedTwice = self.usedTwice.record(of: peer, at: now) != nil
-        if isUsedTwice { self.usedTwice.noteReplacement(of: peer, at: now, using: &self.random) }
+        let isUsedTwice = self.usedTwice.record(of: peer, at: turn.now) != nil
+        if isUsedTwice { self.usedTwice.noteReplacement(of: peer, at: turn.now, using: &self.random) }
         for other in others {
             if let replaced = self.connections[other]?.hello.remoteInstance { self.peers[peer]?.noteReplaced(replaced) }
-            self.close(other, isUsedTwice ? .deviceKeyUsedTwice : .superseded, now, &effects)
+            self.close(other, isUsedTwice ? .deviceKeyUsedTwice : .superseded, &turn)
         }
     }
 

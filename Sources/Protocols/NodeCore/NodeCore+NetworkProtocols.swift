@@ -15,13 +15,12 @@ extension NodeCore {
         _ input: Runner.Value.Input,
         of scope: Runner.Scope,
         in runner: WritableKeyPath<NodeCore, Runner>,
-        _ now: NodeTime,
-        _ effects: inout [Effect],
-        performing perform: (inout NodeCore, Runner.Value.Effect, Runner.Scope, inout [Effect]) -> Void
+        _ turn: inout Turn,
+        performing perform: (inout NodeCore, Runner.Value.Effect, Runner.Scope, inout Turn) -> Void
     ) {
         guard var pending = self[keyPath: runner].begin(input, of: scope) else { return }
-        while let scope = self[keyPath: runner].handleNext(now, into: &pending) {
-            for effect in pending { perform(&self, effect, scope, &effects) }
+        while let scope = self[keyPath: runner].handleNext(turn.now, into: &pending) {
+            for effect in pending { perform(&self, effect, scope, &turn) }
         }
     }
 }
@@ -30,49 +29,37 @@ extension NodeCore {
 
 // Each network's hash table, its messages on the control streams, and the dials that they need.
 extension NodeCore {
-    mutating func handle(_ input: TableInput, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func handle(_ input: TableInput, _ turn: inout Turn) {
         switch input {
         case .requested(let id, let network, let request, let policy):
-            self.dhtRequested(id, network, request, policy, now, &effects)
-        case .cancelled(let id): self.dhtCancelled(id, now, &effects)
+            self.dhtRequested(id, network, request, policy, &turn)
+        case .cancelled(let id): self.dhtCancelled(id, &turn)
         case .persisted(let network, let id, let version, let isStored):
-            self.tell(.persisted(id, version: version, isStored), of: network, now, &effects)
+            self.tell(.persisted(id, version: version, isStored), of: network, &turn)
         case .recordsLoaded(let network, let records):
-            self.tell(.recordsLoaded(records), of: network, now, &effects)
+            self.tell(.recordsLoaded(records), of: network, &turn)
         }
     }
 
     /// Feeds an input to a network's table and performs the effects; inputs raised meanwhile follow in order.
-    mutating func tell(
-        _ input: Kademlia.Input,
-        of network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func tell(_ input: Kademlia.Input, of network: NetworkId, _ turn: inout Turn) {
         guard self.configuration.hasTables else { return }
-        self.run(input, of: network, in: \.protocols.tables, now, &effects) { core, effect, network, effects in
-            core.carryOut(effect, of: network, now, &effects)
+        self.run(input, of: network, in: \.protocols.tables, &turn) { core, effect, network, turn in
+            core.carryOut(effect, of: network, &turn)
         }
     }
 
-    private mutating func carryOut(
-        _ effect: Kademlia.Effect,
-        of network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func carryOut(_ effect: Kademlia.Effect, of network: NetworkId, _ turn: inout Turn) {
         switch effect {
         case .send(let peer, let addresses, let bytes):
-            self.post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, now, &effects)
+            self.post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, &turn)
         case .wake(let time):
             self.protocols.tables.wake(network, at: time)
-            self.timers.arm(time, &effects)
-        case .violation(let peer, let what): self.disconnectViolator(peer, what, now, &effects)
+            self.timers.arm(time, &turn)
+        case .violation(let peer, let what): self.disconnectViolator(peer, what, &turn)
         case .host(let effect):
-            if case .finished(let id, let outcome, _) = effect, self.requestFinished(id, outcome, now, &effects) {
-                return
-            }
-            effects.append(.table(network, effect))
+            if case .finished(let id, let outcome, _) = effect, self.requestFinished(id, outcome, &turn) { return }
+            turn.emit(.table(network, effect))
         }
     }
 
@@ -83,90 +70,67 @@ extension NodeCore {
         _ network: NetworkId,
         _ request: Kademlia.Request,
         _ policy: Kademlia.RequestPolicy,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
         guard self.configuration.hasTables, self.memberships[network] != nil else {
             let error: KademliaError = self.configuration.hasTables ? .notAMember : .switchedOff
-            return effects.append(.table(network, .finished(id, .failed(error), Kademlia.Effort())))
+            return turn.emit(.table(network, .finished(id, .failed(error), Kademlia.Effort())))
         }
-        self.tell(.requested(id, request, policy), of: network, now, &effects)
+        self.tell(.requested(id, request, policy), of: network, &turn)
     }
 
-    private mutating func dhtCancelled(_ id: Kademlia.RequestId, _ now: NodeTime, _ effects: inout [Effect]) {
-        for network in self.memberships.networks { self.tell(.cancelled(id), of: network, now, &effects) }
+    private mutating func dhtCancelled(_ id: Kademlia.RequestId, _ turn: inout Turn) {
+        for network in self.memberships.networks { self.tell(.cancelled(id), of: network, &turn) }
     }
 
     // MARK: Messages
 
-    mutating func dhtReceived(
-        _ index: UInt8,
-        _ bytes: [UInt8],
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
-        self.tell(.messageReceived(from: peer, bytes), of: network, now, &effects)
+    mutating func dhtReceived(_ index: UInt8, _ bytes: [UInt8], on id: ConnectionId, _ turn: inout Turn) {
+        guard let (peer, network) = self.sender(of: index, on: id, turn.now) else { return }
+        self.tell(.messageReceived(from: peer, bytes), of: network, &turn)
     }
 
     /// Sends a message to a member that is admitted, or keeps it until a dial has brought an admission.
-    private mutating func post(
-        _ bytes: [UInt8],
-        to contact: Contact,
-        in network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func post(_ bytes: [UInt8], to contact: Contact, in network: NetworkId, _ turn: inout Turn) {
         let peer = contact.peerId
         if let route = self.route(to: peer, in: network), self.connections[route.connection]?.hasTable != true {
-            return self.tell(.unreachable(peer), of: network, now, &effects)
+            return self.tell(.unreachable(peer), of: network, &turn)
         }
-        if self.send(to: peer, in: network, now, &effects, { .dht(index: $0, bytes) }) { return }
+        if self.send(to: peer, in: network, &turn, { .dht(index: $0, bytes) }) { return }
         let limits = self.configuration.limits
         guard peer != self.configuration.peerId, self.memberships[network]?.own.isExpired == false,
             self.memberships[network]?.revocations.set.contains(peer) == false, !self.isStopping,
-            self.peers[peer]?.hasJustFailed(contact.addresses, now, within: limits.failurePause) != true,
+            self.peers[peer]?.hasJustFailed(contact.addresses, turn.now, within: limits.failurePause) != true,
             self.pendingMessages.hasRoom(for: bytes, to: peer, within: limits)
-        else { return self.tell(.unreachable(peer), of: network, now, &effects) }
+        else { return self.tell(.unreachable(peer), of: network, &turn) }
         self.peers.know(peer)
         self.peers[peer]?.note(network)
         self.peers.prefer(contact.addresses, of: peer)
         self.peers[peer]?.reasons.isAwaited = true
         self.pendingMessages.add(bytes, to: peer, in: network)
         if let known = self.peers[peer], let id = self.connections.inUse(among: known.connections) {
-            self.offerFurther(on: id, now, &effects)
+            self.offerFurther(on: id, &turn)
         } else {
-            self.dial(peer, now, &effects)
-            if self.peers[peer]?.dial.state == .idle { self.returnPendingMessages(of: peer, now, &effects) }
+            self.dial(peer, &turn)
+            if self.peers[peer]?.dial.state == .idle { self.returnPendingMessages(of: peer, &turn) }
         }
     }
 
     /// Sends the messages that waited for the peer's admission.
-    mutating func sendPendingMessages(
-        to peer: PeerId,
-        in network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func sendPendingMessages(to peer: PeerId, in network: NetworkId, _ turn: inout Turn) {
         guard let route = self.route(to: peer, in: network) else { return }
         guard self.connections[route.connection]?.hasTable == true else {
-            return self.returnPendingMessages(of: peer, in: network, now, &effects)
+            return self.returnPendingMessages(of: peer, in: network, &turn)
         }
         for message in self.takePendingMessages(for: peer, in: network) {
-            self.connections.send(.dht(index: route.index, message.bytes), on: route.connection, &effects)
+            self.connections.send(.dht(index: route.index, message.bytes), on: route.connection, &turn)
         }
     }
 
     /// Notifies the hash tables that the messages pending a peer's admission cannot be sent.
-    mutating func returnPendingMessages(
-        of peer: PeerId,
-        in network: NetworkId? = nil,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func returnPendingMessages(of peer: PeerId, in network: NetworkId? = nil, _ turn: inout Turn) {
         let networks = OrderedSet(self.takePendingMessages(for: peer, in: network).map(\.network))
-        for network in networks { self.tell(.unreachable(peer), of: network, now, &effects) }
+        for network in networks { self.tell(.unreachable(peer), of: network, &turn) }
     }
 
     private mutating func takePendingMessages(for peer: PeerId, in network: NetworkId?) -> [PendingMessages.Message] {
@@ -181,52 +145,36 @@ extension NodeCore {
 
 // Each network's events, and their messages on the control streams.
 extension NodeCore {
-    mutating func handle(_ input: EventInput, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func handle(_ input: EventInput, _ turn: inout Turn) {
         switch input {
         case .published(let network, let topic, let content, let count):
-            self.tellEvents(.published(topic: topic, content: content, count: count), of: network, now, &effects)
+            self.tellEvents(.published(topic: topic, content: content, count: count), of: network, &turn)
         }
     }
 
     /// Feeds an input to a network's events and performs the effects; inputs raised meanwhile follow in order.
-    mutating func tellEvents(
-        _ input: PubSub.Input,
-        of network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        self.run(input, of: network, in: \.protocols.events, now, &effects) { core, effect, network, effects in
-            core.carryOut(effect, of: network, now, &effects)
+    mutating func tellEvents(_ input: PubSub.Input, of network: NetworkId, _ turn: inout Turn) {
+        self.run(input, of: network, in: \.protocols.events, &turn) { core, effect, network, turn in
+            core.carryOut(effect, of: network, &turn)
         }
     }
 
-    private mutating func carryOut(
-        _ effect: PubSub.Effect,
-        of network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func carryOut(_ effect: PubSub.Effect, of network: NetworkId, _ turn: inout Turn) {
         switch effect {
         case .send(let peer, let bytes):
             // A peer that has disconnected receives the message when it reconnects.
-            _ = self.send(to: peer, in: network, now, &effects) { .events(index: $0, bytes[...]) }
+            _ = self.send(to: peer, in: network, &turn) { .events(index: $0, bytes[...]) }
         case .wake(let time):
             self.protocols.events.wake(network, at: time)
-            self.timers.arm(time, &effects)
-        case .violation(let peer, let what): self.disconnectViolator(peer, what, now, &effects)
-        case .host(let effect): effects.append(.events(network, effect))
+            self.timers.arm(time, &turn)
+        case .violation(let peer, let what): self.disconnectViolator(peer, what, &turn)
+        case .host(let effect): turn.emit(.events(network, effect))
         }
     }
 
-    mutating func eventsReceived(
-        _ index: UInt8,
-        _ bytes: ArraySlice<UInt8>,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
-        self.tellEvents(.messageReceived(from: peer, bytes), of: network, now, &effects)
+    mutating func eventsReceived(_ index: UInt8, _ bytes: ArraySlice<UInt8>, on id: ConnectionId, _ turn: inout Turn) {
+        guard let (peer, network) = self.sender(of: index, on: id, turn.now) else { return }
+        self.tellEvents(.messageReceived(from: peer, bytes), of: network, &turn)
     }
 }
 
@@ -234,40 +182,30 @@ extension NodeCore {
 
 // Each network's services, and their announcements on the control streams.
 extension NodeCore {
-    mutating func handle(_ input: ServiceInput, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func handle(_ input: ServiceInput, _ turn: inout Turn) {
         switch input {
-        case .offered(let network, let offers): self.offer(offers, in: network, now, &effects)
+        case .offered(let network, let offers): self.offer(offers, in: network, &turn)
         }
     }
 
     /// Feeds an input to a network's services and performs the effects; inputs raised meanwhile follow in order.
-    mutating func tellServices(
-        _ input: Services.Input,
-        of network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
-        self.run(input, of: network, in: \.protocols.services, now, &effects) { core, effect, network, effects in
-            core.carryOut(effect, of: network, now, &effects)
+    mutating func tellServices(_ input: Services.Input, of network: NetworkId, _ turn: inout Turn) {
+        self.run(input, of: network, in: \.protocols.services, &turn) { core, effect, network, turn in
+            core.carryOut(effect, of: network, &turn)
         }
     }
 
-    private mutating func carryOut(
-        _ effect: Services.Effect,
-        of network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func carryOut(_ effect: Services.Effect, of network: NetworkId, _ turn: inout Turn) {
         switch effect {
         case .send(let peer, let bytes):
             // A peer that has disconnected receives the message when it reconnects.
-            _ = self.send(to: peer, in: network, now, &effects) { .services(index: $0, bytes[...]) }
+            _ = self.send(to: peer, in: network, &turn) { .services(index: $0, bytes[...]) }
         case .wake(let time):
             self.protocols.services.wake(network, at: time)
-            self.timers.arm(time, &effects)
-        case .record(let service, let isOffered): self.record(service, isOffered, in: network, now, &effects)
-        case .violation(let peer, let what): self.disconnectViolator(peer, what, now, &effects)
-        case .host(let effect): effects.append(.services(network, effect))
+            self.timers.arm(time, &turn)
+        case .record(let service, let isOffered): self.record(service, isOffered, in: network, &turn)
+        case .violation(let peer, let what): self.disconnectViolator(peer, what, &turn)
+        case .host(let effect): turn.emit(.services(network, effect))
         }
     }
 
@@ -275,23 +213,16 @@ extension NodeCore {
         _ index: UInt8,
         _ bytes: ArraySlice<UInt8>,
         on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
+        _ turn: inout Turn
     ) {
-        guard let (peer, network) = self.sender(of: index, on: id, now) else { return }
-        self.tellServices(.messageReceived(from: peer, bytes), of: network, now, &effects)
+        guard let (peer, network) = self.sender(of: index, on: id, turn.now) else { return }
+        self.tellServices(.messageReceived(from: peer, bytes), of: network, &turn)
     }
 
     // MARK: Records
 
     /// Writes or deletes the record of a service in a network's hash table.
-    private mutating func record(
-        _ service: String,
-        _ isOffered: Bool,
-        in network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func record(_ service: String, _ isOffered: Bool, in network: NetworkId, _ turn: inout Turn) {
         let key = Services.recordKey(of: service)
         let seconds = self.configuration.serviceLimits.recordSeconds
         self.request(
@@ -299,20 +230,14 @@ extension NodeCore {
                 ? .put(key: key, value: Services.recordValue, lifetimeSeconds: seconds) : .delete(key: key),
             for: .service(service),
             in: network,
-            now,
-            &effects
+            &turn
         )
     }
 
     /// Stores the offers of this node, also for a network of which it is not a member yet.
-    private mutating func offer(
-        _ offers: [ServiceOffer],
-        in network: NetworkId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    private mutating func offer(_ offers: [ServiceOffer], in network: NetworkId, _ turn: inout Turn) {
         self.serviceOffers[network] = offers
-        self.tellServices(.offered(offers), of: network, now, &effects)
+        self.tellServices(.offered(offers), of: network, &turn)
     }
 
     /// The connected provider that gets the next request for a path, selected round-robin.

@@ -5,19 +5,13 @@ extension NodeCore {
     /// Refuses a peer of another version; a dialler receives this node's version, in a place that every version reads.
     ///
     /// The reply holds no offer, and an instance of zeros: it reveals nothing but the version.
-    mutating func refuseVersion(
-        found: UInt8,
-        supported: UInt8,
-        on id: ConnectionId,
-        _ now: NodeTime,
-        _ effects: inout [Effect]
-    ) {
+    mutating func refuseVersion(found: UInt8, supported: UInt8, on id: ConnectionId, _ turn: inout Turn) {
         guard let link = self.connections[id]?.link else { return }
-        effects.append(.peer(.refused(link.peer, nil, .unsupportedVersion(found: found, supported: supported))))
+        turn.emit(.peer(.refused(link.peer, nil, .unsupportedVersion(found: found, supported: supported))))
         if !link.isDialler {
             let reply = Frame.HelloReply(instance: .zero, capabilities: [], proofs: [], refusals: [])
-            self.connections.send(.helloReply(reply), on: id, &effects)
+            self.connections.send(.helloReply(reply), on: id, &turn)
         }
-        self.close(id, .protocolViolation, now, &effects)
+        self.close(id, .protocolViolation, &turn)
     }
 }

@@ -169,27 +169,31 @@ package struct NodeCore: Sendable {
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
+        Turn.run(at: now, into: &effects) { self.handle(input, &$0) }
+    }
+
+    private mutating func handle(_ input: Input, _ turn: inout Turn) {
         self.connections.beginInput()
         switch input {
-        case .connection(let input): self.handle(input, now, &effects)
-        case .peer(let input): self.handle(input, now, &effects)
-        case .membership(let input): self.handle(input, now, &effects)
-        case .join(let input): self.handle(input, now, &effects)
-        case .paths(let input): self.handle(input, now, &effects)
-        case .discovery(let input): self.handle(input, now, &effects)
-        case .table(let input): self.handle(input, now, &effects)
-        case .events(let input): self.handle(input, now, &effects)
-        case .services(let input): self.handle(input, now, &effects)
-        case .mailbox(let network, let input): self.tellMailbox(.host(input), of: network, now, &effects)
-        case .keys(let input): self.tellKeys(.host(input), now, &effects)
-        case .receivesMail(let isReceiving): self.setReceivesMail(isReceiving, now, &effects)
-        case .timeReached: self.timeReached(now, &effects)
+        case .connection(let input): self.handle(input, &turn)
+        case .peer(let input): self.handle(input, &turn)
+        case .membership(let input): self.handle(input, &turn)
+        case .join(let input): self.handle(input, &turn)
+        case .paths(let input): self.handle(input, &turn)
+        case .discovery(let input): self.handle(input, &turn)
+        case .table(let input): self.handle(input, &turn)
+        case .events(let input): self.handle(input, &turn)
+        case .services(let input): self.handle(input, &turn)
+        case .mailbox(let network, let input): self.tellMailbox(.host(input), of: network, &turn)
+        case .keys(let input): self.tellKeys(.host(input), &turn)
+        case .receivesMail(let isReceiving): self.setReceivesMail(isReceiving, &turn)
+        case .timeReached: self.timeReached(&turn)
         case .addressesChanged(let addresses):
-            self.tellDiscovery(.addressesChanged(addresses), now, &effects)
-            self.tellReach(.ownAddressesChanged(addresses), now, &effects)
-        case .conditionsChanged(let conditions): self.conditionsChanged(conditions, now, &effects)
-        case .resumed: self.resumed(now, &effects)
-        case .stopping: self.stop(now, &effects)
+            self.tellDiscovery(.addressesChanged(addresses), &turn)
+            self.tellReach(.ownAddressesChanged(addresses), &turn)
+        case .conditionsChanged(let conditions): self.conditionsChanged(conditions, &turn)
+        case .resumed: self.resumed(&turn)
+        case .stopping: self.stop(&turn)
         }
     }
 }
@@ -212,52 +216,48 @@ extension NodeCore {
         }
     }
 
-    mutating func timeReached(_ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func timeReached(_ turn: inout Turn) {
         self.timers.wakeReached()
-        while let (cause, time) = self.timers.takeDeadline(until: now.monotonic) {
+        while let (cause, time) = self.timers.takeDeadline(until: turn.now.monotonic) {
             guard self.time(of: cause) == time else { continue }
             switch cause {
-            case .connection(let id): self.connectionOverdue(id, now, &effects)
-            case .dial(let peer): self.dialDue(peer, now, &effects)
-            case .traversal(let peer): self.traversalDue(peer, now, &effects)
-            case .join(let inviter): self.reachOverdue(inviter, now, &effects)
-            case .manualDisconnect(let peer): self.manualDisconnectEnded(peer, now, &effects)
+            case .connection(let id): self.connectionOverdue(id, &turn)
+            case .dial(let peer): self.dialDue(peer, &turn)
+            case .traversal(let peer): self.traversalDue(peer, &turn)
+            case .join(let inviter): self.reachOverdue(inviter, &turn)
+            case .manualDisconnect(let peer): self.manualDisconnectEnded(peer, &turn)
             }
         }
-        if self.timers.isClockDue(now) { self.lookAtClock(now, &effects) }
-        if self.timers.takeSurplus(now) { self.closeSurplus(now, &effects) }
-        if self.timers.takeSeen(now) { self.noteSeen(now, &effects) }
-        if self.protocols.discovery.takeDue(now) { self.tellDiscovery(.timeReached, now, &effects) }
-        if self.protocols.reach.takeDue(now) { self.tellReach(.timeReached, now, &effects) }
-        if self.protocols.keys.takeDue(now) { self.tellKeys(.timeReached, now, &effects) }
-        for network in self.protocols.tables.takeDue(now) { self.tell(.timeReached, of: network, now, &effects) }
-        for network in self.protocols.events.takeDue(now) { self.tellEvents(.timeReached, of: network, now, &effects) }
-        for network in self.protocols.services.takeDue(now) {
-            self.tellServices(.timeReached, of: network, now, &effects)
-        }
-        for network in self.protocols.mailboxes.takeDue(now) {
-            self.tellMailbox(.timeReached, of: network, now, &effects)
-        }
-        self.rearm(&effects)
+        if self.timers.isClockDue(turn.now) { self.lookAtClock(&turn) }
+        if self.timers.takeSurplus(turn.now) { self.closeSurplus(&turn) }
+        if self.timers.takeSeen(turn.now) { self.noteSeen(&turn) }
+        if self.protocols.discovery.takeDue(turn.now) { self.tellDiscovery(.timeReached, &turn) }
+        if self.protocols.reach.takeDue(turn.now) { self.tellReach(.timeReached, &turn) }
+        if self.protocols.keys.takeDue(turn.now) { self.tellKeys(.timeReached, &turn) }
+        for network in self.protocols.tables.takeDue(turn.now) { self.tell(.timeReached, of: network, &turn) }
+        for network in self.protocols.events.takeDue(turn.now) { self.tellEvents(.timeReached, of: network, &turn) }
+        for network in self.protocols.services.takeDue(turn.now) { self.tellServices(.timeReached, of: network, &turn) }
+        for network in self.protocols.mailboxes.takeDue(turn.now) { self.tellMailbox(.timeReached, of: network, &turn) }
+        self.rearm(&turn)
     }
 
-    private mutating func rearm(_ effects: inout [Effect]) {
+    private mutating func rearm(_ turn: inout Turn) {
         while let (cause, time) = self.timers.firstDeadline {
             if self.time(of: cause) == time {
-                self.timers.arm(time, &effects)
+                self.timers.arm(time, &turn)
                 break
             }
             self.timers.removeFirstDeadline()
         }
-        self.timers.rearm(&effects)
-        self.protocols.arm(&self.timers, &effects)
+        self.timers.rearm(&turn)
+        self.protocols.arm(&self.timers, &turn)
     }
 
-    private mutating func connectionOverdue(_ id: ConnectionId, _ now: NodeTime, _ effects: inout [Effect]) {
+    private mutating func connectionOverdue(_ id: ConnectionId, _ turn: inout Turn) {
         guard let state = self.connections[id] else { return }
-        guard state.deadline?.isForHello == true else { return self.joinOverdue(on: id, now, &effects) }
-        effects.append(.peer(.refused(state.link.peer, nil, .helloTimeout)))
-        self.close(id, .helloTimeout, now, &effects)
+        guard state.deadline?.isForHello == true else { return self.joinOverdue(on: id, &turn) }
+        turn.emit(.peer(.refused(state.link.peer, nil, .helloTimeout)))
+        self.close(id, .helloTimeout, &turn)
     }
 }
 
@@ -265,8 +265,8 @@ extension NodeCore {
 
 extension NodeCore {
     /// Arms the timer for the expiry of a token.
-    mutating func armExpiry(of token: AccessToken, _ now: NodeTime, _ effects: inout [Effect]) {
-        self.timers.armClock(token.expirationSeconds.map(Self.firstSecondAfter), now, &effects)
+    mutating func armExpiry(of token: AccessToken, _ turn: inout Turn) {
+        self.timers.armClock(token.expirationSeconds.map(Self.firstSecondAfter), &turn)
     }
 
     /// The first second after the grace period of an expiry at `end`.
@@ -275,39 +275,39 @@ extension NodeCore {
     }
 
     /// Applies the wall clock to tokens and invitations, and arms the next check.
-    mutating func lookAtClock(_ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func lookAtClock(_ turn: inout Turn) {
         self.timers.clearClock()
         for network in self.memberships.networks {
-            self.memberships.checkClock(of: network, now, &effects)
-            self.expireTokens(of: network, now, &effects)
-            self.lookAtRenewal(of: network, now, &effects)
+            self.memberships.checkClock(of: network, &turn)
+            self.expireTokens(of: network, &turn)
+            self.lookAtRenewal(of: network, &turn)
         }
-        self.invitations.expire(now, &effects)
+        self.invitations.expire(&turn)
         for network in self.memberships.networks {
             guard let membership = self.memberships[network] else { continue }
-            self.armExpiry(of: membership.own.token, now, &effects)
-            self.timers.armClock(membership.tokenEnds.next.map(Self.firstSecondAfter), now, &effects)
+            self.armExpiry(of: membership.own.token, &turn)
+            self.timers.armClock(membership.tokenEnds.next.map(Self.firstSecondAfter), &turn)
         }
         for open in self.invitations.open.values {
-            for open in open { self.timers.armClock(open.invitation.expirationSeconds + 1, now, &effects) }
+            for open in open { self.timers.armClock(open.invitation.expirationSeconds + 1, &turn) }
         }
     }
 
     /// Ends expired admissions and memberships, and resumes a membership whose token is valid again after the clock was set.
-    mutating func expireTokens(of network: NetworkId, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func expireTokens(of network: NetworkId, _ turn: inout Turn) {
         guard let membership = self.memberships[network] else { return }
-        let seconds = self.memberships.expiryTime(in: membership, now)
+        let seconds = self.memberships.expiryTime(in: membership, turn.now)
         let isOver = membership.own.token.isExpired(at: seconds)
         if isOver, !membership.own.isExpired {
-            self.endMembership(network, .tokenExpired, now, &effects)
+            self.endMembership(network, .tokenExpired, &turn)
         } else if !isOver, membership.own.isExpired {
             self.memberships[network]?.own.isExpired = false
-            self.announce(network, now, &effects)
-            self.dialMembers(of: network, now, &effects)
+            self.announce(network, &turn)
+            self.dialMembers(of: network, &turn)
         }
         while let id = self.memberships[network]?.tokenEnds.takeEnded(at: seconds) {
             guard self.connections[id]?.peerings[network]?.token?.isExpired(at: seconds) == true else { continue }
-            self.endAdmission(of: network, on: id, .tokenExpired, now, &effects)
+            self.endAdmission(of: network, on: id, .tokenExpired, &turn)
         }
     }
 }
@@ -371,15 +371,21 @@ extension NodeCore {
         at now: NodeTime,
         into effects: inout [Effect]
     ) -> NetworkId? {
+        var network: NetworkId?
+        Turn.run(at: now, into: &effects) { network = self.admitStream(index: index, on: id, &$0) }
+        return network
+    }
+
+    private mutating func admitStream(index: UInt8, on id: ConnectionId, _ turn: inout Turn) -> NetworkId? {
         self.connections.beginInput()
         guard let network = self.connections[id]?.indexes[index],
             let peering = self.connections[id]?.peerings[network],
-            self.connections[id]?.isForRenewal == false, self.memberships.isGood(peering, in: network, now)
+            self.connections[id]?.isForRenewal == false, self.memberships.isGood(peering, in: network, turn.now)
         else { return nil }
         switch peering.state {
         case .admitted: return network
         case .proved:
-            self.admit(network, on: id, now, &effects)
+            self.admit(network, on: id, &turn)
             return network
         case .offered: return nil
         }

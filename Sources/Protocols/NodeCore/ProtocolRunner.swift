@@ -13,7 +13,7 @@ protocol HostedProtocol: Sendable {
 
 /// The values of one protocol, with the inputs that they have not handled yet.
 ///
-/// ``NodeCore/run(_:of:in:_:_:performing:)`` feeds them.
+/// ``NodeCore/run(_:of:in:_:performing:)`` feeds them.
 protocol ProtocolRunner: Sendable {
     associatedtype Value: HostedProtocol
     /// The value that an input is for, among those of the protocol.

@@ -25,49 +25,50 @@ struct Timers: Sendable {
     // MARK: Arming
 
     /// Requests a wake at `time` unless an earlier one was requested already.
-    mutating func arm(_ time: Duration, _ effects: inout [Effect]) {
+    mutating func arm(_ time: Duration, _ turn: inout Turn) {
         if let armed = self.armed, armed <= time { return }
         self.armed = time
-        effects.append(.wake(at: time))
+        turn.emit(.wake(at: time))
     }
 
     /// Notes that something of a connection or a peer is due at `time`.
-    mutating func arm(_ cause: Deadlines.Cause, at time: Duration, _ effects: inout [Effect]) {
+    mutating func arm(_ cause: Deadlines.Cause, at time: Duration, _ turn: inout Turn) {
         self.deadlines.add(cause, at: time)
-        self.arm(time, &effects)
+        self.arm(time, &turn)
     }
 
     /// Arms a check when the wall clock will show `seconds`, or sooner if that is distant: the clock may be set.
-    mutating func armClock(_ seconds: UInt64?, _ now: NodeTime, _ effects: inout [Effect]) {
+    mutating func armClock(_ seconds: UInt64?, _ turn: inout Turn) {
         guard let seconds else { return }
         let limit = self.longestClockSleep
-        let left = seconds > now.wallSeconds ? Duration.seconds(Int64(clamping: seconds - now.wallSeconds)) : limit
-        let time = now.monotonic + min(left, limit)
+        let wall = turn.now.wallSeconds
+        let left = seconds > wall ? Duration.seconds(Int64(clamping: seconds - wall)) : limit
+        let time = turn.now.monotonic + min(left, limit)
         self.clockWake = min(self.clockWake ?? time, time)
-        self.arm(time, &effects)
+        self.arm(time, &turn)
     }
 
     /// Whether a look for surplus connections is due at some time.
     var isSurplusArmed: Bool { self.surplusWake != nil }
 
-    mutating func armSurplus(at time: Duration, _ effects: inout [Effect]) {
+    mutating func armSurplus(at time: Duration, _ turn: inout Turn) {
         self.surplusWake = time
-        self.arm(time, &effects)
+        self.arm(time, &turn)
     }
 
     /// Whether a note of the peers that are connected is due at some time.
     var isSeenArmed: Bool { self.seenWake != nil }
 
-    mutating func armSeen(at time: Duration, _ effects: inout [Effect]) {
+    mutating func armSeen(at time: Duration, _ turn: inout Turn) {
         self.seenWake = time
-        self.arm(time, &effects)
+        self.arm(time, &turn)
     }
 
     /// Requests again the wakes of the node itself.
-    mutating func rearm(_ effects: inout [Effect]) {
-        if let time = self.clockWake { self.arm(time, &effects) }
-        if let time = self.surplusWake { self.arm(time, &effects) }
-        if let time = self.seenWake { self.arm(time, &effects) }
+    mutating func rearm(_ turn: inout Turn) {
+        if let time = self.clockWake { self.arm(time, &turn) }
+        if let time = self.surplusWake { self.arm(time, &turn) }
+        if let time = self.seenWake { self.arm(time, &turn) }
     }
 
     // MARK: Due
