@@ -8,19 +8,19 @@ struct Ascending<Element: Comparable & Sendable>: Sendable {
 
     /// Adds an element unless it is present.
     mutating func insert(_ element: Element) {
-        if let last = self.elements.last, last < element { return self.elements.append(element) }
+        if let last = elements.last, last < element { return elements.append(element) }
         let position = self.position(of: element)
-        guard position == self.elements.count || self.elements[position] != element else { return }
-        self.elements.insert(element, at: position)
+        guard position == elements.count || elements[position] != element else { return }
+        elements.insert(element, at: position)
     }
 
     mutating func remove(_ element: Element) {
         let position = self.position(of: element)
-        guard position < self.elements.count, self.elements[position] == element else { return }
-        self.elements.remove(at: position)
+        guard position < elements.count, elements[position] == element else { return }
+        elements.remove(at: position)
     }
 
     private func position(of element: Element) -> Int {
-        self.elements.partitioningIndex { $0 >= element }
+        elements.partitioningIndex { $0 >= element }
     }
 }

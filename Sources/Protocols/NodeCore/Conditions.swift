@@ -8,5 +8,5 @@ package struct Conditions: Hashable, Sendable {
     package init() {}
 
     /// Whether peers are dialled without a request for them.
-    var allowsSeeking: Bool { self.hasNetwork && !self.isReduced }
+    var allowsSeeking: Bool { hasNetwork && !isReduced }
 }

@@ -40,34 +40,34 @@ struct ConnectionState: Sendable {
 
     init(link: Link, source: AddressSource?, buckets: PeerTokenBuckets, helloUntil deadline: Duration, now: Duration) {
         self.link = link
-        self.standing = .unadmitted(source: source)
-        self.indexes = NetworkIndexes(isDialler: link.isDialler)
+        standing = .unadmitted(source: source)
+        indexes = NetworkIndexes(isDialler: link.isDialler)
         self.deadline = .hello(deadline)
-        self.usage = ConnectionUsage(lastUsed: now)
+        usage = ConnectionUsage(lastUsed: now)
         self.buckets = buckets
     }
 
     /// Whether the peer is a node of its networks' hash tables.
-    var hasTable: Bool { self.hello.remoteCapabilities.contains(.hashTable) }
-    var isAdmitted: Bool { self.peerings.contains { $0.value.state == .admitted } }
+    var hasTable: Bool { hello.remoteCapabilities.contains(.hashTable) }
+    var isAdmitted: Bool { peerings.contains { $0.value.state == .admitted } }
 
     /// The network that is admitted under `index`.
     func admittedNetwork(_ index: UInt8) -> NetworkId? {
-        self.indexes[index].flatMap { self.peerings[$0]?.state == .admitted ? $0 : nil }
+        indexes[index].flatMap { peerings[$0]?.state == .admitted ? $0 : nil }
     }
 
     /// Gives a join the time until `time`; the deadline for the hello is dropped.
-    mutating func waitForJoin(until time: Duration) { self.deadline = .join(time) }
+    mutating func waitForJoin(until time: Duration) { deadline = .join(time) }
 
     /// Drops the deadline for the hello, because a peer was admitted.
     mutating func endHello() {
-        if case .hello = self.deadline { self.deadline = nil }
+        if case .hello = deadline { deadline = nil }
     }
 
     /// Ends a join, and the time for it.
     mutating func endJoin() {
-        self.join = .none
-        if case .join = self.deadline { self.deadline = nil }
+        join = .none
+        if case .join = deadline { deadline = nil }
     }
 }
 
@@ -128,17 +128,17 @@ struct ConnectionUsage: Sendable {
         self.lastUsed = lastUsed
     }
 
-    var hasStreams: Bool { self.streams != 0 }
+    var hasStreams: Bool { streams != 0 }
 
-    mutating func note(at now: Duration) { self.lastUsed = now }
+    mutating func note(at now: Duration) { lastUsed = now }
 
     mutating func noteStreams(_ change: Int, at now: Duration) {
-        self.streams += change
-        self.note(at: now)
+        streams += change
+        note(at: now)
     }
 
     /// Notes that the input of this number sent a frame.
-    mutating func noteSend(by number: UInt64) { self.lastSendNumber = number }
+    mutating func noteSend(by number: UInt64) { lastSendNumber = number }
 }
 
 /// The progress of a join on a connection.

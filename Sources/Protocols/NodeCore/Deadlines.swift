@@ -37,20 +37,20 @@ struct Deadlines: Sendable {
     private var lastNumber: UInt64 = 0
 
     mutating func add(_ cause: Cause, at time: Duration) {
-        self.lastNumber += 1
-        self.heap.insert(Entry(time: time, number: self.lastNumber, cause: cause))
+        lastNumber += 1
+        heap.insert(Entry(time: time, number: lastNumber, cause: cause))
     }
 
     /// Removes and returns the first entry if it is due.
     mutating func takeFirst(until now: Duration) -> (cause: Cause, time: Duration)? {
-        guard let first = self.heap.min, first.time <= now else { return nil }
-        self.heap.removeMin()
+        guard let first = heap.min, first.time <= now else { return nil }
+        heap.removeMin()
         return (first.cause, first.time)
     }
 
     /// The earliest entry, which may be stale.
-    var first: (cause: Cause, time: Duration)? { self.heap.min.map { ($0.cause, $0.time) } }
+    var first: (cause: Cause, time: Duration)? { heap.min.map { ($0.cause, $0.time) } }
 
     /// Drops the earliest entry, which must be there.
-    mutating func removeFirst() { self.heap.removeMin() }
+    mutating func removeFirst() { heap.removeMin() }
 }

@@ -59,8 +59,8 @@ extension Frame {
     /// The frame with its type byte, without its length.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
-        writer.write(self.kind.rawValue)
-        self.write(to: &writer)
+        writer.write(kind.rawValue)
+        write(to: &writer)
         return writer.bytes
     }
 
@@ -78,7 +78,7 @@ extension Frame {
         // These may be long and many: they are copied once.
         var writer = ByteWriter(capacity: message.count + 10)
         writer.writeVarint(UInt64(message.count + 2))
-        writer.write(self.kind.rawValue)
+        writer.write(kind.rawValue)
         writer.write(index)
         writer.write(message)
         return writer.bytes
@@ -164,34 +164,34 @@ extension Frame {
     private static func readBody(of kind: Kind, from reader: inout ByteReader) throws -> Frame {
         switch kind {
         case .hello:
-            let instance = try self.readInstance(from: &reader)
+            let instance = try readInstance(from: &reader)
             let capabilities = Capabilities(rawValue: try reader.readUInt8())
-            let tokens = try self.readOffers(from: &reader)
+            let tokens = try readOffers(from: &reader)
             return .hello(Hello(instance: instance, capabilities: capabilities, tokens: tokens))
         case .helloReply:
-            let instance = try self.readInstance(from: &reader)
+            let instance = try readInstance(from: &reader)
             let capabilities = Capabilities(rawValue: try reader.readUInt8())
-            let proofs = try self.readOffers(from: &reader)
-            let refusals = try self.readVerdicts(from: &reader)
+            let proofs = try readOffers(from: &reader)
+            let refusals = try readVerdicts(from: &reader)
             return .helloReply(
                 HelloReply(instance: instance, capabilities: capabilities, proofs: proofs, refusals: refusals)
             )
-        case .helloAcknowledgement: return .helloAcknowledgement(try self.readVerdicts(from: &reader))
+        case .helloAcknowledgement: return .helloAcknowledgement(try readVerdicts(from: &reader))
         case .join:
-            try self.readVersion(from: &reader)
-            return .join(proof: try reader.readBytes(count: self.proofByteCount))
-        case .joinGrant: return try self.readJoinGrant(from: &reader)
-        case .joinRefusal: return .joinRefusal(self.code(try reader.readUInt16()))
-        case .admissionEnd: return .admissionEnd(index: try reader.readUInt8(), self.code(try reader.readUInt16()))
+            try readVersion(from: &reader)
+            return .join(proof: try reader.readBytes(count: proofByteCount))
+        case .joinGrant: return try readJoinGrant(from: &reader)
+        case .joinRefusal: return .joinRefusal(code(try reader.readUInt16()))
+        case .admissionEnd: return .admissionEnd(index: try reader.readUInt8(), code(try reader.readUInt16()))
         case .revocation: return .revocation(try Revocation(binary: reader.readSlice(count: Revocation.byteCount)))
         case .revocationDigest:
             let (index, count) = (try reader.readUInt8(), try reader.readUInt32())
             return .revocationDigest(index: index, count: count, digest: try reader.readBytes(count: 32))
         case .revocationsKnown:
             let index = try reader.readUInt8()
-            return .revocationsKnown(index: index, fingerprints: try self.readFingerprints(from: &reader))
+            return .revocationsKnown(index: index, fingerprints: try readFingerprints(from: &reader))
         case .revocations:
-            return .revocations(index: try reader.readUInt8(), try self.readRevocations(from: &reader))
+            return .revocations(index: try reader.readUInt8(), try readRevocations(from: &reader))
         case .memberSecret:
             let index = try reader.readUInt8()
             let secret = try MemberSecret(binary: reader.readSlice(count: MemberSecret.byteCount))
@@ -200,9 +200,9 @@ extension Frame {
             let (index, epoch) = (try reader.readUInt8(), try reader.readUInt64())
             return .memberSecretKnown(index: index, SecretStamp(epoch: epoch, mark: try reader.readUInt64()))
         case .renewalRequest:
-            return .renewalRequest(index: try reader.readUInt8(), try self.readToken(from: &reader))
+            return .renewalRequest(index: try reader.readUInt8(), try readToken(from: &reader))
         case .renewalGrant:
-            return .renewalGrant(index: try reader.readUInt8(), try self.readToken(from: &reader))
+            return .renewalGrant(index: try reader.readUInt8(), try readToken(from: &reader))
         case .dht: return .dht(index: try reader.readUInt8(), try reader.readBytes(count: reader.remaining))
         case .events: return .events(index: try reader.readUInt8(), try reader.readSlice(count: reader.remaining))
         case .reach: return .reach(index: try reader.readUInt8(), try reader.readBytes(count: reader.remaining))
@@ -212,7 +212,7 @@ extension Frame {
     }
 
     private static func readJoinGrant(from reader: inout ByteReader) throws -> Frame {
-        let token = try self.readToken(from: &reader)
+        let token = try readToken(from: &reader)
         let metadata = try reader.readVarintPrefixedBytes(limit: NetworkMetadata.maximumByteCount)
         guard reader.remaining > 0 else { return .joinGrant(token, metadata: metadata) }
         let key = try RendezvousKey(rawRepresentation: reader.readBytes(count: RendezvousKey.byteCount))
@@ -223,11 +223,11 @@ extension Frame {
 
     private static func readVersion(from reader: inout ByteReader) throws {
         let found = try reader.readUInt8()
-        guard found == self.version else { throw FrameError.unsupportedVersion(found: found, supported: self.version) }
+        guard found == version else { throw FrameError.unsupportedVersion(found: found, supported: version) }
     }
 
     private static func readInstance(from reader: inout ByteReader) throws -> InstanceId {
-        try self.readVersion(from: &reader)
+        try readVersion(from: &reader)
         return try InstanceId(bytes: reader.readBytes(count: InstanceId.byteCount))
     }
 
@@ -245,15 +245,15 @@ extension Frame {
 
     private static func readCount(from reader: inout ByteReader) throws -> Int {
         let count = Int(try reader.readUInt8())
-        guard count <= self.tokenLimit else { throw FrameError.tooManyTokens(count) }
+        guard count <= tokenLimit else { throw FrameError.tooManyTokens(count) }
         return count
     }
 
     private static func readOffers(from reader: inout ByteReader) throws -> [Offer] {
         var offers: [Offer] = []
-        for _ in 0..<(try self.readCount(from: &reader)) {
+        for _ in 0..<(try readCount(from: &reader)) {
             let index = try reader.readUInt8()
-            offers.append(Offer(index: index, token: try self.readToken(from: &reader)))
+            offers.append(Offer(index: index, token: try readToken(from: &reader)))
         }
         return offers
     }
@@ -268,10 +268,10 @@ extension Frame {
 
     private static func readVerdicts(from reader: inout ByteReader) throws -> [Verdict] {
         var verdicts: [Verdict] = []
-        for _ in 0..<(try self.readCount(from: &reader)) {
+        for _ in 0..<(try readCount(from: &reader)) {
             let index = try reader.readUInt8()
             let number = try reader.readUInt16()
-            verdicts.append(Verdict(index: index, refusal: number == 0 ? nil : self.code(number)))
+            verdicts.append(Verdict(index: index, refusal: number == 0 ? nil : code(number)))
         }
         return verdicts
     }
@@ -291,7 +291,7 @@ extension Frame {
     private static func readRevocations(from reader: inout ByteReader) throws -> [Revocation] {
         var entries: [Revocation] = []
         while reader.remaining > 0 {
-            guard entries.count < self.revocationPage else { throw FrameError.tooManyRevocations }
+            guard entries.count < revocationPage else { throw FrameError.tooManyRevocations }
             entries.append(try Revocation(binary: reader.readSlice(count: Revocation.byteCount)))
         }
         return entries

@@ -118,7 +118,7 @@ package enum Frame: Hashable, Sendable {
     package static let revocationPage = 512
     /// The frames that send revocations of one network, page by page.
     static func pages(of entries: [Revocation], index: UInt8) -> [Frame] {
-        entries.chunks(ofCount: self.revocationPage).map { .revocations(index: index, Array($0)) }
+        entries.chunks(ofCount: revocationPage).map { .revocations(index: index, Array($0)) }
     }
 
     /// The number of bytes of a join's proof (HMAC-SHA256).

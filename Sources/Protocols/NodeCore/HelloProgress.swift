@@ -11,20 +11,20 @@ struct HelloProgress: Sendable {
     private var repliesAwaited = 0
 
     /// Whether a hello of this node has no answer yet.
-    var awaitsReply: Bool { self.repliesAwaited > 0 }
+    var awaitsReply: Bool { repliesAwaited > 0 }
 
     /// Whether the peer names the process that it named before.
-    func isFrom(_ instance: InstanceId) -> Bool { self.remoteInstance ?? instance == instance }
+    func isFrom(_ instance: InstanceId) -> Bool { remoteInstance ?? instance == instance }
 
-    mutating func noteSent() { self.repliesAwaited += 1 }
-    mutating func noteReceived() { self.isReceived = true }
-    mutating func noteReply() { self.repliesAwaited -= 1 }
+    mutating func noteSent() { repliesAwaited += 1 }
+    mutating func noteReceived() { isReceived = true }
+    mutating func noteReply() { repliesAwaited -= 1 }
 
     /// Learns the process of the peer; returns false if it is known.
     mutating func learn(_ instance: InstanceId, _ capabilities: Frame.Capabilities) -> Bool {
-        guard self.remoteInstance == nil else { return false }
-        self.remoteInstance = instance
-        self.remoteCapabilities = capabilities
+        guard remoteInstance == nil else { return false }
+        remoteInstance = instance
+        remoteCapabilities = capabilities
         return true
     }
 }

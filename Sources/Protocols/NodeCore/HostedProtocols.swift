@@ -74,9 +74,9 @@ struct HostedProtocols: Sendable {
             randomSeed: random.next(),
             limits: configuration.eventLimits
         )
-        self.tables.add(Kademlia(table), for: network)
+        tables.add(Kademlia(table), for: network)
         self.events.add(PubSub(events), for: network)
-        self.services.add(Services(limits: configuration.serviceLimits), for: network)
+        services.add(Services(limits: configuration.serviceLimits), for: network)
         let mailbox = Mailbox.Configuration(
             localPeerId: configuration.peerId,
             networkId: network,
@@ -86,24 +86,24 @@ struct HostedProtocols: Sendable {
             limits: configuration.mailboxLimits,
             seal: configuration.verifier.sealDeposit
         )
-        self.mailboxes.add(Mailbox(mailbox), for: network)
+        mailboxes.add(Mailbox(mailbox), for: network)
     }
 
     mutating func remove(_ network: NetworkId) {
-        self.tables.remove(network)
-        self.events.remove(network)
-        self.services.remove(network)
-        self.mailboxes.remove(network)
+        tables.remove(network)
+        events.remove(network)
+        services.remove(network)
+        mailboxes.remove(network)
     }
 
     /// Requests the earliest wake of each protocol.
     func arm(_ timers: inout Timers, _ turn: inout Turn) {
-        if let time = self.discovery.wakeAt { timers.arm(time, &turn) }
-        if let time = self.reach.wakeAt { timers.arm(time, &turn) }
-        if let time = self.keys.wakeAt { timers.arm(time, &turn) }
-        if let time = self.tables.nextWake { timers.arm(time, &turn) }
-        if let time = self.events.nextWake { timers.arm(time, &turn) }
-        if let time = self.services.nextWake { timers.arm(time, &turn) }
-        if let time = self.mailboxes.nextWake { timers.arm(time, &turn) }
+        if let time = discovery.wakeAt { timers.arm(time, &turn) }
+        if let time = reach.wakeAt { timers.arm(time, &turn) }
+        if let time = keys.wakeAt { timers.arm(time, &turn) }
+        if let time = tables.nextWake { timers.arm(time, &turn) }
+        if let time = events.nextWake { timers.arm(time, &turn) }
+        if let time = services.nextWake { timers.arm(time, &turn) }
+        if let time = mailboxes.nextWake { timers.arm(time, &turn) }
     }
 }

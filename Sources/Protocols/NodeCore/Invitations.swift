@@ -50,31 +50,29 @@ struct Invitations: Sendable {
 
     /// Adds an invitation that this node shows; of too many the oldest one ends.
     mutating func add(_ invitation: Invitation, isPreallowed: Bool, _ turn: inout Turn) {
-        self.expire(&turn)
+        expire(&turn)
         let network = invitation.networkId
         let open = self.open[network] ?? []
-        if open.count >= self.limits.openInvitations, let oldest = open.first {
-            self.end(oldest.invitation, .withdrawn, &turn)
-        }
+        if open.count >= limits.openInvitations, let oldest = open.first { end(oldest.invitation, .withdrawn, &turn) }
         self.open[network, default: []].append(OpenInvitation(invitation: invitation, isPreallowed: isPreallowed))
     }
 
     mutating func withdraw(_ invitation: Invitation.ID, _ turn: inout Turn) {
         for open in self.open.values.joined() where open.invitation.id == invitation {
-            self.end(open.invitation, .withdrawn, &turn)
+            end(open.invitation, .withdrawn, &turn)
         }
     }
 
     mutating func withdrawAll(to network: NetworkId, _ turn: inout Turn) {
-        for open in self.open.removeValue(forKey: network) ?? [] { self.end(open.invitation, .withdrawn, &turn) }
+        for open in self.open.removeValue(forKey: network) ?? [] { end(open.invitation, .withdrawn, &turn) }
     }
 
     /// Ends expired invitations, and forgets those that ended long ago.
     mutating func expire(_ turn: inout Turn) {
         for open in self.open.values.joined() where open.invitation.isExpired(at: turn.now.wallSeconds) {
-            self.end(open.invitation, .expired, &turn)
+            end(open.invitation, .expired, &turn)
         }
-        while let first = self.ended.first, first.end <= turn.now.monotonic { self.ended.removeFirst() }
+        while let first = ended.first, first.end <= turn.now.monotonic { ended.removeFirst() }
     }
 
     /// Ends the invitation that `proof` matches as used, and returns it.
@@ -82,7 +80,7 @@ struct Invitations: Sendable {
         let match = self.open.values.joined().first {
             $0.invitation.isValidProof(proof, exporter: link.exporter, joiner: link.peer)
         }
-        if let match { self.end(match.invitation, .used, &turn) }
+        if let match { end(match.invitation, .used, &turn) }
         return match
     }
 
@@ -100,17 +98,17 @@ struct Invitations: Sendable {
             let indices = self.open[network]?.indices ?? 0..<0
             for index in indices { self.open[network]?[index].wrongProofs += 1 }
         }
-        for open in self.open.values.joined() where open.wrongProofs >= self.limits.wrongProofs {
-            self.end(open.invitation, .burnt, &turn)
+        for open in self.open.values.joined() where open.wrongProofs >= limits.wrongProofs {
+            end(open.invitation, .burnt, &turn)
         }
     }
 
     /// Ends an open invitation, and remembers for a while why it ended.
     private mutating func end(_ invitation: Invitation, _ failure: JoinFailure, _ turn: inout Turn) {
         self.open[invitation.networkId]?.removeAll { $0.invitation.id == invitation.id }
-        while self.ended.count >= self.limits.endedInvitations { self.ended.removeFirst() }
+        while ended.count >= limits.endedInvitations { ended.removeFirst() }
         let end = turn.now.monotonic + .seconds(Int64(Invitation.memorySeconds))
-        self.ended.append(Ended(invitation: invitation, failure: failure, end: end))
+        ended.append(Ended(invitation: invitation, failure: failure, end: end))
         if failure != .used {
             turn.emit(.join(.invitationEnded(invitation.id, invitation.networkId, failure)))
         }
@@ -119,15 +117,15 @@ struct Invitations: Sendable {
     // MARK: Taken
 
     /// Whether another invitation may be taken.
-    var hasRoomForTaken: Bool { self.taken.count < self.limits.joins }
+    var hasRoomForTaken: Bool { taken.count < limits.joins }
 
     mutating func take(_ invitation: Invitation, until deadline: Duration) {
-        self.taken[invitation.inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
+        taken[invitation.inviter] = TakenInvitation(invitation: invitation, deadline: deadline)
     }
 
-    mutating func noteRequested(_ inviter: PeerId) { self.taken[inviter]?.isRequested = true }
+    mutating func noteRequested(_ inviter: PeerId) { taken[inviter]?.isRequested = true }
 
-    mutating func noteDialFailure(of inviter: PeerId, _ reason: String) { self.taken[inviter]?.lastFailure = reason }
+    mutating func noteDialFailure(of inviter: PeerId, _ reason: String) { taken[inviter]?.lastFailure = reason }
 
-    mutating func forgetTaken(from inviter: PeerId) { self.taken.removeValue(forKey: inviter) }
+    mutating func forgetTaken(from inviter: PeerId) { taken.removeValue(forKey: inviter) }
 }

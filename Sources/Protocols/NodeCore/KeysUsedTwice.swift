@@ -16,8 +16,8 @@ package struct KeyUseRecord: Hashable, Sendable {
 
     fileprivate init(_ peer: PeerId, at now: NodeTime) {
         self.peer = peer
-        self.firstSeen = now
-        self.lastSeen = now
+        firstSeen = now
+        lastSeen = now
     }
 }
 
@@ -47,21 +47,21 @@ struct KeysUsedTwice: Sendable {
     }
 
     /// The records that are not quiet, the least recently seen first.
-    func records(at now: NodeTime) -> [KeyUseRecord] { self.records.values.filter { !self.isQuiet($0, now) } }
+    func records(at now: NodeTime) -> [KeyUseRecord] { records.values.filter { !isQuiet($0, now) } }
 
     /// The record of a device, unless it is quiet.
     func record(of peer: PeerId, at now: NodeTime) -> KeyUseRecord? {
-        self.records[peer].flatMap { self.isQuiet($0, now) ? nil : $0 }
+        records[peer].flatMap { isQuiet($0, now) ? nil : $0 }
     }
 
     private func isQuiet(_ record: KeyUseRecord, _ now: NodeTime) -> Bool {
-        now.monotonic - record.lastSeen.monotonic >= self.limits.keyQuietTime
+        now.monotonic - record.lastSeen.monotonic >= limits.keyQuietTime
     }
 
     /// Renews the record of a device, or begins one; returns whether it began.
     mutating func note(_ peer: PeerId, at addresses: [SocketAddress], _ now: NodeTime) -> Bool {
-        while let oldest = self.records.values.first, self.isQuiet(oldest, now) { self.records.removeFirst() }
-        let known = self.records.removeValue(forKey: peer)
+        while let oldest = records.values.first, isQuiet(oldest, now) { records.removeFirst() }
+        let known = records.removeValue(forKey: peer)
         var record = known ?? KeyUseRecord(peer, at: now)
         record.lastSeen = now
         for address in addresses where address.isDialable {
@@ -69,8 +69,8 @@ struct KeysUsedTwice: Sendable {
             record.addresses.append(address)
         }
         record.addresses = Array(record.addresses.suffix(Self.addressLimit))
-        if known == nil, self.records.count >= Self.recordLimit { self.records.removeFirst() }
-        self.records[peer] = record
+        if known == nil, records.count >= Self.recordLimit { records.removeFirst() }
+        records[peer] = record
         return known == nil
     }
 
@@ -84,16 +84,16 @@ struct KeysUsedTwice: Sendable {
 
     /// Notes that the connections of an instance were closed in favour of another one; the next pause begins.
     mutating func noteReplacement(of peer: PeerId, at now: NodeTime, using random: inout some RandomNumberGenerator) {
-        guard let count = self.records[peer].map({ $0.replacements + 1 }) else { return }
-        self.records[peer]?.replacements = count
-        self.records[peer]?.replaceableAt = now.monotonic + self.limits.keyPause(after: count).jittered(using: &random)
+        guard let count = records[peer].map({ $0.replacements + 1 }) else { return }
+        records[peer]?.replacements = count
+        records[peer]?.replaceableAt = now.monotonic + limits.keyPause(after: count).jittered(using: &random)
     }
 }
 
 extension Limits {
     /// The pause after a number of replacements, without jitter: it doubles with each.
     func keyPause(after count: Int) -> Duration {
-        min(self.longestKeyPause, self.firstKeyPause * (1 << min(max(0, count - 1), 16)))
+        min(longestKeyPause, firstKeyPause * (1 << min(max(0, count - 1), 16)))
     }
 }
 

@@ -34,35 +34,35 @@ struct KnownPeer: Sendable {
     }
 
     /// Whether there is a reason to dial.
-    var isReachedFor: Bool { self.reasons.isAny }
+    var isReachedFor: Bool { reasons.isAny }
 
     /// Whether nothing is lost when the peer is forgotten.
     var isDispensable: Bool {
-        self.connections.isEmpty && self.dial.state == .idle && !self.isTraversing && !self.isReachedFor
-            && self.manualDisconnect == nil && self.replacedInstances.isEmpty
-            && (!self.isRemembered || (self.networks.isEmpty && self.addresses.isEmpty))
+        connections.isEmpty && dial.state == .idle && !isTraversing && !isReachedFor
+            && manualDisconnect == nil && replacedInstances.isEmpty
+            && (!isRemembered || (networks.isEmpty && addresses.isEmpty))
     }
 
     /// The addresses that became known since the last dial began.
-    var untriedAddresses: [SocketAddress] { self.addresses.filter { !self.dial.addresses.contains($0) } }
+    var untriedAddresses: [SocketAddress] { addresses.filter { !dial.addresses.contains($0) } }
 
     /// Notes that a lasting connection was requested, which ends a manual disconnect.
     mutating func want() {
-        self.manualDisconnect = nil
-        self.reasons.isWanted = true
+        manualDisconnect = nil
+        reasons.isWanted = true
     }
 
     /// Notes that a connection is no longer requested.
     mutating func unwant() {
-        self.reasons.isWanted = false
-        self.reasons.isSought = false
+        reasons.isWanted = false
+        reasons.isSought = false
     }
 
     /// Adds evidence of a membership; false if it was known.
     @discardableResult
     mutating func note(_ network: NetworkId) -> Bool {
-        guard !self.networks.contains(network) else { return false }
-        self.networks.append(network)
+        guard !networks.contains(network) else { return false }
+        networks.append(network)
         return true
     }
 
@@ -74,28 +74,28 @@ struct KnownPeer: Sendable {
             all.append(address)
         }
         self.addresses = Array(all.prefix(limit))
-        self.failedDials = self.failedDials.filter { self.addresses.contains($0.key) }
+        failedDials = failedDials.filter { self.addresses.contains($0.key) }
     }
 
     /// Puts an address behind those already known, of which the last one makes room.
     mutating func add(_ address: SocketAddress, limit: Int) {
-        guard address.isDialable, !self.addresses.contains(address) else { return }
-        self.addresses = Array(self.addresses.prefix(limit - 1)) + [address]
-        self.failedDials = self.failedDials.filter { self.addresses.contains($0.key) }
+        guard address.isDialable, !addresses.contains(address) else { return }
+        addresses = Array(addresses.prefix(limit - 1)) + [address]
+        failedDials = failedDials.filter { addresses.contains($0.key) }
     }
 
     /// Counts a failed dial, and forgets the address if it is stale; returns whether it is.
     mutating func noteFailedDial(at address: SocketAddress, _ limits: Limits) -> Bool {
-        guard self.addresses.contains(address) else { return false }
-        self.failedDials[address] = min(self.failedDials[address, default: 0] + 1, limits.failuresPerAddress)
-        return self.removeStaleAddresses(limits).contains(address)
+        guard addresses.contains(address) else { return false }
+        failedDials[address] = min(failedDials[address, default: 0] + 1, limits.failuresPerAddress)
+        return removeStaleAddresses(limits).contains(address)
     }
 
     /// Notes where the peer is, and returns the addresses that are stale for that reason, which are forgotten.
     mutating func noteAnswer(at address: SocketAddress, _ limits: Limits) -> [SocketAddress] {
-        self.lastAnswer = address
-        self.failedDials[address] = nil
-        return self.removeStaleAddresses(limits)
+        lastAnswer = address
+        failedDials[address] = nil
+        return removeStaleAddresses(limits)
     }
 
     /// Forgets the addresses at which too many dials failed while the peer has another port at the same IP address.
@@ -103,19 +103,19 @@ struct KnownPeer: Sendable {
     /// Addresses of other IP addresses are kept, because they may lead to the peer from another network. A forgotten
     /// address returns when it is announced again.
     private mutating func removeStaleAddresses(_ limits: Limits) -> [SocketAddress] {
-        guard let answer = self.lastAnswer else { return [] }
-        let stale = self.addresses.filter {
-            $0 != answer && $0.ip == answer.ip && self.failedDials[$0, default: 0] >= limits.failuresPerAddress
+        guard let answer = lastAnswer else { return [] }
+        let stale = addresses.filter {
+            $0 != answer && $0.ip == answer.ip && failedDials[$0, default: 0] >= limits.failuresPerAddress
         }
-        self.addresses.removeAll { stale.contains($0) }
-        for address in stale { self.failedDials[address] = nil }
+        addresses.removeAll { stale.contains($0) }
+        for address in stale { failedDials[address] = nil }
         return stale
     }
 
     /// Whether a dial failed so recently that another one, to the same addresses, would hardly do better.
     func hasJustFailed(_ addresses: [SocketAddress], _ now: NodeTime, within pause: Duration) -> Bool {
-        if self.dial.isHeld(at: now.monotonic) { return true }
-        guard self.connections.isEmpty, let failure = self.dial.lastFailure,
+        if dial.isHeld(at: now.monotonic) { return true }
+        guard connections.isEmpty, let failure = dial.lastFailure,
             addresses.allSatisfy({ self.addresses.contains($0) || !$0.isDialable })
         else { return false }
         return now.monotonic - failure < pause
@@ -124,22 +124,22 @@ struct KnownPeer: Sendable {
     /// Notes the end of the last connection, on which the time of the next dial depends.
     mutating func noteEnd(_ reason: CloseCode?, wasStable: Bool, at now: Duration, _ limits: Limits) {
         if reason == .surplus {
-            self.reasons.isSought = false
-            self.reasons.notSoughtBefore = now + limits.surplusPause
+            reasons.isSought = false
+            reasons.notSoughtBefore = now + limits.surplusPause
         }
-        self.dial.noteEnd(reason, wasStable: wasStable, at: now)
+        dial.noteEnd(reason, wasStable: wasStable, at: now)
     }
 
     /// The pause before the next dial, without jitter: it doubles with every failure.
     func retryPause(_ limits: Limits) -> Duration {
-        let longest = self.reasons.isWanted || self.reasons.isInviter ? limits.longestRetry : limits.longestSearch
-        return min(longest, limits.firstRetry * (1 << self.dial.failures))
+        let longest = reasons.isWanted || reasons.isInviter ? limits.longestRetry : limits.longestSearch
+        return min(longest, limits.firstRetry * (1 << dial.failures))
     }
 
     /// Remembers an instance that was replaced.
     mutating func noteReplaced(_ instance: InstanceId) {
-        self.replacedInstances.removeAll { $0 == instance }
-        self.replacedInstances.append(instance)
-        if self.replacedInstances.count > Self.replacedInstanceLimit { self.replacedInstances.removeFirst() }
+        replacedInstances.removeAll { $0 == instance }
+        replacedInstances.append(instance)
+        if replacedInstances.count > Self.replacedInstanceLimit { replacedInstances.removeFirst() }
     }
 }

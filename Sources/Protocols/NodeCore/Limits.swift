@@ -95,9 +95,9 @@ package struct Limits: Hashable, Sendable {
 extension Limits {
     /// Limits the connections to `peers`; the node refuses further ones with `tooManyPeers`.
     package mutating func keep(peers: Int) {
-        self.connections = peers
-        self.keptConnections = min(self.keptConnections, peers)
+        connections = peers
+        keptConnections = min(keptConnections, peers)
         // Enough that a hello arrives before as many handshakes from elsewhere took the places.
-        self.unadmittedConnections = min(self.unadmittedConnections, max(64, peers / 4))
+        unadmittedConnections = min(unadmittedConnections, max(64, peers / 4))
     }
 }

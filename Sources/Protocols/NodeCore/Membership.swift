@@ -17,13 +17,13 @@ struct Membership: Sendable {
     var tokenEnds = TokenEnds()
 
     init(token: AccessToken, obtainedSeconds: UInt64, revocations: RevocationSet) {
-        self.own = OwnToken(token, obtainedSeconds: obtainedSeconds)
+        own = OwnToken(token, obtainedSeconds: obtainedSeconds)
         self.revocations = KnownRevocations(revocations)
-        self.clock.note(revocations)
+        clock.note(revocations)
     }
 
     mutating func replaceToken(with token: AccessToken, obtainedSeconds: UInt64) {
-        self.own = OwnToken(token, obtainedSeconds: obtainedSeconds)
+        own = OwnToken(token, obtainedSeconds: obtainedSeconds)
     }
 
     /// Merges revocations that `verifySignature` accepts, all of them or none.
@@ -33,16 +33,16 @@ struct Membership: Sendable {
         _ entries: [Revocation],
         verifySignature: (Revocation) -> Bool
     ) throws(IdentityError) -> [Revocation]? {
-        let before = self.revocations.set
+        let before = revocations.set
         var after = before
         guard try after.merge(entries, verifySignature: verifySignature) > 0 else { return nil }
-        self.replaceRevocations(with: after)
+        replaceRevocations(with: after)
         return after.revocations.filter { before[$0.peerId] != $0 }
     }
 
     mutating func replaceRevocations(with set: RevocationSet) {
-        self.revocations = KnownRevocations(set)
-        self.clock.note(set)
+        revocations = KnownRevocations(set)
+        clock.note(set)
     }
 }
 
@@ -58,9 +58,9 @@ struct KnownRevocations: Sendable {
     /// The digest of the set, computed once.
     var digest: [UInt8] {
         mutating get {
-            if let digest = self.knownDigest { return digest }
+            if let digest = knownDigest { return digest }
             let digest = self.set.digest
-            self.knownDigest = digest
+            knownDigest = digest
             return digest
         }
     }
@@ -83,12 +83,12 @@ struct KnownSecrets: Sendable {
 
     /// Adds a member secret; returns whether it is the one in use from now on.
     mutating func insert(_ secret: MemberSecret) -> Bool {
-        guard var secrets = self.member else {
-            self.member = MemberSecrets(secret)
+        guard var secrets = member else {
+            member = MemberSecrets(secret)
             return true
         }
         let isInUse = secrets.insert(secret)
-        self.member = secrets
+        member = secrets
         return isInUse
     }
 }
@@ -104,24 +104,24 @@ struct NetworkClock: Sendable {
     private var isLagReported = false
 
     mutating func note(_ set: RevocationSet) {
-        for entry in set.revocations { self.latestSignedSeconds = max(self.latestSignedSeconds, entry.seconds) }
+        for entry in set.revocations { latestSignedSeconds = max(latestSignedSeconds, entry.seconds) }
     }
 
     func expirySeconds(at wallSeconds: UInt64, tolerance: UInt64) -> UInt64 {
-        self.lag(at: wallSeconds, tolerance: tolerance) == nil ? wallSeconds : self.latestSignedSeconds
+        lag(at: wallSeconds, tolerance: tolerance) == nil ? wallSeconds : latestSignedSeconds
     }
 
     private func lag(at wallSeconds: UInt64, tolerance: UInt64) -> UInt64? {
-        guard self.latestSignedSeconds > wallSeconds else { return nil }
-        let lag = self.latestSignedSeconds - wallSeconds
+        guard latestSignedSeconds > wallSeconds else { return nil }
+        let lag = latestSignedSeconds - wallSeconds
         return lag > tolerance ? lag : nil
     }
 
     /// Returns the seconds by which the wall clock is behind unless they were reported; nil if it is not.
     mutating func takeLag(at wallSeconds: UInt64, tolerance: UInt64) -> UInt64? {
         let lag = self.lag(at: wallSeconds, tolerance: tolerance)
-        let wasReported = self.isLagReported
-        self.isLagReported = lag != nil
+        let wasReported = isLagReported
+        isLagReported = lag != nil
         return wasReported ? nil : lag
     }
 }

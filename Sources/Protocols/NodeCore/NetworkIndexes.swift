@@ -13,27 +13,27 @@ struct NetworkIndexes: Sendable {
         self.isDialler = isDialler
     }
 
-    var isEmpty: Bool { self.networks.isEmpty }
+    var isEmpty: Bool { networks.isEmpty }
 
     /// The network behind an index.
-    subscript(index: UInt8) -> NetworkId? { self.networks[index] }
+    subscript(index: UInt8) -> NetworkId? { networks[index] }
 
-    func isOurs(_ index: UInt8) -> Bool { (index % 2 == 0) == self.isDialler }
+    func isOurs(_ index: UInt8) -> Bool { (index % 2 == 0) == isDialler }
 
     /// Returns an index of our half for `network`: the one it had before, or the next; nil when they are used up.
     mutating func choose(for network: NetworkId) -> UInt8? {
-        if let index = self.ours[network] { return index }
-        guard let index = UInt8(exactly: 2 * self.ours.count + (self.isDialler ? 0 : 1)) else { return nil }
-        self.ours[network] = index
-        self.networks[index] = network
+        if let index = ours[network] { return index }
+        guard let index = UInt8(exactly: 2 * ours.count + (isDialler ? 0 : 1)) else { return nil }
+        ours[network] = index
+        networks[index] = network
         return index
     }
 
     /// Whether the peer may put `network` under `index`.
     func mayPeerUse(_ index: UInt8, for network: NetworkId) -> Bool {
-        !self.isOurs(index) && self.networks[index] ?? network == network
+        !isOurs(index) && networks[index] ?? network == network
     }
 
     /// Notes the index that the peer chose for `network`.
-    mutating func note(_ index: UInt8, of network: NetworkId) { self.networks[index] = network }
+    mutating func note(_ index: UInt8, of network: NetworkId) { networks[index] = network }
 }

@@ -7,7 +7,7 @@ extension NodeCore {
     private static let renewalSeconds: UInt64 = 10 * 86_400
 
     /// Whether a connection of a banned peer is accepted, so that the peer can renew its token.
-    func mayRenew(_ link: Link) -> Bool { !link.isDialler && !self.renewingNetworks.isEmpty }
+    func mayRenew(_ link: Link) -> Bool { !link.isDialler && !renewingNetworks.isEmpty }
 
     /// Handles a frame of a banned peer.
     ///
@@ -15,8 +15,8 @@ extension NodeCore {
     /// takes itself for admitted once it has this node's token.
     mutating func handleOfBanned(_ frame: Frame, on id: ConnectionId, _ turn: inout Turn) {
         switch frame {
-        case .hello(let hello): self.receiveOfBanned(hello, on: id, &turn)
-        case .renewalRequest(let index, let token): self.receiveOfBanned(index, token, on: id, &turn)
+        case .hello(let hello): receiveOfBanned(hello, on: id, &turn)
+        case .renewalRequest(let index, let token): receiveOfBanned(index, token, on: id, &turn)
         case .helloReply, .helloAcknowledgement, .admissionEnd, .join, .joinGrant, .joinRefusal, .revocation,
             .revocationDigest, .revocationsKnown, .revocations, .memberSecret, .memberSecretKnown, .renewalGrant, .dht,
             .events, .services, .mailbox, .reach:
@@ -25,35 +25,35 @@ extension NodeCore {
     }
 
     private mutating func receiveOfBanned(_ hello: Frame.Hello, on id: ConnectionId, _ turn: inout Turn) {
-        guard let state = self.connections[id] else { return }
+        guard let state = connections[id] else { return }
         let peer = state.link.peer
         guard !state.hello.isReceived, state.violation(by: hello) == nil,
-            let offer = hello.tokens.first(where: { self.isRenewable($0.token, of: peer, turn.now) }),
-            let own = self.memberships.ownToken(in: offer.token.networkId, turn.now)
+            let offer = hello.tokens.first(where: { isRenewable($0.token, of: peer, turn.now) }),
+            let own = memberships.ownToken(in: offer.token.networkId, turn.now)
         else {
             turn.emit(.peer(.refused(peer, nil, .banned)))
-            return self.close(id, .notAdmitted, &turn)
+            return close(id, .notAdmitted, &turn)
         }
-        self.connections[id]?.hello.noteReceived()
-        self.prove(offer, on: id, &turn)
+        connections[id]?.hello.noteReceived()
+        prove(offer, on: id, &turn)
         let refusals = hello.tokens.filter { $0.index != offer.index }.map { offer in
             Frame.Verdict(index: offer.index, refusal: .notAdmitted)
         }
         let reply = Frame.HelloReply(
-            instance: self.configuration.instance,
-            capabilities: self.configuration.capabilities,
+            instance: configuration.instance,
+            capabilities: configuration.capabilities,
             proofs: [Frame.Offer(index: offer.index, token: own)],
             refusals: refusals
         )
-        self.connections.send(.helloReply(reply), on: id, &turn)
+        connections.send(.helloReply(reply), on: id, &turn)
     }
 
     /// Whether a token is good, near its end, and of a network in which this node gives new ones.
     private mutating func isRenewable(_ token: AccessToken, of peer: PeerId, _ now: NodeTime) -> Bool {
-        guard self.renewingNetworks.contains(token.networkId), let end = token.expirationSeconds,
+        guard renewingNetworks.contains(token.networkId), let end = token.expirationSeconds,
             end <= now.wallSeconds + Self.renewalSeconds
         else { return false }
-        return self.memberships.check(token, of: peer, now) == nil
+        return memberships.check(token, of: peer, now) == nil
     }
 
     private mutating func receiveOfBanned(
@@ -62,17 +62,17 @@ extension NodeCore {
         on id: ConnectionId,
         _ turn: inout Turn
     ) {
-        guard let state = self.connections[id], let network = state.indexes[index],
+        guard let state = connections[id], let network = state.indexes[index],
             state.peerings[network]?.token == token
-        else { return self.close(id, .notAdmitted, &turn) }
-        let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
-        guard self.connections[id]?.buckets.renewals.take(under: rate, at: turn.now.monotonic) == true else { return }
+        else { return close(id, .notAdmitted, &turn) }
+        let rate = RateLimit(every: .seconds(60), atOnce: configuration.limits.renewalsPerConnection)
+        guard connections[id]?.buckets.renewals.take(under: rate, at: turn.now.monotonic) == true else { return }
         turn.emit(.membership(.renewalRequested(id, state.link.peer, network, token)))
     }
 
     /// Closes the connection of a banned peer once its request is decided.
     mutating func endRenewalOfBanned(on id: ConnectionId, _ turn: inout Turn) {
-        guard self.connections[id]?.isForRenewal == true else { return }
-        self.close(id, .notAdmitted, &turn)
+        guard connections[id]?.isForRenewal == true else { return }
+        close(id, .notAdmitted, &turn)
     }
 }

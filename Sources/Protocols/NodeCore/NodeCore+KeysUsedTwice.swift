@@ -6,11 +6,11 @@ package import Identity
 // replaced it proves that both run. Discovery notices the same by announcements that alternate.
 extension NodeCore {
     /// The device keys that two running nodes use; a record ends after ``Limits/keyQuietTime``.
-    package func keysUsedTwice(at now: NodeTime) -> [KeyUseRecord] { self.usedTwice.records(at: now) }
+    package func keysUsedTwice(at now: NodeTime) -> [KeyUseRecord] { usedTwice.records(at: now) }
 
     /// Renews the record of a key, and reports it once.
     mutating func noteKeyUsedTwice(by peer: PeerId, at addresses: [SocketAddress], _ turn: inout Turn) {
-        guard self.usedTwice.note(peer, at: addresses, turn.now) else { return }
+        guard usedTwice.note(peer, at: addresses, turn.now) else { return }
         turn.emit(.membership(.deviceKeyUsedTwice(peer)))
     }
 
@@ -20,28 +20,28 @@ extension NodeCore {
     mutating func keyReportedTwice(on state: ConnectionState, _ turn: inout Turn) {
         // Any node may close a connection with this code; it is only accepted from one that may be a member.
         guard !state.peerings.isEmpty else { return }
-        self.noteKeyUsedTwice(by: self.configuration.peerId, at: [], &turn)
-        let limits = self.configuration.limits
-        self.peers[state.link.peer]?.dial.noteKeyReport(at: turn.now.monotonic, limits, using: &self.random)
+        noteKeyUsedTwice(by: configuration.peerId, at: [], &turn)
+        let limits = configuration.limits
+        peers[state.link.peer]?.dial.noteKeyReport(at: turn.now.monotonic, limits, using: &random)
     }
 
     // MARK: Dials
 
     /// Postpones the dial of a peer that reported this device's key as used twice; returns whether it does.
     mutating func postponesDial(of peer: PeerId, _ turn: inout Turn) -> Bool {
-        guard let known = self.peers[peer], !known.reasons.isInviter,
+        guard let known = peers[peer], !known.reasons.isInviter,
             let end = known.dial.heldUntil, end > turn.now.monotonic
         else { return false }
         turn.emit(.peer(.unreachable(peer, reason: "this device's key is used in two places")))
-        self.wait(until: end, beforeDialling: peer, &turn)
+        wait(until: end, beforeDialling: peer, &turn)
         return true
     }
 
     /// Dials a peer at a given time.
     mutating func wait(until time: Duration, beforeDialling peer: PeerId, _ turn: inout Turn) {
-        guard self.peers[peer]?.dial.state != .waiting(until: time) else { return }
-        self.peers.setDialState(.waiting(until: time), of: peer)
-        self.timers.arm(.dial(peer), at: time, &turn)
+        guard peers[peer]?.dial.state != .waiting(until: time) else { return }
+        peers.setDialState(.waiting(until: time), of: peer)
+        timers.arm(.dial(peer), at: time, &turn)
     }
 
     // MARK: Instances
@@ -50,39 +50,39 @@ extension NodeCore {
     ///
     /// This precedes the answer to the hello, so that no admission begins that ends at once.
     mutating func refusesReturning(_ instance: InstanceId, on id: ConnectionId, _ turn: inout Turn) -> Bool {
-        guard let state = self.connections[id], state.hello.remoteInstance == nil,
-            self.peers[state.link.peer]?.replacedInstances.contains(instance) == true
+        guard let state = connections[id], state.hello.remoteInstance == nil,
+            peers[state.link.peer]?.replacedInstances.contains(instance) == true
         else { return false }
         let peer = state.link.peer
-        let others = self.connections(to: peer, ofOthersThan: instance)
-        let addresses = others.compactMap { self.connections[$0]?.link.address } + [state.link.address]
-        self.noteKeyUsedTwice(by: peer, at: addresses, &turn)
+        let others = connections(to: peer, ofOthersThan: instance)
+        let addresses = others.compactMap { connections[$0]?.link.address } + [state.link.address]
+        noteKeyUsedTwice(by: peer, at: addresses, &turn)
         guard !others.isEmpty else { return false }
-        switch self.usedTwice.decision(about: peer, at: turn.now) {
+        switch usedTwice.decision(about: peer, at: turn.now) {
         case .replace: return false
         case .refuse: break
-        case .closeBoth: self.replaceOthers(than: instance, of: peer, &turn)
+        case .closeBoth: replaceOthers(than: instance, of: peer, &turn)
         }
         turn.emit(.peer(.refused(peer, nil, .deviceKeyUsedTwice)))
-        self.close(id, .deviceKeyUsedTwice, &turn)
+        close(id, .deviceKeyUsedTwice, &turn)
         return true
     }
 
     /// Closes the connections of a peer's other instances.
     mutating func replaceOthers(than instance: InstanceId, of peer: PeerId, _ turn: inout Turn) {
-        let others = self.connections(to: peer, ofOthersThan: instance)
+        let others = connections(to: peer, ofOthersThan: instance)
         guard !others.isEmpty else { return }
-        let isUsedTwice = self.usedTwice.record(of: peer, at: turn.now) != nil
-        if isUsedTwice { self.usedTwice.noteReplacement(of: peer, at: turn.now, using: &self.random) }
+        let isUsedTwice = usedTwice.record(of: peer, at: turn.now) != nil
+        if isUsedTwice { usedTwice.noteReplacement(of: peer, at: turn.now, using: &random) }
         for other in others {
-            if let replaced = self.connections[other]?.hello.remoteInstance { self.peers[peer]?.noteReplaced(replaced) }
-            self.close(other, isUsedTwice ? .deviceKeyUsedTwice : .superseded, &turn)
+            if let replaced = connections[other]?.hello.remoteInstance { peers[peer]?.noteReplaced(replaced) }
+            close(other, isUsedTwice ? .deviceKeyUsedTwice : .superseded, &turn)
         }
     }
 
     private func connections(to peer: PeerId, ofOthersThan instance: InstanceId) -> [ConnectionId] {
-        (self.peers[peer]?.connections ?? []).filter { id in
-            self.connections[id]?.hello.remoteInstance.map { $0 != instance } ?? false
+        (peers[peer]?.connections ?? []).filter { id in
+            connections[id]?.hello.remoteInstance.map { $0 != instance } ?? false
         }
     }
 }

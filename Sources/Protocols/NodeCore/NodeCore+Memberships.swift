@@ -9,13 +9,13 @@ extension NodeCore {
     mutating func handle(_ input: MembershipInput, _ turn: inout Turn) {
         switch input {
         case .added(let token, let obtained, let revocations):
-            self.addMembership(token, obtainedSeconds: obtained, revocations, &turn)
-        case .removed(let network): self.endMembership(network, .leftNetwork, &turn)
-        case .secretAdded(let secret): self.addSecret(secret, &turn)
-        case .rendezvousLearnt(let network, let key): self.rendezvousLearnt(network, key, &turn)
-        case .revocationsAdded(let entries): self.learn(entries, from: nil, &turn)
-        case .grantsRenewals(let network): self.renewingNetworks.insert(network)
-        case .renewalDecided(let id, let network, let token): self.decideRenewal(on: id, network, token, &turn)
+            addMembership(token, obtainedSeconds: obtained, revocations, &turn)
+        case .removed(let network): endMembership(network, .leftNetwork, &turn)
+        case .secretAdded(let secret): addSecret(secret, &turn)
+        case .rendezvousLearnt(let network, let key): rendezvousLearnt(network, key, &turn)
+        case .revocationsAdded(let entries): learn(entries, from: nil, &turn)
+        case .grantsRenewals(let network): renewingNetworks.insert(network)
+        case .renewalDecided(let id, let network, let token): decideRenewal(on: id, network, token, &turn)
         }
     }
 
@@ -26,45 +26,45 @@ extension NodeCore {
         _ turn: inout Turn
     ) {
         let network = token.networkId
-        guard token.peerId == self.configuration.peerId, revocations.networkId == network else { return }
-        let (isNew, revoked) = self.memberships.add(token, obtainedSeconds: obtainedSeconds, revocations)
+        guard token.peerId == configuration.peerId, revocations.networkId == network else { return }
+        let (isNew, revoked) = memberships.add(token, obtainedSeconds: obtainedSeconds, revocations)
         if isNew {
-            self.protocols.add(network, self.configuration, using: &self.random)
-            if self.receivesMail { self.tellMailbox(.host(.receiving(true)), of: network, &turn) }
-            if let offers = self.serviceOffers[network] { self.tellServices(.offered(offers), of: network, &turn) }
+            protocols.add(network, configuration, using: &random)
+            if receivesMail { tellMailbox(.host(.receiving(true)), of: network, &turn) }
+            if let offers = serviceOffers[network] { tellServices(.offered(offers), of: network, &turn) }
         }
-        if self.memberships[network]?.revocations.set.contains(self.configuration.peerId) == true {
-            return self.endMembership(network, .revoked, &turn)
+        if memberships[network]?.revocations.set.contains(configuration.peerId) == true {
+            return endMembership(network, .revoked, &turn)
         }
-        for peer in revoked { self.notify(.memberRevoked(peer), of: network, &turn) }
-        self.notify(.tokenChanged(token), of: network, &turn)
-        self.expireTokens(of: network, &turn)
-        self.armExpiry(of: token, &turn)
-        guard self.memberships[network]?.own.isExpired == false else { return }
-        self.lookAtRenewal(of: network, &turn)
-        self.announce(network, &turn)
-        for id in self.connections.ids {
-            guard let peer = self.connections[id]?.link.peer, self.peers[peer]?.networks.contains(network) == true
+        for peer in revoked { notify(.memberRevoked(peer), of: network, &turn) }
+        notify(.tokenChanged(token), of: network, &turn)
+        expireTokens(of: network, &turn)
+        armExpiry(of: token, &turn)
+        guard memberships[network]?.own.isExpired == false else { return }
+        lookAtRenewal(of: network, &turn)
+        announce(network, &turn)
+        for id in connections.ids {
+            guard let peer = connections[id]?.link.peer, peers[peer]?.networks.contains(network) == true
             else { continue }
-            _ = self.sendHello(for: [network], on: id, &turn)
+            _ = sendHello(for: [network], on: id, &turn)
         }
-        self.dialMembers(of: network, &turn)
+        dialMembers(of: network, &turn)
     }
 
     /// Ends this node's own membership; the state about other members is kept if the membership may resume.
     mutating func endMembership(_ network: NetworkId, _ code: CloseCode, _ turn: inout Turn) {
-        guard let ids = self.memberships[network]?.connections.elements else { return }
+        guard let ids = memberships[network]?.connections.elements else { return }
         // The codes of a token are about the receiver's token, and this node's own has ended.
-        for id in ids { self.endAdmission(of: network, on: id, code, &turn, telling: .leftNetwork) }
-        self.endInvitations(to: network, &turn)
-        self.tellDiscovery(.networkRemoved(network), &turn)
+        for id in ids { endAdmission(of: network, on: id, code, &turn, telling: .leftNetwork) }
+        endInvitations(to: network, &turn)
+        tellDiscovery(.networkRemoved(network), &turn)
         if code == .tokenExpired {
-            self.memberships[network]?.own.isExpired = true
+            memberships[network]?.own.isExpired = true
         } else {
-            self.memberships.remove(network)
-            self.protocols.remove(network)
-            self.tableRequests.forget(network)
-            self.peers.forget(network)
+            memberships.remove(network)
+            protocols.remove(network)
+            tableRequests.forget(network)
+            peers.forget(network)
         }
         if code != .leftNetwork { turn.emit(.membership(.ended(network, code))) }
     }
@@ -75,11 +75,11 @@ extension NodeCore {
 // Revocation sets only grow, merge by union and spread at once to all admitted peers.
 extension NodeCore {
     mutating func sendRevocationDigest(of network: NetworkId, on id: ConnectionId, _ turn: inout Turn) {
-        guard let index = self.connections[id]?.peerings[network]?.index,
-            let count = self.memberships[network]?.revocations.set.count,
-            let digest = self.memberships[network]?.revocations.digest
+        guard let index = connections[id]?.peerings[network]?.index,
+            let count = memberships[network]?.revocations.set.count,
+            let digest = memberships[network]?.revocations.digest
         else { return }
-        self.connections.send(.revocationDigest(index: index, count: UInt32(count), digest: digest), on: id, &turn)
+        connections.send(.revocationDigest(index: index, count: UInt32(count), digest: digest), on: id, &turn)
     }
 
     mutating func revocationDigestReceived(
@@ -89,20 +89,20 @@ extension NodeCore {
         on id: ConnectionId,
         _ turn: inout Turn
     ) {
-        guard let (network, set) = self.compare(index, on: id, &turn) else { return }
-        guard Int(count) != set.count || digest != self.memberships[network]?.revocations.digest else {
-            return self.revocationsTold(in: network, on: id, &turn)
+        guard let (network, set) = compare(index, on: id, &turn) else { return }
+        guard Int(count) != set.count || digest != memberships[network]?.revocations.digest else {
+            return revocationsTold(in: network, on: id, &turn)
         }
         let fingerprints = set.revocations.map(\.fingerprint)
-        self.connections.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &turn)
+        connections.send(.revocationsKnown(index: index, fingerprints: fingerprints), on: id, &turn)
     }
 
     /// Sends the revocation because of which the peer's token is refused: it may have missed it while it was off.
     ///
     /// Only for the holder of a genuine token, which proved its key.
     mutating func sendRevocation(of token: AccessToken, on id: ConnectionId, _ turn: inout Turn) {
-        guard let entry = self.memberships[token.networkId]?.revocations.set[token.peerId] else { return }
-        self.connections.send(.revocation(entry), on: id, &turn)
+        guard let entry = memberships[token.networkId]?.revocations.set[token.peerId] else { return }
+        connections.send(.revocation(entry), on: id, &turn)
     }
 
     /// Ends this node's membership if the revocation is genuine.
@@ -110,10 +110,10 @@ extension NodeCore {
     /// It is only processed as the answer to a token that this node showed, so that an unadmitted peer causes one signature
     /// check: after it, either the membership or the connection has ended.
     mutating func ownRevocationReceived(_ entry: Revocation, on id: ConnectionId, _ turn: inout Turn) {
-        guard entry.peerId == self.configuration.peerId,
-            self.connections[id]?.peerings[entry.networkId]?.state == .offered
+        guard entry.peerId == configuration.peerId,
+            connections[id]?.peerings[entry.networkId]?.state == .offered
         else { return }
-        self.learn([entry], from: id, &turn)
+        learn([entry], from: id, &turn)
     }
 
     mutating func fingerprintsReceived(
@@ -122,13 +122,13 @@ extension NodeCore {
         on id: ConnectionId,
         _ turn: inout Turn
     ) {
-        guard let (network, set) = self.compare(index, on: id, &turn) else { return }
+        guard let (network, set) = compare(index, on: id, &turn) else { return }
         let known = Set(fingerprints)
         let missing = set.revocations.filter { !known.contains($0.fingerprint) }
-        self.send(missing, index: index, on: id, &turn)
-        self.revocationsTold(in: network, on: id, &turn)
+        send(missing, index: index, on: id, &turn)
+        revocationsTold(in: network, on: id, &turn)
         // The digest also shows the peer when it has sent all its revocations, even if either side learnt more meanwhile.
-        self.sendRevocationDigest(of: network, on: id, &turn)
+        sendRevocationDigest(of: network, on: id, &turn)
     }
 
     mutating func revocationsReceived(
@@ -137,11 +137,11 @@ extension NodeCore {
         on id: ConnectionId,
         _ turn: inout Turn
     ) {
-        guard let network = self.connections[id]?.admittedNetwork(index) else { return }
+        guard let network = connections[id]?.admittedNetwork(index) else { return }
         guard entries.allSatisfy({ $0.networkId == network }) else {
-            return self.disconnectViolator(id, "revocations of another network", &turn)
+            return disconnectViolator(id, "revocations of another network", &turn)
         }
-        self.learn(entries, from: id, &turn)
+        learn(entries, from: id, &turn)
     }
 
     /// The network and the revocation set to compare with the peer's; nil if the peer may not request the comparison.
@@ -150,17 +150,17 @@ extension NodeCore {
         on id: ConnectionId,
         _ turn: inout Turn
     ) -> (NetworkId, RevocationSet)? {
-        guard let network = self.connections[id]?.admittedNetwork(index) else { return nil }
-        let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.comparisonsPerConnection)
-        guard self.connections[id]?.buckets.comparisons.take(under: rate, at: turn.now.monotonic) == true else {
-            self.disconnectViolator(id, "too many comparisons of revocations", &turn)
+        guard let network = connections[id]?.admittedNetwork(index) else { return nil }
+        let rate = RateLimit(every: .seconds(60), atOnce: configuration.limits.comparisonsPerConnection)
+        guard connections[id]?.buckets.comparisons.take(under: rate, at: turn.now.monotonic) == true else {
+            disconnectViolator(id, "too many comparisons of revocations", &turn)
             return nil
         }
-        return self.memberships[network].map { (network, $0.revocations.set) }
+        return memberships[network].map { (network, $0.revocations.set) }
     }
 
     private mutating func send(_ entries: [Revocation], index: UInt8, on id: ConnectionId, _ turn: inout Turn) {
-        for page in Frame.pages(of: entries, index: index) { self.connections.send(page, on: id, &turn) }
+        for page in Frame.pages(of: entries, index: index) { connections.send(page, on: id, &turn) }
     }
 
     /// Verifies and merges entries of one or several networks, disconnects the revoked peers, and forwards new entries.
@@ -168,7 +168,7 @@ extension NodeCore {
         var byNetwork: OrderedDictionary<NetworkId, [Revocation]> = [:]
         for entry in entries { byNetwork[entry.networkId, default: []].append(entry) }
         for (network, entries) in byNetwork {
-            self.learn(entries, in: network, from: source, &turn)
+            learn(entries, in: network, from: source, &turn)
         }
     }
 
@@ -178,39 +178,39 @@ extension NodeCore {
         from source: ConnectionId?,
         _ turn: inout Turn
     ) {
-        guard let before = self.memberships[network]?.revocations.set else { return }
+        guard let before = memberships[network]?.revocations.set else { return }
         let merged: [Revocation]?
         do throws(IdentityError) {
-            let verify = self.configuration.verifier.revocation
-            merged = try self.memberships[network]?.merge(entries, verifySignature: verify)
+            let verify = configuration.verifier.revocation
+            merged = try memberships[network]?.merge(entries, verifySignature: verify)
         } catch {
             if case .invalidSignature = error, let source {
-                self.disconnectViolator(source, "a revocation that the network's key did not sign", &turn)
+                disconnectViolator(source, "a revocation that the network's key did not sign", &turn)
             }
             return
         }
         guard let fresh = merged else { return }
         turn.emit(.membership(.persistRevocations(fresh)))
-        for id in self.memberships[network]?.connections.elements ?? [] where id != source {
-            guard let peering = self.connections[id]?.peerings[network], peering.state == .admitted else { continue }
-            self.send(fresh, index: peering.index, on: id, &turn)
+        for id in memberships[network]?.connections.elements ?? [] where id != source {
+            guard let peering = connections[id]?.peerings[network], peering.state == .admitted else { continue }
+            send(fresh, index: peering.index, on: id, &turn)
         }
-        for entry in fresh where !before.contains(entry.peerId) { self.cutOff(entry.peerId, in: network, &turn) }
-        self.memberships.checkClock(of: network, &turn)
+        for entry in fresh where !before.contains(entry.peerId) { cutOff(entry.peerId, in: network, &turn) }
+        memberships.checkClock(of: network, &turn)
     }
 
     private mutating func cutOff(_ peer: PeerId, in network: NetworkId, _ turn: inout Turn) {
-        if peer == self.configuration.peerId {
-            return self.endMembership(network, .revoked, &turn)
+        if peer == configuration.peerId {
+            return endMembership(network, .revoked, &turn)
         }
-        self.peers.forget(network, of: peer)
-        self.notify(.memberRevoked(peer), of: network, &turn)
-        self.memberships[network]?.heard[peer] = nil
-        for id in self.peers[peer]?.connections ?? [] {
-            if case .deciding(network, _) = self.connections[id]?.join { self.decideJoin(on: id, nil, &turn) }
+        peers.forget(network, of: peer)
+        notify(.memberRevoked(peer), of: network, &turn)
+        memberships[network]?.heard[peer] = nil
+        for id in peers[peer]?.connections ?? [] {
+            if case .deciding(network, _) = connections[id]?.join { decideJoin(on: id, nil, &turn) }
             // Only a peer that has shown its token learns that it was revoked.
-            let hasProved = self.connections[id]?.peerings[network]?.token != nil
-            self.endAdmission(of: network, on: id, .revoked, &turn, telling: hasProved ? nil : .notAdmitted)
+            let hasProved = connections[id]?.peerings[network]?.token != nil
+            endAdmission(of: network, on: id, .revoked, &turn, telling: hasProved ? nil : .notAdmitted)
         }
     }
 }
@@ -222,26 +222,26 @@ extension NodeCore {
 extension NodeCore {
     /// Requests a new token after two thirds of the old one's lifetime, and warns of its expiry.
     mutating func lookAtRenewal(of network: NetworkId, _ turn: inout Turn) {
-        guard let membership = self.memberships[network], !membership.own.isExpired else { return }
-        let seconds = self.memberships.expiryTime(in: membership, turn.now)
-        if let left = self.memberships[network]?.own.takeWarning(at: seconds) {
+        guard let membership = memberships[network], !membership.own.isExpired else { return }
+        let seconds = memberships.expiryTime(in: membership, turn.now)
+        if let left = memberships[network]?.own.takeWarning(at: seconds) {
             turn.emit(.membership(.tokenExpiring(network, seconds: left)))
         }
-        if self.configuration.renewsTokens, self.memberships[network]?.own.takeRenewal(at: seconds) == true {
-            for id in membership.connections.elements { self.requestRenewal(of: network, on: id, &turn) }
+        if configuration.renewsTokens, memberships[network]?.own.takeRenewal(at: seconds) == true {
+            for id in membership.connections.elements { requestRenewal(of: network, on: id, &turn) }
         }
-        self.timers.armClock(self.memberships[network]?.own.warningSeconds, &turn)
-        guard self.configuration.renewsTokens else { return }
-        self.timers.armClock(self.memberships[network]?.own.renewalSeconds, &turn)
+        timers.armClock(memberships[network]?.own.warningSeconds, &turn)
+        guard configuration.renewsTokens else { return }
+        timers.armClock(memberships[network]?.own.renewalSeconds, &turn)
     }
 
     /// Sends the request to one member if it is time.
     mutating func requestRenewal(of network: NetworkId, on id: ConnectionId, _ turn: inout Turn) {
-        guard let membership = self.memberships[network], self.configuration.renewsTokens,
-            membership.own.isRenewalDue(at: self.memberships.expiryTime(in: membership, turn.now)),
-            let peering = self.connections[id]?.peerings[network], peering.state == .admitted
+        guard let membership = memberships[network], configuration.renewsTokens,
+            membership.own.isRenewalDue(at: memberships.expiryTime(in: membership, turn.now)),
+            let peering = connections[id]?.peerings[network], peering.state == .admitted
         else { return }
-        self.connections.send(.renewalRequest(index: peering.index, membership.own.token), on: id, &turn)
+        connections.send(.renewalRequest(index: peering.index, membership.own.token), on: id, &turn)
     }
 
     // MARK: The owner
@@ -252,40 +252,40 @@ extension NodeCore {
         on id: ConnectionId,
         _ turn: inout Turn
     ) {
-        guard let state = self.connections[id], let network = state.admittedNetwork(index) else { return }
+        guard let state = connections[id], let network = state.admittedNetwork(index) else { return }
         guard token.networkId == network, token == state.peerings[network]?.token else {
-            return self.disconnectViolator(id, "a request to renew another token than the one shown", &turn)
+            return disconnectViolator(id, "a request to renew another token than the one shown", &turn)
         }
         // A member that requests it more often gets no answer.
-        let rate = RateLimit(every: .seconds(60), atOnce: self.configuration.limits.renewalsPerConnection)
-        guard self.connections[id]?.buckets.renewals.take(under: rate, at: turn.now.monotonic) == true else { return }
+        let rate = RateLimit(every: .seconds(60), atOnce: configuration.limits.renewalsPerConnection)
+        guard connections[id]?.buckets.renewals.take(under: rate, at: turn.now.monotonic) == true else { return }
         turn.emit(.membership(.renewalRequested(id, state.link.peer, network, token)))
     }
 
     mutating func decideRenewal(on id: ConnectionId, _ network: NetworkId, _ token: AccessToken?, _ turn: inout Turn) {
-        defer { self.endRenewalOfBanned(on: id, &turn) }
-        guard let token, let state = self.connections[id], let peering = state.peerings[network],
+        defer { endRenewalOfBanned(on: id, &turn) }
+        guard let token, let state = connections[id], let peering = state.peerings[network],
             peering.state == .admitted || state.isForRenewal, token.peerId == state.link.peer,
             token.networkId == network,
-            self.memberships[network]?.revocations.set.contains(token.peerId) == false
+            memberships[network]?.revocations.set.contains(token.peerId) == false
         else { return }
-        self.connections.send(.renewalGrant(index: peering.index, token), on: id, &turn)
+        connections.send(.renewalGrant(index: peering.index, token), on: id, &turn)
     }
 
     // MARK: The member
 
     mutating func renewalGrantReceived(_ index: UInt8, _ token: AccessToken, on id: ConnectionId, _ turn: inout Turn) {
-        guard let network = self.connections[id]?.admittedNetwork(index),
-            let membership = self.memberships[network]
+        guard let network = connections[id]?.admittedNetwork(index),
+            let membership = memberships[network]
         else { return }
         // Several owners may have answered: one new token is enough.
-        guard membership.own.isRenewalDue(at: self.memberships.expiryTime(in: membership, turn.now)),
+        guard membership.own.isRenewalDue(at: memberships.expiryTime(in: membership, turn.now)),
             let end = membership.own.token.expirationSeconds, (token.expirationSeconds ?? .max) > end
         else { return }
-        guard token.networkId == network, self.problem(with: token, at: turn.now) == nil else {
-            return self.disconnectViolator(id, "a renewed token that is not valid", &turn)
+        guard token.networkId == network, problem(with: token, at: turn.now) == nil else {
+            return disconnectViolator(id, "a renewed token that is not valid", &turn)
         }
         turn.emit(.membership(.tokenRenewed(token)))
-        self.addMembership(token, obtainedSeconds: turn.now.wallSeconds, membership.revocations.set, &turn)
+        addMembership(token, obtainedSeconds: turn.now.wallSeconds, membership.revocations.set, &turn)
     }
 }

@@ -32,19 +32,19 @@ extension NodeCore {
     mutating func handle(_ input: TableInput, _ turn: inout Turn) {
         switch input {
         case .requested(let id, let network, let request, let policy):
-            self.dhtRequested(id, network, request, policy, &turn)
-        case .cancelled(let id): self.dhtCancelled(id, &turn)
+            dhtRequested(id, network, request, policy, &turn)
+        case .cancelled(let id): dhtCancelled(id, &turn)
         case .persisted(let network, let id, let version, let isStored):
-            self.tell(.persisted(id, version: version, isStored), of: network, &turn)
+            tell(.persisted(id, version: version, isStored), of: network, &turn)
         case .recordsLoaded(let network, let records):
-            self.tell(.recordsLoaded(records), of: network, &turn)
+            tell(.recordsLoaded(records), of: network, &turn)
         }
     }
 
     /// Feeds an input to a network's table and performs the effects; inputs raised meanwhile follow in order.
     mutating func tell(_ input: Kademlia.Input, of network: NetworkId, _ turn: inout Turn) {
-        guard self.configuration.hasTables else { return }
-        self.run(input, of: network, in: \.protocols.tables, &turn) { core, effect, network, turn in
+        guard configuration.hasTables else { return }
+        run(input, of: network, in: \.protocols.tables, &turn) { core, effect, network, turn in
             core.carryOut(effect, of: network, &turn)
         }
     }
@@ -52,13 +52,13 @@ extension NodeCore {
     private mutating func carryOut(_ effect: Kademlia.Effect, of network: NetworkId, _ turn: inout Turn) {
         switch effect {
         case .send(let peer, let addresses, let bytes):
-            self.post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, &turn)
+            post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, &turn)
         case .wake(let time):
-            self.protocols.tables.wake(network, at: time)
-            self.timers.arm(time, &turn)
-        case .violation(let peer, let what): self.disconnectViolator(peer, what, &turn)
+            protocols.tables.wake(network, at: time)
+            timers.arm(time, &turn)
+        case .violation(let peer, let what): disconnectViolator(peer, what, &turn)
         case .host(let effect):
-            if case .finished(let id, let outcome, _) = effect, self.requestFinished(id, outcome, &turn) { return }
+            if case .finished(let id, let outcome, _) = effect, requestFinished(id, outcome, &turn) { return }
             turn.emit(.table(network, effect))
         }
     }
@@ -72,71 +72,71 @@ extension NodeCore {
         _ policy: Kademlia.RequestPolicy,
         _ turn: inout Turn
     ) {
-        guard self.configuration.hasTables, self.memberships[network] != nil else {
-            let error: KademliaError = self.configuration.hasTables ? .notAMember : .switchedOff
+        guard configuration.hasTables, memberships[network] != nil else {
+            let error: KademliaError = configuration.hasTables ? .notAMember : .switchedOff
             return turn.emit(.table(network, .finished(id, .failed(error), Kademlia.Effort())))
         }
-        self.tell(.requested(id, request, policy), of: network, &turn)
+        tell(.requested(id, request, policy), of: network, &turn)
     }
 
     private mutating func dhtCancelled(_ id: Kademlia.RequestId, _ turn: inout Turn) {
-        for network in self.memberships.networks { self.tell(.cancelled(id), of: network, &turn) }
+        for network in memberships.networks { tell(.cancelled(id), of: network, &turn) }
     }
 
     // MARK: Messages
 
     mutating func dhtReceived(_ index: UInt8, _ bytes: [UInt8], on id: ConnectionId, _ turn: inout Turn) {
-        guard let (peer, network) = self.sender(of: index, on: id, turn.now) else { return }
-        self.tell(.messageReceived(from: peer, bytes), of: network, &turn)
+        guard let (peer, network) = sender(of: index, on: id, turn.now) else { return }
+        tell(.messageReceived(from: peer, bytes), of: network, &turn)
     }
 
     /// Sends a message to a member that is admitted, or keeps it until a dial has brought an admission.
     private mutating func post(_ bytes: [UInt8], to contact: Contact, in network: NetworkId, _ turn: inout Turn) {
         let peer = contact.peerId
-        if let route = self.route(to: peer, in: network), self.connections[route.connection]?.hasTable != true {
-            return self.tell(.unreachable(peer), of: network, &turn)
+        if let route = self.route(to: peer, in: network), connections[route.connection]?.hasTable != true {
+            return tell(.unreachable(peer), of: network, &turn)
         }
-        if self.send(to: peer, in: network, &turn, { .dht(index: $0, bytes) }) { return }
-        let limits = self.configuration.limits
-        guard peer != self.configuration.peerId, self.memberships[network]?.own.isExpired == false,
-            self.memberships[network]?.revocations.set.contains(peer) == false, !self.isStopping,
-            self.peers[peer]?.hasJustFailed(contact.addresses, turn.now, within: limits.failurePause) != true,
-            self.pendingMessages.hasRoom(for: bytes, to: peer, within: limits)
-        else { return self.tell(.unreachable(peer), of: network, &turn) }
-        self.peers.know(peer)
-        self.peers[peer]?.note(network)
-        self.peers.prefer(contact.addresses, of: peer)
-        self.peers[peer]?.reasons.isAwaited = true
-        self.pendingMessages.add(bytes, to: peer, in: network)
-        if let known = self.peers[peer], let id = self.connections.inUse(among: known.connections) {
-            self.offerFurther(on: id, &turn)
+        if send(to: peer, in: network, &turn, { .dht(index: $0, bytes) }) { return }
+        let limits = configuration.limits
+        guard peer != configuration.peerId, memberships[network]?.own.isExpired == false,
+            memberships[network]?.revocations.set.contains(peer) == false, !isStopping,
+            peers[peer]?.hasJustFailed(contact.addresses, turn.now, within: limits.failurePause) != true,
+            pendingMessages.hasRoom(for: bytes, to: peer, within: limits)
+        else { return tell(.unreachable(peer), of: network, &turn) }
+        peers.know(peer)
+        peers[peer]?.note(network)
+        peers.prefer(contact.addresses, of: peer)
+        peers[peer]?.reasons.isAwaited = true
+        pendingMessages.add(bytes, to: peer, in: network)
+        if let known = peers[peer], let id = connections.inUse(among: known.connections) {
+            offerFurther(on: id, &turn)
         } else {
-            self.dial(peer, &turn)
-            if self.peers[peer]?.dial.state == .idle { self.returnPendingMessages(of: peer, &turn) }
+            dial(peer, &turn)
+            if peers[peer]?.dial.state == .idle { returnPendingMessages(of: peer, &turn) }
         }
     }
 
     /// Sends the messages that waited for the peer's admission.
     mutating func sendPendingMessages(to peer: PeerId, in network: NetworkId, _ turn: inout Turn) {
         guard let route = self.route(to: peer, in: network) else { return }
-        guard self.connections[route.connection]?.hasTable == true else {
-            return self.returnPendingMessages(of: peer, in: network, &turn)
+        guard connections[route.connection]?.hasTable == true else {
+            return returnPendingMessages(of: peer, in: network, &turn)
         }
-        for message in self.takePendingMessages(for: peer, in: network) {
-            self.connections.send(.dht(index: route.index, message.bytes), on: route.connection, &turn)
+        for message in takePendingMessages(for: peer, in: network) {
+            connections.send(.dht(index: route.index, message.bytes), on: route.connection, &turn)
         }
     }
 
     /// Notifies the hash tables that the messages pending a peer's admission cannot be sent.
     mutating func returnPendingMessages(of peer: PeerId, in network: NetworkId? = nil, _ turn: inout Turn) {
-        let networks = OrderedSet(self.takePendingMessages(for: peer, in: network).map(\.network))
-        for network in networks { self.tell(.unreachable(peer), of: network, &turn) }
+        let networks = OrderedSet(takePendingMessages(for: peer, in: network).map(\.network))
+        for network in networks { tell(.unreachable(peer), of: network, &turn) }
     }
 
     private mutating func takePendingMessages(for peer: PeerId, in network: NetworkId?) -> [PendingMessages.Message] {
-        guard self.pendingMessages.count(for: peer) > 0 else { return [] }
-        let messages = self.pendingMessages.take(for: peer, in: network)
-        self.peers[peer]?.reasons.isAwaited = self.pendingMessages.count(for: peer) > 0
+        guard pendingMessages.count(for: peer) > 0 else { return [] }
+        let messages = pendingMessages.take(for: peer, in: network)
+        peers[peer]?.reasons.isAwaited = pendingMessages.count(for: peer) > 0
         return messages
     }
 }
@@ -148,13 +148,13 @@ extension NodeCore {
     mutating func handle(_ input: EventInput, _ turn: inout Turn) {
         switch input {
         case .published(let network, let topic, let content, let count):
-            self.tellEvents(.published(topic: topic, content: content, count: count), of: network, &turn)
+            tellEvents(.published(topic: topic, content: content, count: count), of: network, &turn)
         }
     }
 
     /// Feeds an input to a network's events and performs the effects; inputs raised meanwhile follow in order.
     mutating func tellEvents(_ input: PubSub.Input, of network: NetworkId, _ turn: inout Turn) {
-        self.run(input, of: network, in: \.protocols.events, &turn) { core, effect, network, turn in
+        run(input, of: network, in: \.protocols.events, &turn) { core, effect, network, turn in
             core.carryOut(effect, of: network, &turn)
         }
     }
@@ -163,18 +163,18 @@ extension NodeCore {
         switch effect {
         case .send(let peer, let bytes):
             // A peer that has disconnected receives the message when it reconnects.
-            _ = self.send(to: peer, in: network, &turn) { .events(index: $0, bytes[...]) }
+            _ = send(to: peer, in: network, &turn) { .events(index: $0, bytes[...]) }
         case .wake(let time):
-            self.protocols.events.wake(network, at: time)
-            self.timers.arm(time, &turn)
-        case .violation(let peer, let what): self.disconnectViolator(peer, what, &turn)
+            protocols.events.wake(network, at: time)
+            timers.arm(time, &turn)
+        case .violation(let peer, let what): disconnectViolator(peer, what, &turn)
         case .host(let effect): turn.emit(.events(network, effect))
         }
     }
 
     mutating func eventsReceived(_ index: UInt8, _ bytes: ArraySlice<UInt8>, on id: ConnectionId, _ turn: inout Turn) {
-        guard let (peer, network) = self.sender(of: index, on: id, turn.now) else { return }
-        self.tellEvents(.messageReceived(from: peer, bytes), of: network, &turn)
+        guard let (peer, network) = sender(of: index, on: id, turn.now) else { return }
+        tellEvents(.messageReceived(from: peer, bytes), of: network, &turn)
     }
 }
 
@@ -184,13 +184,13 @@ extension NodeCore {
 extension NodeCore {
     mutating func handle(_ input: ServiceInput, _ turn: inout Turn) {
         switch input {
-        case .offered(let network, let offers): self.offer(offers, in: network, &turn)
+        case .offered(let network, let offers): offer(offers, in: network, &turn)
         }
     }
 
     /// Feeds an input to a network's services and performs the effects; inputs raised meanwhile follow in order.
     mutating func tellServices(_ input: Services.Input, of network: NetworkId, _ turn: inout Turn) {
-        self.run(input, of: network, in: \.protocols.services, &turn) { core, effect, network, turn in
+        run(input, of: network, in: \.protocols.services, &turn) { core, effect, network, turn in
             core.carryOut(effect, of: network, &turn)
         }
     }
@@ -199,12 +199,12 @@ extension NodeCore {
         switch effect {
         case .send(let peer, let bytes):
             // A peer that has disconnected receives the message when it reconnects.
-            _ = self.send(to: peer, in: network, &turn) { .services(index: $0, bytes[...]) }
+            _ = send(to: peer, in: network, &turn) { .services(index: $0, bytes[...]) }
         case .wake(let time):
-            self.protocols.services.wake(network, at: time)
-            self.timers.arm(time, &turn)
-        case .record(let service, let isOffered): self.record(service, isOffered, in: network, &turn)
-        case .violation(let peer, let what): self.disconnectViolator(peer, what, &turn)
+            protocols.services.wake(network, at: time)
+            timers.arm(time, &turn)
+        case .record(let service, let isOffered): record(service, isOffered, in: network, &turn)
+        case .violation(let peer, let what): disconnectViolator(peer, what, &turn)
         case .host(let effect): turn.emit(.services(network, effect))
         }
     }
@@ -215,8 +215,8 @@ extension NodeCore {
         on id: ConnectionId,
         _ turn: inout Turn
     ) {
-        guard let (peer, network) = self.sender(of: index, on: id, turn.now) else { return }
-        self.tellServices(.messageReceived(from: peer, bytes), of: network, &turn)
+        guard let (peer, network) = sender(of: index, on: id, turn.now) else { return }
+        tellServices(.messageReceived(from: peer, bytes), of: network, &turn)
     }
 
     // MARK: Records
@@ -224,8 +224,8 @@ extension NodeCore {
     /// Writes or deletes the record of a service in a network's hash table.
     private mutating func record(_ service: String, _ isOffered: Bool, in network: NetworkId, _ turn: inout Turn) {
         let key = Services.recordKey(of: service)
-        let seconds = self.configuration.serviceLimits.recordSeconds
-        self.request(
+        let seconds = configuration.serviceLimits.recordSeconds
+        request(
             isOffered
                 ? .put(key: key, value: Services.recordValue, lifetimeSeconds: seconds) : .delete(key: key),
             for: .service(service),
@@ -236,8 +236,8 @@ extension NodeCore {
 
     /// Stores the offers of this node, also for a network of which it is not a member yet.
     private mutating func offer(_ offers: [ServiceOffer], in network: NetworkId, _ turn: inout Turn) {
-        self.serviceOffers[network] = offers
-        self.tellServices(.offered(offers), of: network, &turn)
+        serviceOffers[network] = offers
+        tellServices(.offered(offers), of: network, &turn)
     }
 
     /// The connected provider that gets the next request for a path, selected round-robin.
@@ -246,12 +246,12 @@ extension NodeCore {
         in network: NetworkId,
         excluding: [PeerId] = []
     ) -> Result<Services.Provider, ServiceFailure> {
-        self.protocols.services.update(network) { $0.route(path, excluding: excluding) }
+        protocols.services.update(network) { $0.route(path, excluding: excluding) }
             ?? .failure(ServiceFailure(kind: .noService))
     }
 
     /// Whether a connected member can be queried for a path that is not suspected to be gone.
     package func hasProvider(of path: RequestPath, in network: NetworkId, excluding: [PeerId]) -> Bool {
-        self.protocols.services[network]?.canRoute(path, excluding: excluding) ?? false
+        protocols.services[network]?.canRoute(path, excluding: excluding) ?? false
     }
 }

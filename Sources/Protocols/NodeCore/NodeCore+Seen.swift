@@ -4,9 +4,9 @@ internal import Identity
 extension NodeCore {
     /// Notes which peers are connected, and again later as long as some are.
     mutating func noteSeen(_ turn: inout Turn) {
-        let peers = self.memberships.admittedPeers(in: nil)
+        let peers = memberships.admittedPeers(in: nil)
         guard !peers.isEmpty else { return }
         turn.emit(.peer(.persistSeen(peers)))
-        self.timers.armSeen(at: turn.now.monotonic + self.configuration.limits.seenPause, &turn)
+        timers.armSeen(at: turn.now.monotonic + configuration.limits.seenPause, &turn)
     }
 }

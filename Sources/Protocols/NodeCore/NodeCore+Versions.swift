@@ -6,12 +6,12 @@ extension NodeCore {
     ///
     /// The reply holds no offer, and an instance of zeros: it reveals nothing but the version.
     mutating func refuseVersion(found: UInt8, supported: UInt8, on id: ConnectionId, _ turn: inout Turn) {
-        guard let link = self.connections[id]?.link else { return }
+        guard let link = connections[id]?.link else { return }
         turn.emit(.peer(.refused(link.peer, nil, .unsupportedVersion(found: found, supported: supported))))
         if !link.isDialler {
             let reply = Frame.HelloReply(instance: .zero, capabilities: [], proofs: [], refusals: [])
-            self.connections.send(.helloReply(reply), on: id, &turn)
+            connections.send(.helloReply(reply), on: id, &turn)
         }
-        self.close(id, .protocolViolation, &turn)
+        close(id, .protocolViolation, &turn)
     }
 }

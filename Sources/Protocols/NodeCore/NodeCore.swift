@@ -64,7 +64,7 @@ package struct NodeCore: Sendable {
         package var verifier: Verifier
 
         /// The roles that this node takes.
-        var capabilities: Frame.Capabilities { self.hasTables ? [.hashTable] : [] }
+        var capabilities: Frame.Capabilities { hasTables ? [.hashTable] : [] }
 
         package init(
             signer: any Signer,
@@ -77,7 +77,7 @@ package struct NodeCore: Sendable {
             discoveryLimits: Discovery.Limits = Discovery.Limits(),
             verifier: Verifier = Verifier()
         ) {
-            self.peerId = PeerId(publicKey: signer.publicKey)
+            peerId = PeerId(publicKey: signer.publicKey)
             self.signer = signer
             self.instance = instance
             self.randomSeed = randomSeed
@@ -158,42 +158,42 @@ package struct NodeCore: Sendable {
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
-        self.timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
-        self.memberships = Memberships(configuration)
-        self.peers = KnownPeers(limits: configuration.limits)
-        self.usedTwice = KeysUsedTwice(limits: configuration.limits)
-        self.invitations = Invitations(limits: configuration.limits)
-        self.random = SeededGenerator(seed: configuration.randomSeed)
-        self.protocols = HostedProtocols(configuration, using: &self.random)
+        timers = Timers(longestClockSleep: configuration.limits.longestExpirySleep)
+        memberships = Memberships(configuration)
+        peers = KnownPeers(limits: configuration.limits)
+        usedTwice = KeysUsedTwice(limits: configuration.limits)
+        invitations = Invitations(limits: configuration.limits)
+        random = SeededGenerator(seed: configuration.randomSeed)
+        protocols = HostedProtocols(configuration, using: &random)
     }
 
     /// Applies `input` as of `now` and appends what the driver must do, in order.
     package mutating func handle(_ input: Input, at now: NodeTime, into effects: inout [Effect]) {
-        Turn.run(at: now, into: &effects) { self.handle(input, &$0) }
+        Turn.run(at: now, into: &effects) { handle(input, &$0) }
     }
 
     private mutating func handle(_ input: Input, _ turn: inout Turn) {
-        self.connections.beginInput()
+        connections.beginInput()
         switch input {
-        case .connection(let input): self.handle(input, &turn)
-        case .peer(let input): self.handle(input, &turn)
-        case .membership(let input): self.handle(input, &turn)
-        case .join(let input): self.handle(input, &turn)
-        case .paths(let input): self.handle(input, &turn)
-        case .discovery(let input): self.handle(input, &turn)
-        case .table(let input): self.handle(input, &turn)
-        case .events(let input): self.handle(input, &turn)
-        case .services(let input): self.handle(input, &turn)
-        case .mailbox(let network, let input): self.tellMailbox(.host(input), of: network, &turn)
-        case .keys(let input): self.tellKeys(.host(input), &turn)
-        case .receivesMail(let isReceiving): self.setReceivesMail(isReceiving, &turn)
-        case .timeReached: self.timeReached(&turn)
+        case .connection(let input): handle(input, &turn)
+        case .peer(let input): handle(input, &turn)
+        case .membership(let input): handle(input, &turn)
+        case .join(let input): handle(input, &turn)
+        case .paths(let input): handle(input, &turn)
+        case .discovery(let input): handle(input, &turn)
+        case .table(let input): handle(input, &turn)
+        case .events(let input): handle(input, &turn)
+        case .services(let input): handle(input, &turn)
+        case .mailbox(let network, let input): tellMailbox(.host(input), of: network, &turn)
+        case .keys(let input): tellKeys(.host(input), &turn)
+        case .receivesMail(let isReceiving): setReceivesMail(isReceiving, &turn)
+        case .timeReached: timeReached(&turn)
         case .addressesChanged(let addresses):
-            self.tellDiscovery(.addressesChanged(addresses), &turn)
-            self.tellReach(.ownAddressesChanged(addresses), &turn)
-        case .conditionsChanged(let conditions): self.conditionsChanged(conditions, &turn)
-        case .resumed: self.resumed(&turn)
-        case .stopping: self.stop(&turn)
+            tellDiscovery(.addressesChanged(addresses), &turn)
+            tellReach(.ownAddressesChanged(addresses), &turn)
+        case .conditionsChanged(let conditions): conditionsChanged(conditions, &turn)
+        case .resumed: resumed(&turn)
+        case .stopping: stop(&turn)
         }
     }
 }
@@ -206,58 +206,58 @@ extension NodeCore {
     private func time(of cause: Deadlines.Cause) -> Duration? {
         switch cause {
         case .connection(let id):
-            return self.connections[id]?.deadline?.time
+            return connections[id]?.deadline?.time
         case .dial(let peer):
-            guard case .waiting(let time)? = self.peers[peer]?.dial.state else { return nil }
+            guard case .waiting(let time)? = peers[peer]?.dial.state else { return nil }
             return time
-        case .traversal(let peer): return self.peers[peer]?.traversalAt
-        case .join(let inviter): return self.invitations.taken[inviter]?.deadline
-        case .manualDisconnect(let peer): return self.peers[peer]?.manualDisconnect?.end
+        case .traversal(let peer): return peers[peer]?.traversalAt
+        case .join(let inviter): return invitations.taken[inviter]?.deadline
+        case .manualDisconnect(let peer): return peers[peer]?.manualDisconnect?.end
         }
     }
 
     mutating func timeReached(_ turn: inout Turn) {
-        self.timers.wakeReached()
-        while let (cause, time) = self.timers.takeDeadline(until: turn.now.monotonic) {
+        timers.wakeReached()
+        while let (cause, time) = timers.takeDeadline(until: turn.now.monotonic) {
             guard self.time(of: cause) == time else { continue }
             switch cause {
-            case .connection(let id): self.connectionOverdue(id, &turn)
-            case .dial(let peer): self.dialDue(peer, &turn)
-            case .traversal(let peer): self.traversalDue(peer, &turn)
-            case .join(let inviter): self.reachOverdue(inviter, &turn)
-            case .manualDisconnect(let peer): self.manualDisconnectEnded(peer, &turn)
+            case .connection(let id): connectionOverdue(id, &turn)
+            case .dial(let peer): dialDue(peer, &turn)
+            case .traversal(let peer): traversalDue(peer, &turn)
+            case .join(let inviter): reachOverdue(inviter, &turn)
+            case .manualDisconnect(let peer): manualDisconnectEnded(peer, &turn)
             }
         }
-        if self.timers.isClockDue(turn.now) { self.lookAtClock(&turn) }
-        if self.timers.takeSurplus(turn.now) { self.closeSurplus(&turn) }
-        if self.timers.takeSeen(turn.now) { self.noteSeen(&turn) }
-        if self.protocols.discovery.takeDue(turn.now) { self.tellDiscovery(.timeReached, &turn) }
-        if self.protocols.reach.takeDue(turn.now) { self.tellReach(.timeReached, &turn) }
-        if self.protocols.keys.takeDue(turn.now) { self.tellKeys(.timeReached, &turn) }
-        for network in self.protocols.tables.takeDue(turn.now) { self.tell(.timeReached, of: network, &turn) }
-        for network in self.protocols.events.takeDue(turn.now) { self.tellEvents(.timeReached, of: network, &turn) }
-        for network in self.protocols.services.takeDue(turn.now) { self.tellServices(.timeReached, of: network, &turn) }
-        for network in self.protocols.mailboxes.takeDue(turn.now) { self.tellMailbox(.timeReached, of: network, &turn) }
-        self.rearm(&turn)
+        if timers.isClockDue(turn.now) { lookAtClock(&turn) }
+        if timers.takeSurplus(turn.now) { closeSurplus(&turn) }
+        if timers.takeSeen(turn.now) { noteSeen(&turn) }
+        if protocols.discovery.takeDue(turn.now) { tellDiscovery(.timeReached, &turn) }
+        if protocols.reach.takeDue(turn.now) { tellReach(.timeReached, &turn) }
+        if protocols.keys.takeDue(turn.now) { tellKeys(.timeReached, &turn) }
+        for network in protocols.tables.takeDue(turn.now) { tell(.timeReached, of: network, &turn) }
+        for network in protocols.events.takeDue(turn.now) { tellEvents(.timeReached, of: network, &turn) }
+        for network in protocols.services.takeDue(turn.now) { tellServices(.timeReached, of: network, &turn) }
+        for network in protocols.mailboxes.takeDue(turn.now) { tellMailbox(.timeReached, of: network, &turn) }
+        rearm(&turn)
     }
 
     private mutating func rearm(_ turn: inout Turn) {
-        while let (cause, time) = self.timers.firstDeadline {
+        while let (cause, time) = timers.firstDeadline {
             if self.time(of: cause) == time {
-                self.timers.arm(time, &turn)
+                timers.arm(time, &turn)
                 break
             }
-            self.timers.removeFirstDeadline()
+            timers.removeFirstDeadline()
         }
-        self.timers.rearm(&turn)
-        self.protocols.arm(&self.timers, &turn)
+        timers.rearm(&turn)
+        protocols.arm(&timers, &turn)
     }
 
     private mutating func connectionOverdue(_ id: ConnectionId, _ turn: inout Turn) {
-        guard let state = self.connections[id] else { return }
-        guard state.deadline?.isForHello == true else { return self.joinOverdue(on: id, &turn) }
+        guard let state = connections[id] else { return }
+        guard state.deadline?.isForHello == true else { return joinOverdue(on: id, &turn) }
         turn.emit(.peer(.refused(state.link.peer, nil, .helloTimeout)))
-        self.close(id, .helloTimeout, &turn)
+        close(id, .helloTimeout, &turn)
     }
 }
 
@@ -266,7 +266,7 @@ extension NodeCore {
 extension NodeCore {
     /// Arms the timer for the expiry of a token.
     mutating func armExpiry(of token: AccessToken, _ turn: inout Turn) {
-        self.timers.armClock(token.expirationSeconds.map(Self.firstSecondAfter), &turn)
+        timers.armClock(token.expirationSeconds.map(Self.firstSecondAfter), &turn)
     }
 
     /// The first second after the grace period of an expiry at `end`.
@@ -276,38 +276,38 @@ extension NodeCore {
 
     /// Applies the wall clock to tokens and invitations, and arms the next check.
     mutating func lookAtClock(_ turn: inout Turn) {
-        self.timers.clearClock()
-        for network in self.memberships.networks {
-            self.memberships.checkClock(of: network, &turn)
-            self.expireTokens(of: network, &turn)
-            self.lookAtRenewal(of: network, &turn)
+        timers.clearClock()
+        for network in memberships.networks {
+            memberships.checkClock(of: network, &turn)
+            expireTokens(of: network, &turn)
+            lookAtRenewal(of: network, &turn)
         }
-        self.invitations.expire(&turn)
-        for network in self.memberships.networks {
-            guard let membership = self.memberships[network] else { continue }
-            self.armExpiry(of: membership.own.token, &turn)
-            self.timers.armClock(membership.tokenEnds.next.map(Self.firstSecondAfter), &turn)
+        invitations.expire(&turn)
+        for network in memberships.networks {
+            guard let membership = memberships[network] else { continue }
+            armExpiry(of: membership.own.token, &turn)
+            timers.armClock(membership.tokenEnds.next.map(Self.firstSecondAfter), &turn)
         }
-        for open in self.invitations.open.values {
-            for open in open { self.timers.armClock(open.invitation.expirationSeconds + 1, &turn) }
+        for open in invitations.open.values {
+            for open in open { timers.armClock(open.invitation.expirationSeconds + 1, &turn) }
         }
     }
 
     /// Ends expired admissions and memberships, and resumes a membership whose token is valid again after the clock was set.
     mutating func expireTokens(of network: NetworkId, _ turn: inout Turn) {
-        guard let membership = self.memberships[network] else { return }
-        let seconds = self.memberships.expiryTime(in: membership, turn.now)
+        guard let membership = memberships[network] else { return }
+        let seconds = memberships.expiryTime(in: membership, turn.now)
         let isOver = membership.own.token.isExpired(at: seconds)
         if isOver, !membership.own.isExpired {
-            self.endMembership(network, .tokenExpired, &turn)
+            endMembership(network, .tokenExpired, &turn)
         } else if !isOver, membership.own.isExpired {
-            self.memberships[network]?.own.isExpired = false
-            self.announce(network, &turn)
-            self.dialMembers(of: network, &turn)
+            memberships[network]?.own.isExpired = false
+            announce(network, &turn)
+            dialMembers(of: network, &turn)
         }
-        while let id = self.memberships[network]?.tokenEnds.takeEnded(at: seconds) {
-            guard self.connections[id]?.peerings[network]?.token?.isExpired(at: seconds) == true else { continue }
-            self.endAdmission(of: network, on: id, .tokenExpired, &turn)
+        while let id = memberships[network]?.tokenEnds.takeEnded(at: seconds) {
+            guard connections[id]?.peerings[network]?.token?.isExpired(at: seconds) == true else { continue }
+            endAdmission(of: network, on: id, .tokenExpired, &turn)
         }
     }
 }
@@ -316,51 +316,51 @@ extension NodeCore {
 
 extension NodeCore {
     /// The networks this node is a member of, in the order of joining.
-    package var networks: [NetworkId] { self.memberships.networks }
+    package var networks: [NetworkId] { memberships.networks }
 
     /// Why `token` cannot be this node's in its network, or nil.
     package func problem(with token: AccessToken, at now: NodeTime) -> TokenProblem? {
-        self.memberships.problem(withOwn: token, now)
+        memberships.problem(withOwn: token, now)
     }
 
     /// The revocations known in a network.
     package func revocations(in network: NetworkId) -> RevocationSet? {
-        self.memberships[network]?.revocations.set
+        memberships[network]?.revocations.set
     }
 
     /// The connection and index to use for `peer`; with a nil `network`, the first admitted one.
     package func route(to peer: PeerId, in network: NetworkId? = nil) -> Route? {
-        self.connections.route(among: self.peers[peer]?.connections ?? [], in: network)
+        connections.route(among: peers[peer]?.connections ?? [], in: network)
     }
 
     /// The peers admitted in `network`, or in any, ascending.
     package func admittedPeers(in network: NetworkId? = nil) -> [PeerId] {
-        self.memberships.admittedPeers(in: network)
+        memberships.admittedPeers(in: network)
     }
 
     /// Whether the peer is connected or has an address to dial.
     package func knowsWayTo(_ peer: PeerId) -> Bool {
-        self.peers[peer].map { !$0.connections.isEmpty || !$0.addresses.isEmpty } ?? false
+        peers[peer].map { !$0.connections.isEmpty || !$0.addresses.isEmpty } ?? false
     }
 
     /// Whether this device's person banned the peer.
-    package func isBanned(_ peer: PeerId) -> Bool { self.bans.contains(peer) }
+    package func isBanned(_ peer: PeerId) -> Bool { bans.contains(peer) }
 
     /// Whether there is evidence of a network that this node and the peer share.
     package func sharesNetwork(with peer: PeerId) -> Bool {
-        self.peers[peer]?.networks.contains { self.memberships[$0] != nil } ?? false
+        peers[peer]?.networks.contains { memberships[$0] != nil } ?? false
     }
 
     /// Returns the bound for the next frame on a connection, in bytes: small until the peer is admitted.
     package func frameByteLimit(on id: ConnectionId) -> Int {
-        self.connections[id]?.isAdmitted == true ? Frame.byteLimit : Frame.helloByteLimit
+        connections[id]?.isAdmitted == true ? Frame.byteLimit : Frame.helloByteLimit
     }
 
     /// The counts at this moment.
-    package var tallies: Tallies { self.memberships.tallies }
+    package var tallies: Tallies { memberships.tallies }
 
     /// The bytes of all records that the node holds.
-    package var recordBytes: Int { self.protocols.tables.total { $0.storedBytes } }
+    package var recordBytes: Int { protocols.tables.total { $0.storedBytes } }
 
     /// Decides about a stream that the peer opened: the network it belongs to, or nil when it must be refused.
     ///
@@ -372,20 +372,20 @@ extension NodeCore {
         into effects: inout [Effect]
     ) -> NetworkId? {
         var network: NetworkId?
-        Turn.run(at: now, into: &effects) { network = self.admitStream(index: index, on: id, &$0) }
+        Turn.run(at: now, into: &effects) { network = admitStream(index: index, on: id, &$0) }
         return network
     }
 
     private mutating func admitStream(index: UInt8, on id: ConnectionId, _ turn: inout Turn) -> NetworkId? {
-        self.connections.beginInput()
-        guard let network = self.connections[id]?.indexes[index],
-            let peering = self.connections[id]?.peerings[network],
-            self.connections[id]?.isForRenewal == false, self.memberships.isGood(peering, in: network, turn.now)
+        connections.beginInput()
+        guard let network = connections[id]?.indexes[index],
+            let peering = connections[id]?.peerings[network],
+            connections[id]?.isForRenewal == false, memberships.isGood(peering, in: network, turn.now)
         else { return nil }
         switch peering.state {
         case .admitted: return network
         case .proved:
-            self.admit(network, on: id, &turn)
+            admit(network, on: id, &turn)
             return network
         case .offered: return nil
         }

@@ -26,41 +26,40 @@ struct OwnToken: Sendable {
 
     /// The time after two thirds of the token's lifetime; nil for a token without expiry.
     private var twoThirds: UInt64? {
-        self.token.expirationSeconds.map { end in
-            end > self.obtainedSeconds ? end - (end - self.obtainedSeconds) / 3 : end
+        token.expirationSeconds.map { end in
+            end > obtainedSeconds ? end - (end - obtainedSeconds) / 3 : end
         }
     }
 
     func isRenewalDue(at seconds: UInt64) -> Bool {
-        self.twoThirds.map { $0 <= seconds } ?? false
+        twoThirds.map { $0 <= seconds } ?? false
     }
 
     /// The time of the next round of requests to all connected members: the first one at two thirds of the life.
     var renewalSeconds: UInt64? {
-        guard let due = self.twoThirds, let end = self.token.expirationSeconds else { return nil }
-        guard let requested = self.requestedSeconds else { return due }
+        guard let due = twoThirds, let end = token.expirationSeconds else { return nil }
+        guard let requested = requestedSeconds else { return due }
         return max(due, requested + min(Self.longestPause, max(10, (end - due) / 16)))
     }
 
     /// Returns whether a round of requests for a new token is due, which it notes.
     mutating func takeRenewal(at seconds: UInt64) -> Bool {
-        guard let due = self.renewalSeconds, due <= seconds else { return false }
-        self.requestedSeconds = seconds
+        guard let due = renewalSeconds, due <= seconds else { return false }
+        requestedSeconds = seconds
         return true
     }
 
     /// Returns the seconds until the token's end if a warning is due, which it notes.
     mutating func takeWarning(at seconds: UInt64) -> UInt64? {
-        guard let end = self.token.expirationSeconds, let start = self.warningSeconds, start <= seconds
-        else { return nil }
-        self.warnedSeconds = seconds
+        guard let end = token.expirationSeconds, let start = warningSeconds, start <= seconds else { return nil }
+        warnedSeconds = seconds
         return end > seconds ? end - seconds : 0
     }
 
     /// The time of the next warning.
     var warningSeconds: UInt64? {
-        guard let end = self.token.expirationSeconds else { return nil }
+        guard let end = token.expirationSeconds else { return nil }
         let start = end > Self.warningLead ? end - Self.warningLead : 0
-        return max(start, self.warnedSeconds.map { $0 + Self.warningPause } ?? 0)
+        return max(start, warnedSeconds.map { $0 + Self.warningPause } ?? 0)
     }
 }

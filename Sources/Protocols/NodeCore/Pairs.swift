@@ -5,15 +5,15 @@
 struct Pairs<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     private var elements: [(key: Key, value: Value)] = []
 
-    var isEmpty: Bool { self.elements.isEmpty }
-    var count: Int { self.elements.count }
-    var keys: [Key] { self.elements.map(\.key) }
+    var isEmpty: Bool { elements.isEmpty }
+    var count: Int { elements.count }
+    var keys: [Key] { elements.map(\.key) }
 
     subscript(key: Key) -> Value? {
-        get { self.position(of: key).map { self.elements[$0].value } }
+        get { position(of: key).map { elements[$0].value } }
         _modify {
             let position = self.position(of: key)
-            var value = position.map { self.elements[$0].value }
+            var value = position.map { elements[$0].value }
             defer { self.set(value, for: key, at: position) }
             yield &value
         }
@@ -21,24 +21,24 @@ struct Pairs<Key: Equatable & Sendable, Value: Sendable>: Sendable {
 
     @discardableResult
     mutating func removeValue(forKey key: Key) -> Value? {
-        self.position(of: key).map { self.elements.remove(at: $0).value }
+        position(of: key).map { elements.remove(at: $0).value }
     }
 
     private mutating func set(_ value: Value?, for key: Key, at position: Int?) {
         switch (position, value) {
-        case (let position?, let value?): self.elements[position].value = value
-        case (let position?, nil): self.elements.remove(at: position)
-        case (nil, let value?): self.elements.append((key, value))
+        case (let position?, let value?): elements[position].value = value
+        case (let position?, nil): elements.remove(at: position)
+        case (nil, let value?): elements.append((key, value))
         case (nil, nil): break
         }
     }
 
     private func position(of key: Key) -> Int? {
-        for position in self.elements.indices where self.elements[position].key == key { return position }
+        for position in elements.indices where elements[position].key == key { return position }
         return nil
     }
 }
 
 extension Pairs: Sequence {
-    func makeIterator() -> IndexingIterator<[(key: Key, value: Value)]> { self.elements.makeIterator() }
+    func makeIterator() -> IndexingIterator<[(key: Key, value: Value)]> { elements.makeIterator() }
 }

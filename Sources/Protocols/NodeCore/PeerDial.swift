@@ -37,65 +37,65 @@ struct PeerDial: Sendable {
     private var keyReports = 0
 
     /// Whether the peer is being dialled, or waits for its turn.
-    var isPending: Bool { self.state == .dialling || self.state == .queued }
+    var isPending: Bool { state == .dialling || state == .queued }
 
     mutating func begin(at addresses: [SocketAddress]) {
         self.addresses = addresses
-        self.underWay += 1
+        underWay += 1
     }
 
     mutating func beginFurther(at addresses: [SocketAddress]) {
         self.addresses += addresses
-        self.underWay += 1
+        underWay += 1
     }
 
-    mutating func end() { self.underWay = max(0, self.underWay - 1) }
+    mutating func end() { underWay = max(0, underWay - 1) }
 
     // MARK: Failures
 
     mutating func noteFailure(at now: Duration) {
-        self.lastFailure = now
-        self.failures = min(self.failures + 1, Self.mostFailures)
+        lastFailure = now
+        failures = min(failures + 1, Self.mostFailures)
     }
 
     /// Notes the end of the last connection.
     mutating func noteEnd(_ reason: CloseCode?, wasStable: Bool, at now: Duration) {
-        self.isRefused = reason?.isFinal == true
+        isRefused = reason?.isFinal == true
         if reason == .surplus { return }
         if reason == .manuallyDisconnected {
-            self.failures = 0
-        } else if self.isRefused {
-            self.failures = Self.mostFailures
+            failures = 0
+        } else if isRefused {
+            failures = Self.mostFailures
         } else if wasStable {
-            self.failures = 0
+            failures = 0
         } else {
-            self.noteFailure(at: now)
+            noteFailure(at: now)
         }
     }
 
     /// Notes that the peer reported that this device's key is used in two places.
     mutating func noteKeyReport(at now: Duration, _ limits: Limits, using random: inout some RandomNumberGenerator) {
-        if let end = self.heldUntil, now - end >= limits.keyQuietTime { self.keyReports = 0 }
-        self.keyReports += 1
-        self.heldUntil = now + limits.keyPause(after: self.keyReports).jittered(using: &random)
+        if let end = heldUntil, now - end >= limits.keyQuietTime { keyReports = 0 }
+        keyReports += 1
+        heldUntil = now + limits.keyPause(after: keyReports).jittered(using: &random)
     }
 
     /// Whether the pause after such a report lasts.
-    func isHeld(at now: Duration) -> Bool { self.heldUntil.map { $0 > now } ?? false }
+    func isHeld(at now: Duration) -> Bool { heldUntil.map { $0 > now } ?? false }
 
     /// Resets the next pause to the shortest one.
-    mutating func forgetFailures() { self.failures = 0 }
+    mutating func forgetFailures() { failures = 0 }
 
     /// Forgets all failures, since they do not apply to the present network.
     mutating func startAfresh() {
-        self.failures = 0
-        self.lastFailure = nil
+        failures = 0
+        lastFailure = nil
     }
 
     /// Forgets that one of the two refused the other.
     mutating func forgetRefusal() {
-        self.failures = 0
-        self.isRefused = false
+        failures = 0
+        isRefused = false
     }
 }
 
@@ -113,9 +113,9 @@ struct DialReasons: Sendable {
     var isAwaited = false
 
     /// Whether there is any.
-    var isAny: Bool { self.isRequested || self.isSought }
+    var isAny: Bool { isRequested || isSought }
     /// Whether a connection was requested, for which there is always room.
-    var isRequested: Bool { self.isWanted || self.isInviter || self.isAwaited }
+    var isRequested: Bool { isWanted || isInviter || isAwaited }
     /// Whether there is a reason that outlasts a failed dial.
-    var isLasting: Bool { self.isWanted || self.isSought || self.isInviter }
+    var isLasting: Bool { isWanted || isSought || isInviter }
 }

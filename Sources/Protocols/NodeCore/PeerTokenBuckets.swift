@@ -10,10 +10,10 @@ struct PeerTokenBuckets: Sendable {
 
     /// Keeps the emptier bucket of each kind.
     mutating func merge(_ other: PeerTokenBuckets) {
-        self.hellos.merge(other.hellos)
-        self.comparisons.merge(other.comparisons)
-        self.renewals.merge(other.renewals)
-        self.joins.merge(other.joins)
+        hellos.merge(other.hellos)
+        comparisons.merge(other.comparisons)
+        renewals.merge(other.renewals)
+        joins.merge(other.joins)
     }
 }
 
@@ -31,17 +31,17 @@ struct SpentTokenBuckets: Sendable {
 
     /// Returns the buckets with which a new connection of the peer starts.
     func buckets(of peer: PeerId, at now: Duration) -> PeerTokenBuckets {
-        guard let entry = self.entries[peer], now < entry.until else { return PeerTokenBuckets() }
+        guard let entry = entries[peer], now < entry.until else { return PeerTokenBuckets() }
         return entry.buckets
     }
 
     mutating func keep(_ buckets: PeerTokenBuckets, of peer: PeerId, at now: Duration) {
         var merged = self.buckets(of: peer, at: now)
         merged.merge(buckets)
-        self.entries[peer] = nil
-        while let oldest = self.entries.values.first, oldest.until <= now || self.entries.count >= Self.limit {
-            self.entries.removeFirst()
+        entries[peer] = nil
+        while let oldest = entries.values.first, oldest.until <= now || entries.count >= Self.limit {
+            entries.removeFirst()
         }
-        self.entries[peer] = (merged, now + Self.time)
+        entries[peer] = (merged, now + Self.time)
     }
 }

@@ -13,20 +13,20 @@ struct PendingMessages: Sendable {
     /// The bytes of all messages.
     private var byteCount = 0
 
-    var isEmpty: Bool { self.messages.isEmpty }
+    var isEmpty: Bool { messages.isEmpty }
 
     /// The number of messages for a peer.
-    func count(for peer: PeerId) -> Int { self.messages[peer]?.count ?? 0 }
+    func count(for peer: PeerId) -> Int { messages[peer]?.count ?? 0 }
 
     /// Whether a message for the peer stays within the bounds.
     func hasRoom(for bytes: [UInt8], to peer: PeerId, within limits: Limits) -> Bool {
-        self.count(for: peer) < limits.pendingMessagesPerPeer
-            && self.byteCount + bytes.count <= limits.pendingMessageBytes
+        count(for: peer) < limits.pendingMessagesPerPeer
+            && byteCount + bytes.count <= limits.pendingMessageBytes
     }
 
     mutating func add(_ bytes: [UInt8], to peer: PeerId, in network: NetworkId) {
-        self.messages[peer, default: []].append(Message(network: network, bytes: bytes))
-        self.byteCount += bytes.count
+        messages[peer, default: []].append(Message(network: network, bytes: bytes))
+        byteCount += bytes.count
     }
 
     /// Takes the messages for a peer out, those of all networks if `network` is nil.
@@ -35,7 +35,7 @@ struct PendingMessages: Sendable {
         let taken = messages.filter { network == nil || $0.network == network }
         let left = messages.filter { network != nil && $0.network != network }
         self.messages[peer] = left.isEmpty ? nil : left
-        for message in taken { self.byteCount -= message.bytes.count }
+        for message in taken { byteCount -= message.bytes.count }
         return taken
     }
 }

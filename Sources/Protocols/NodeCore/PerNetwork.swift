@@ -21,25 +21,25 @@ struct PerNetwork<Value: HostedProtocol>: ProtocolRunner {
     private var isBusy = false
 
     /// The value of a network, for reading; nil if this node is not a member.
-    subscript(network: NetworkId) -> Value? { self.entries[network]?.value }
+    subscript(network: NetworkId) -> Value? { entries[network]?.value }
 
     /// Changes the value of a network without effects; nil if this node is not a member.
     mutating func update<Result>(_ network: NetworkId, _ body: (inout Value) -> Result) -> Result? {
-        guard let position = self.entries.index(forKey: network) else { return nil }
-        return body(&self.entries.values[position].value)
+        guard let position = entries.index(forKey: network) else { return nil }
+        return body(&entries.values[position].value)
     }
 
     /// A figure of all values, added up.
-    func total(_ figure: (Value) -> Int) -> Int { self.entries.values.reduce(0) { $0 + figure($1.value) } }
+    func total(_ figure: (Value) -> Int) -> Int { entries.values.reduce(0) { $0 + figure($1.value) } }
 
-    mutating func add(_ value: Value, for network: NetworkId) { self.entries[network] = Entry(value: value) }
+    mutating func add(_ value: Value, for network: NetworkId) { entries[network] = Entry(value: value) }
 
-    mutating func remove(_ network: NetworkId) { self.entries.removeValue(forKey: network) }
+    mutating func remove(_ network: NetworkId) { entries.removeValue(forKey: network) }
 
     mutating func begin(_ input: Value.Input, of network: NetworkId) -> [Value.Effect]? {
-        self.inputs.append((network, input))
-        guard !self.isBusy else { return nil }
-        self.isBusy = true
+        inputs.append((network, input))
+        guard !isBusy else { return nil }
+        isBusy = true
         var buffer: [Value.Effect] = []
         swap(&buffer, &self.buffer)
         return buffer
@@ -47,13 +47,13 @@ struct PerNetwork<Value: HostedProtocol>: ProtocolRunner {
 
     mutating func handleNext(_ now: NodeTime, into effects: inout [Value.Effect]) -> NetworkId? {
         effects.removeAll(keepingCapacity: true)
-        while let (network, input) = self.inputs.popFirst() {
-            guard let position = self.entries.index(forKey: network) else { continue }
-            self.entries.values[position].value.handle(input, at: now, into: &effects)
+        while let (network, input) = inputs.popFirst() {
+            guard let position = entries.index(forKey: network) else { continue }
+            entries.values[position].value.handle(input, at: now, into: &effects)
             return network
         }
-        swap(&effects, &self.buffer)
-        self.isBusy = false
+        swap(&effects, &buffer)
+        isBusy = false
         return nil
     }
 
@@ -61,17 +61,17 @@ struct PerNetwork<Value: HostedProtocol>: ProtocolRunner {
 
     /// A network's value wants to be woken at `time`, and not at an earlier one.
     mutating func wake(_ network: NetworkId, at time: Duration) {
-        guard let position = self.entries.index(forKey: network) else { return }
-        self.entries.values[position].wakeAt = time
+        guard let position = entries.index(forKey: network) else { return }
+        entries.values[position].wakeAt = time
     }
 
     /// Returns the networks that are due, each once.
     mutating func takeDue(_ now: NodeTime) -> [NetworkId] {
         var due: [NetworkId] = []
-        for position in self.entries.values.indices {
-            guard let time = self.entries.values[position].wakeAt, time <= now.monotonic else { continue }
-            self.entries.values[position].wakeAt = nil
-            due.append(self.entries.keys[position])
+        for position in entries.values.indices {
+            guard let time = entries.values[position].wakeAt, time <= now.monotonic else { continue }
+            entries.values[position].wakeAt = nil
+            due.append(entries.keys[position])
         }
         return due
     }
@@ -79,8 +79,8 @@ struct PerNetwork<Value: HostedProtocol>: ProtocolRunner {
     /// The earliest time for which a value waits.
     var nextWake: Duration? {
         var earliest: Duration?
-        for position in self.entries.values.indices {
-            guard let time = self.entries.values[position].wakeAt else { continue }
+        for position in entries.values.indices {
+            guard let time = entries.values[position].wakeAt else { continue }
             earliest = min(earliest ?? time, time)
         }
         return earliest

@@ -55,23 +55,23 @@ struct PerNode<Value: HostedProtocol>: ProtocolRunner {
     mutating func handleNext(_ now: NodeTime, into effects: inout [Value.Effect]) -> Void? {
         effects.removeAll(keepingCapacity: true)
         guard let input = self.input else {
-            swap(&effects, &self.buffer)
+            swap(&effects, &buffer)
             return nil
         }
         self.input = nil
-        self.value.handle(input, at: now, into: &effects)
+        value.handle(input, at: now, into: &effects)
         return ()
     }
 
     // MARK: Time
 
     /// Notes that the value wants to be woken at `time`, and not at an earlier one.
-    mutating func wake(at time: Duration) { self.wakeAt = time }
+    mutating func wake(at time: Duration) { wakeAt = time }
 
     /// Returns whether the value's wake is due; true only once.
     mutating func takeDue(_ now: NodeTime) -> Bool {
-        guard let time = self.wakeAt, time <= now.monotonic else { return false }
-        self.wakeAt = nil
+        guard let time = wakeAt, time <= now.monotonic else { return false }
+        wakeAt = nil
         return true
     }
 }

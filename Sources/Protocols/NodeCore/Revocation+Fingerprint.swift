@@ -5,6 +5,6 @@ extension Revocation {
     ///
     /// Devices choose their PeerIds, and two with equal bytes would count as one. Signatures are made by the owner.
     var fingerprint: UInt64 {
-        self.signatureValue.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        signatureValue.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

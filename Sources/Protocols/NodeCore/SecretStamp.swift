@@ -21,6 +21,6 @@ package struct SecretStamp: Hashable, Sendable {
 
     /// Whether this one is in use where both are known: the later one, of one epoch the one with the smaller signature.
     func replaces(_ other: SecretStamp) -> Bool {
-        self.epoch == other.epoch ? self.mark < other.mark : self.epoch > other.epoch
+        epoch == other.epoch ? mark < other.mark : epoch > other.epoch
     }
 }

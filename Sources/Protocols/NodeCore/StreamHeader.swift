@@ -35,6 +35,6 @@ package struct StreamHeader: Hashable, Sendable {
             return nil
         }
         self.kind = kind
-        self.networkIndex = bytes[bytes.index(after: bytes.startIndex)]
+        networkIndex = bytes[bytes.index(after: bytes.startIndex)]
     }
 }

@@ -19,29 +19,29 @@ struct TokenEnds: Sendable {
     private var byConnection: [ConnectionId: UInt64] = [:]
 
     /// The number of entries in memory, stale ones included.
-    var count: Int { self.entries.count }
+    var count: Int { entries.count }
 
     /// The earliest end, which may be stale.
-    var next: UInt64? { self.entries.min?.seconds }
+    var next: UInt64? { entries.min?.seconds }
 
     mutating func note(_ token: AccessToken, on id: ConnectionId) {
-        guard let seconds = token.expirationSeconds else { return self.forget(on: id) }
-        guard self.byConnection.updateValue(seconds, forKey: id) != seconds else { return }
-        self.entries.insert(Entry(seconds: seconds, connection: id))
-        self.dropStale()
+        guard let seconds = token.expirationSeconds else { return forget(on: id) }
+        guard byConnection.updateValue(seconds, forKey: id) != seconds else { return }
+        entries.insert(Entry(seconds: seconds, connection: id))
+        dropStale()
     }
 
     /// Forgets the end of the token that a peer showed on a connection.
     mutating func forget(on id: ConnectionId) {
-        if self.byConnection.removeValue(forKey: id) != nil { self.dropStale() }
+        if byConnection.removeValue(forKey: id) != nil { dropStale() }
     }
 
     /// Takes the connection of a token that has ended by `seconds`.
     mutating func takeEnded(at seconds: UInt64) -> ConnectionId? {
-        while let first = self.entries.min, UnixTime.isPast(first.seconds, at: seconds) {
-            self.entries.removeMin()
-            guard self.byConnection[first.connection] == first.seconds else { continue }
-            self.byConnection[first.connection] = nil
+        while let first = entries.min, UnixTime.isPast(first.seconds, at: seconds) {
+            entries.removeMin()
+            guard byConnection[first.connection] == first.seconds else { continue }
+            byConnection[first.connection] = nil
             return first.connection
         }
         return nil
@@ -49,7 +49,7 @@ struct TokenEnds: Sendable {
 
     /// Rebuilds the heap when most of it is stale, so that its size stays proportional to the live entries.
     private mutating func dropStale() {
-        guard self.entries.count > 2 * self.byConnection.count + 16 else { return }
-        self.entries = Heap(self.byConnection.map { Entry(seconds: $0.value, connection: $0.key) })
+        guard entries.count > 2 * byConnection.count + 16 else { return }
+        entries = Heap(byConnection.map { Entry(seconds: $0.value, connection: $0.key) })
     }
 }
