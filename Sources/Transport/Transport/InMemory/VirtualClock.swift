@@ -152,12 +152,12 @@ public final class VirtualClock: Clock, Sendable {
             last = now
             // One sleeper after the other, so that a task that sleeps again at once does not sleep longer than it
             // wants.
-            while let pause = self.pauseBeforeNextDeadline, pause <= passed {
-                self.advance(by: pause)
+            while let pause = pauseBeforeNextDeadline, pause <= passed {
+                advance(by: pause)
                 passed -= pause
                 await Task.yield()
             }
-            self.advance(by: passed)
+            advance(by: passed)
         }
     }
 
