@@ -20,7 +20,7 @@ struct Backpressure: Sendable {
 
     /// Begins a wait, and returns its promise and the number of the first check; nil if no peer is crowded.
     mutating func begin(for connections: ConnectionTable) -> (room: Promise<Void>, check: Int)? {
-        guard let check = self.planCheck(of: connections) else { return nil }
+        guard let check = planCheck(of: connections) else { return nil }
         let room = Promise<Void>()
         self.room = room
         return (room, check)
@@ -28,9 +28,9 @@ struct Backpressure: Sendable {
 
     /// Ends a wait if no peer is crowded; otherwise plans another check and returns its number.
     mutating func review(_ connections: ConnectionTable) -> Int? {
-        guard self.room != nil else { return nil }
-        guard let check = self.planCheck(of: connections) else {
-            self.end()
+        guard room != nil else { return nil }
+        guard let check = planCheck(of: connections) else {
+            end()
             return nil
         }
         return check
@@ -38,8 +38,8 @@ struct Backpressure: Sendable {
 
     /// The crowded peers that hardly read before a check; nil when another check replaced it, or no publisher waits.
     func stalled(at check: Int, in connections: ConnectionTable) -> [ConnectionId]? {
-        guard check == self.check, self.room != nil else { return nil }
-        return self.marks.compactMap { id, mark -> ConnectionId? in
+        guard check == self.check, room != nil else { return nil }
+        return marks.compactMap { id, mark -> ConnectionId? in
             guard let outbox = connections[id]?.outbox, outbox.isCrowded else { return nil }
             return outbox.writtenBytes - mark < Self.leastProgress ? id : nil
         }
@@ -47,15 +47,15 @@ struct Backpressure: Sendable {
 
     /// Resumes the publishers, however slow peers are.
     mutating func end() {
-        self.room?.fulfil(())
-        self.room = nil
+        room?.fulfil(())
+        room = nil
     }
 
     private mutating func planCheck(of connections: ConnectionTable) -> Int? {
         let crowded = connections.crowded
         guard !crowded.isEmpty else { return nil }
-        self.marks = crowded
-        self.check += 1
-        return self.check
+        marks = crowded
+        check += 1
+        return check
     }
 }

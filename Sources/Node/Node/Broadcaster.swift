@@ -34,21 +34,21 @@ package final class Broadcaster<Element: Sendable>: Sendable {
 
     /// A stream of everything sent from now on; it ends when the listener stops iterating or the sender finishes.
     package func listen() -> AsyncStream<Element> {
-        self.listen { $0 }
+        listen { $0 }
     }
 
     /// Returns a stream like that of ``listen()``, with each element transformed.
     package func listen<Output: Sendable>(
         as transform: @escaping @Sendable (Element) -> Output
     ) -> AsyncStream<Output> {
-        self.add(.taker, as: { element, _ in transform(element) })
+        add(.taker, as: { element, _ in transform(element) })
     }
 
     /// Returns a stream like that of ``listen(as:)`` for an observer, which counts only if no other listener is present.
     package func observe<Output: Sendable>(
         as transform: @escaping @Sendable (Element) -> Output
     ) -> AsyncStream<Output> {
-        self.add(.observer, as: { element, _ in transform(element) })
+        add(.observer, as: { element, _ in transform(element) })
     }
 
     /// Returns a stream like that of ``listen(as:)`` with elements that the listener confirms one by one.
@@ -57,7 +57,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     package func listenConfirming<Output: Sendable>(
         as transform: @escaping @Sendable (Element) -> Output
     ) -> AsyncStream<(Output, Confirmation)> {
-        self.add(
+        add(
             .confirmer,
             as: { element, handover in (transform(element), Confirmation(of: handover)) },
             while: { !$0.1.isExpired }
@@ -71,10 +71,10 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     ) -> AsyncStream<Output> {
         let (waiting, continuation) = AsyncStream.makeStream(
             of: (Output, byteCount: Int).self,
-            bufferingPolicy: .bufferingOldest(self.capacity)
+            bufferingPolicy: .bufferingOldest(capacity)
         )
         let waitingBytes = Locked(0)
-        let number = self.state.withLock { state -> Int? in
+        let number = state.withLock { state -> Int? in
             guard !state.isFinished else { return nil }
             state.next += 1
             let listener = Listener(
@@ -114,13 +114,13 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     }
 
     /// The number of listeners.
-    package var listenerCount: Int { self.state.withLock { $0.listeners.count } }
+    package var listenerCount: Int { state.withLock { $0.listeners.count } }
 
     /// Hands an element to every listener; the result is certain at once unless a listener confirms.
     @discardableResult
     package func send(_ element: Element) -> Handover {
         let handover = Handover()
-        for listener in self.state.withLock({ $0.listeners }) {
+        for listener in state.withLock({ $0.listeners }) {
             handover.note(listener.yield(element, handover), from: listener.role)
         }
         handover.end()
@@ -128,7 +128,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     }
 
     package func finish() {
-        let listeners = self.state.withLock { state in
+        let listeners = state.withLock { state in
             state.isFinished = true
             defer { state.listeners = [] }
             return state.listeners

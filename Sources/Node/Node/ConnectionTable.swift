@@ -29,7 +29,7 @@ struct ConnectionTable: Sendable {
         fileprivate let connection: any Connection
         fileprivate let code: CloseCode
 
-        func close() { self.connection.close(code: self.code) }
+        func close() { connection.close(code: code) }
     }
 
     private(set) var entries: [ConnectionId: Entry] = [:]
@@ -37,17 +37,17 @@ struct ConnectionTable: Sendable {
     private var connectionCount: UInt64 = 0
     private var streamCount = 0
 
-    subscript(id: ConnectionId) -> Entry? { self.entries[id] }
+    subscript(id: ConnectionId) -> Entry? { entries[id] }
 
     // MARK: Connections
 
     /// Adds a connection under a new id; `responses` makes the response room of a peer without other connections.
     mutating func add(_ connection: any Connection, responses: () -> ResponseRoom) -> (ConnectionId, Outbox) {
-        self.connectionCount += 1
-        let id = ConnectionId(self.connectionCount)
-        let sibling = self.entries.values.first { $0.connection.remotePeerId == connection.remotePeerId }
+        connectionCount += 1
+        let id = ConnectionId(connectionCount)
+        let sibling = entries.values.first { $0.connection.remotePeerId == connection.remotePeerId }
         let outbox = Outbox()
-        self.entries[id] = Entry(
+        entries[id] = Entry(
             connection: connection,
             outbox: outbox,
             responses: sibling?.responses ?? responses()
@@ -56,67 +56,67 @@ struct ConnectionTable: Sendable {
     }
 
     /// Removes a connection; nil if it is not in the table.
-    mutating func remove(_ id: ConnectionId) -> Entry? { self.entries.removeValue(forKey: id) }
+    mutating func remove(_ id: ConnectionId) -> Entry? { entries.removeValue(forKey: id) }
 
     /// Removes all connections and returns their number.
     mutating func removeAll() -> Int {
-        defer { self.entries = [:] }
-        return self.entries.count
+        defer { entries = [:] }
+        return entries.count
     }
 
     /// Makes a stream the control stream of its connection; nil when there is one, or the connection has ended.
     ///
     /// - Returns: the promise to fulfil when the stream has been read to its end.
     mutating func claimControlStream(of id: ConnectionId) -> Promise<Void>? {
-        guard let entry = self.entries[id], entry.controlStreamEnded == nil else { return nil }
+        guard let entry = entries[id], entry.controlStreamEnded == nil else { return nil }
         let ended = Promise<Void>()
-        self.entries[id]?.controlStreamEnded = ended
+        entries[id]?.controlStreamEnded = ended
         return ended
     }
 
     /// Begins to drain a connection, which closes it if no stream is open.
     mutating func drain(_ id: ConnectionId) {
-        self.entries[id]?.isDraining = true
-        self.closeDrained(id)
+        entries[id]?.isDraining = true
+        closeDrained(id)
     }
 
     /// Closes a connection that drains and has no streams left, or `evenIfBusy`.
     func closeDrained(_ id: ConnectionId, evenIfBusy: Bool = false) {
-        guard let entry = self.entries[id], entry.isDraining, evenIfBusy || entry.streams.isEmpty else { return }
+        guard let entry = entries[id], entry.isDraining, evenIfBusy || entry.streams.isEmpty else { return }
         entry.connection.close(code: .superseded)
     }
 
     /// Keeps a connection that the core has closed until ``endLinger(of:)``, so that its last frames arrive.
     mutating func linger(_ entry: Entry, as id: ConnectionId, closingWith code: CloseCode) {
-        self.lingering[id] = Lingering(outbox: entry.outbox, connection: entry.connection, code: code)
+        lingering[id] = Lingering(outbox: entry.outbox, connection: entry.connection, code: code)
     }
 
     /// Removes a connection that lingers, to be closed by the caller; nil if it was removed before.
-    mutating func endLinger(of id: ConnectionId) -> Lingering? { self.lingering.removeValue(forKey: id) }
+    mutating func endLinger(of id: ConnectionId) -> Lingering? { lingering.removeValue(forKey: id) }
 
     // MARK: Streams
 
     /// Whether no stream is open on any connection.
-    var isAtRest: Bool { self.entries.values.allSatisfy(\.streams.isEmpty) }
+    var isAtRest: Bool { entries.values.allSatisfy(\.streams.isEmpty) }
 
     /// Adds a stream and returns its number; nil when the connection has ended.
     mutating func beginStream(_ stream: TrackedStream, on id: ConnectionId) -> Int? {
-        guard self.entries[id] != nil else { return nil }
-        self.streamCount += 1
-        self.entries[id]?.streams[self.streamCount] = stream
-        if stream.request?.isOurs == false { self.entries[id]?.incomingRequests += 1 }
-        return self.streamCount
+        guard entries[id] != nil else { return nil }
+        streamCount += 1
+        entries[id]?.streams[streamCount] = stream
+        if stream.request?.isOurs == false { entries[id]?.incomingRequests += 1 }
+        return streamCount
     }
 
     /// Removes a stream.
     mutating func endStream(_ number: Int, on id: ConnectionId) {
-        let stream = self.entries[id]?.streams.removeValue(forKey: number)
-        if stream?.request?.isOurs == false { self.entries[id]?.incomingRequests -= 1 }
+        let stream = entries[id]?.streams.removeValue(forKey: number)
+        if stream?.request?.isOurs == false { entries[id]?.incomingRequests -= 1 }
     }
 
     /// Resets the streams of a network on a connection.
     func resetStreams(of network: NetworkId, on id: ConnectionId, code: CloseCode) {
-        for (_, entry) in self.entries[id]?.streams ?? [:] where entry.network == network {
+        for (_, entry) in entries[id]?.streams ?? [:] where entry.network == network {
             entry.stream.reset(code: code.rawValue)
         }
     }
@@ -125,7 +125,7 @@ struct ConnectionTable: Sendable {
 
     /// Permits a request of this node to move to another provider.
     mutating func setAlternative(_ alternative: TrackedRequest.Alternative, of stream: Int, on id: ConnectionId) {
-        self.entries[id]?.streams[stream]?.request?.alternative = alternative
+        entries[id]?.streams[stream]?.request?.alternative = alternative
     }
 
     /// Cancels the requests on a connection for which `hasProvider` finds another provider.
@@ -133,7 +133,7 @@ struct ConnectionTable: Sendable {
         on id: ConnectionId,
         where hasProvider: (TrackedRequest.Alternative, NetworkId) -> Bool
     ) {
-        for entry in (self.entries[id]?.streams ?? [:]).values {
+        for entry in (entries[id]?.streams ?? [:]).values {
             guard let request = entry.request, let alternative = request.alternative,
                 hasProvider(alternative, entry.network)
             else { continue }
@@ -145,7 +145,7 @@ struct ConnectionTable: Sendable {
     /// Finds the overdue requests and the peers to probe, and plans the next probes.
     mutating func reviewRequests(at now: Duration) -> RequestReview {
         var review = RequestReview()
-        for (id, entry) in self.entries {
+        for (id, entry) in entries {
             var isSilent = false
             for (number, stream) in entry.streams {
                 guard let request = stream.request else { continue }
@@ -158,7 +158,7 @@ struct ConnectionTable: Sendable {
                 if probeAt <= now {
                     isSilent = true
                     probeAt = now + TrackedRequest.Alternative.probePause
-                    self.entries[id]?.streams[number]?.request?.alternative?.probeAt = probeAt
+                    entries[id]?.streams[number]?.request?.alternative?.probeAt = probeAt
                 }
                 review.reviewAgain(at: probeAt)
             }
@@ -171,18 +171,18 @@ struct ConnectionTable: Sendable {
 
     /// The peers that can take events and have too many bytes unread, with the number of bytes that were written to each.
     var crowded: [ConnectionId: Int] {
-        self.entries.filter { !$0.value.isCongested && $0.value.outbox.isCrowded }.mapValues(\.outbox.writtenBytes)
+        entries.filter { !$0.value.isCongested && $0.value.outbox.isCrowded }.mapValues(\.outbox.writtenBytes)
     }
 
     /// Notes whether the peer of a connection can take events; false if nothing changed or the connection has ended.
     mutating func setCongested(_ isCongested: Bool, _ id: ConnectionId) -> Bool {
-        guard let entry = self.entries[id], entry.isCongested != isCongested else { return false }
-        self.entries[id]?.isCongested = isCongested
+        guard let entry = entries[id], entry.isCongested != isCongested else { return false }
+        entries[id]?.isCongested = isCongested
         return true
     }
 }
 
 extension Connection {
     /// Closes the connection with a code and its explanation.
-    func close(code: CloseCode) { self.close(code: code.rawValue, reason: code.explanation) }
+    func close(code: CloseCode) { close(code: code.rawValue, reason: code.explanation) }
 }

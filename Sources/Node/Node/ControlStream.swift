@@ -10,19 +10,19 @@ struct ControlStream: Sendable {
     ///
     /// `onRoom` is called whenever the peer has read nearly all that waited for it.
     func writeFrames(after header: [UInt8], onRoom: @Sendable () -> Void) async {
-        defer { self.outbox.noteEnd() }
+        defer { outbox.noteEnd() }
         do {
-            if !header.isEmpty { try await self.stream.write(header, finish: false) }
-            for await frame in self.outbox.frames {
-                try await self.stream.write(frame, finish: false)
-                if self.outbox.noteWritten(frame) { onRoom() }
+            if !header.isEmpty { try await stream.write(header, finish: false) }
+            for await frame in outbox.frames {
+                try await stream.write(frame, finish: false)
+                if outbox.noteWritten(frame) { onRoom() }
             }
-            try await self.stream.delivered()
+            try await stream.delivered()
         } catch {
             // A peer that takes no frames violates the protocol: the reset ends the reader. If the connection has ended, the
             // reader ends by itself, after the frames that arrived before.
             guard case TransportError.stopped = error else { return }
-            self.stream.reset(code: CloseCode.protocolViolation.rawValue)
+            stream.reset(code: CloseCode.protocolViolation.rawValue)
         }
     }
 

@@ -18,7 +18,7 @@ struct Dialler: Sendable {
     ) async -> (winner: (any Connection)?, failure: String) {
         await withTaskGroup(of: Result<any Connection, any Error>.self) { group in
             for (position, address) in addresses.enumerated() {
-                group.addTask { await self.dial(peer, at: address, afterTurns: position) }
+                group.addTask { await dial(peer, at: address, afterTurns: position) }
             }
             var winner: (any Connection)?
             var failure = "the connection broke immediately"
@@ -42,14 +42,14 @@ struct Dialler: Sendable {
         afterTurns turns: Int
     ) async -> Result<any Connection, any Error> {
         do {
-            if turns > 0 { try await self.clock.sleep(self.clock.now().monotonic + self.stagger * turns) }
-            self.record(.dialled(address))
-            let connection = try await self.endpoint.connect(to: address, expecting: peer)
-            self.record(.reached(address))
+            if turns > 0 { try await clock.sleep(clock.now().monotonic + stagger * turns) }
+            record(.dialled(address))
+            let connection = try await endpoint.connect(to: address, expecting: peer)
+            record(.reached(address))
             return .success(connection)
         } catch {
             // The end of a cancelled dial, which another one overtook, is no evidence about its address.
-            if !Task.isCancelled { self.record(.notReached(address, reason: "\(error)")) }
+            if !Task.isCancelled { record(.notReached(address, reason: "\(error)")) }
             return .failure(error)
         }
     }

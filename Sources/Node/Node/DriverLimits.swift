@@ -21,9 +21,9 @@ package struct DriverLimits: Sendable {
         64 * max(1 << 20, min(messageBytes, Int.max / 64))
     }
 
-    var inboxBytesOrDefault: Int { self.inboxBytes ?? Self.waitingBytes(forMessagesOf: self.messageBytes) }
+    var inboxBytesOrDefault: Int { inboxBytes ?? Self.waitingBytes(forMessagesOf: messageBytes) }
 
-    var responseBytesOrDefault: Int { self.responseBytes ?? Self.waitingBytes(forMessagesOf: self.messageBytes) }
+    var responseBytesOrDefault: Int { responseBytes ?? Self.waitingBytes(forMessagesOf: messageBytes) }
 }
 
 /// The pauses of a driver.

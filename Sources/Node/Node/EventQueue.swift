@@ -15,13 +15,13 @@ final class EventQueue: Sendable {
         init(network: NetworkId, topic: String, byteCapacity: Int) {
             self.network = network
             self.topic = topic
-            self.content = ByteWriter(capacity: byteCapacity)
+            content = ByteWriter(capacity: byteCapacity)
         }
 
         /// Whether one more event of `byteCount` bytes fits into the same batch.
         func hasRoom(for byteCount: Int, _ topic: String, _ network: NetworkId) -> Bool {
-            self.count < EventBatch.eventLimit && self.topic == topic && self.network == network
-                && self.content.count + byteCount + EventQueue.lengthBytes <= EventQueue.batchBytes
+            count < EventBatch.eventLimit && self.topic == topic && self.network == network
+                && content.count + byteCount + EventQueue.lengthBytes <= EventQueue.batchBytes
         }
     }
 
@@ -36,16 +36,16 @@ final class EventQueue: Sendable {
 
         /// Makes room for publishers.
         mutating func takePending() {
-            self.lastByteCount = self.pending.last?.content.count ?? 0
-            self.taken += self.pending
-            (self.pending, self.byteCount) = ([], 0)
+            lastByteCount = pending.last?.content.count ?? 0
+            taken += pending
+            (pending, byteCount) = ([], 0)
         }
 
         /// Adds an event to the last batch.
         mutating func add(_ event: some Collection<UInt8>) {
-            self.pending[self.pending.count - 1].content.writeVarintPrefixed(event)
-            self.pending[self.pending.count - 1].count += 1
-            self.byteCount += event.count
+            pending[pending.count - 1].content.writeVarintPrefixed(event)
+            pending[pending.count - 1].count += 1
+            byteCount += event.count
         }
     }
 
@@ -64,12 +64,12 @@ final class EventQueue: Sendable {
     private let room = ConditionVariable()
 
     init() {
-        (self.signals, self.signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Adds an event if it fits into the last batch; false otherwise.
     func append(_ event: some Collection<UInt8>, to topic: String, of network: NetworkId) -> Bool {
-        self.state.withLock { state in
+        state.withLock { state in
             let last = state.pending.count - 1
             guard last >= 0, !state.isFinished, state.byteCount < Self.byteLimit,
                 state.pending[last].hasRoom(for: event.count, topic, network)
@@ -83,12 +83,12 @@ final class EventQueue: Sendable {
     ///
     /// - Throws: `CancellationError` when the task is cancelled while it waits.
     func add(_ event: some Collection<UInt8>, to topic: String, of network: NetworkId) async throws {
-        if self.offer(event, topic, network) { return }
-        try await self.room.wait { self.offer(event, topic, network) ? () : nil }
+        if offer(event, topic, network) { return }
+        try await room.wait { offer(event, topic, network) ? () : nil }
     }
 
     private func offer(_ event: some Collection<UInt8>, _ topic: String, _ network: NetworkId) -> Bool {
-        let outcome = self.state.withLock { state -> (isTaken: Bool, isFirst: Bool) in
+        let outcome = state.withLock { state -> (isTaken: Bool, isFirst: Bool) in
             guard !state.isFinished else { return (true, false) }
             guard state.byteCount < Self.byteLimit else { return (false, false) }
             let isFirst = state.pending.isEmpty
@@ -104,25 +104,25 @@ final class EventQueue: Sendable {
             state.add(event)
             return (true, isFirst)
         }
-        if outcome.isFirst { self.signal.yield() }
+        if outcome.isFirst { signal.yield() }
         return outcome.isTaken
     }
 
     /// Takes the first waiting batch and resumes publishers; nil if there is none.
     func takeNext() -> Pending? {
-        let (next, hasRoom) = self.state.withLock { state -> (Pending?, Bool) in
+        let (next, hasRoom) = state.withLock { state -> (Pending?, Bool) in
             let isFirst = state.taken.isEmpty
             if isFirst { state.takePending() }
             return (state.taken.isEmpty ? nil : state.taken.removeFirst(), isFirst)
         }
-        if hasRoom { self.room.broadcast() }
+        if hasRoom { room.broadcast() }
         return next
     }
 
     /// Takes every waiting batch and resumes publishers.
     func takeAll() -> [Pending] {
-        defer { self.room.broadcast() }
-        return self.state.withLock { state in
+        defer { room.broadcast() }
+        return state.withLock { state in
             state.takePending()
             defer { state.taken = [] }
             return state.taken
@@ -131,8 +131,8 @@ final class EventQueue: Sendable {
 
     /// Refuses further events, and resumes all publishers.
     func finish() {
-        self.state.withLock { $0.isFinished = true }
-        self.room.broadcast()
-        self.signal.finish()
+        state.withLock { $0.isFinished = true }
+        room.broadcast()
+        signal.finish()
     }
 }

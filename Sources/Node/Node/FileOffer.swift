@@ -43,18 +43,18 @@ extension FileOffer {
     /// The first unit of a bulk stream: version, size, SHA-256, name.
     static func encode(name: String, byteCount: UInt64, sha256: [UInt8]) -> [UInt8] {
         var writer = ByteWriter()
-        writer.write(self.version)
+        writer.write(version)
         writer.write(byteCount)
         writer.write(sha256)
-        writer.writeVarintPrefixed(Array((name.utf8.count <= self.nameByteLimit ? name : self.harmless(name)).utf8))
+        writer.writeVarintPrefixed(Array((name.utf8.count <= nameByteLimit ? name : harmless(name)).utf8))
         return writer.bytes
     }
 
     init(_ bytes: [UInt8], from peer: PeerId, in network: NetworkId) throws(BytesError) {
         var reader = ByteReader(bytes)
         guard try reader.readUInt8() == Self.version else { throw .nonCanonical("a file offer of another version") }
-        self.byteCount = try reader.readUInt64()
-        self.sha256 = try reader.readBytes(count: 32)
+        byteCount = try reader.readUInt64()
+        sha256 = try reader.readBytes(count: 32)
         let name = try reader.readVarintPrefixedBytes(limit: Self.nameByteLimit)
         try reader.finish()
         self.name = Self.harmless(String(decoding: name, as: UTF8.self))

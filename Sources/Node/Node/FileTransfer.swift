@@ -32,8 +32,8 @@ struct FileTransfer: Sendable {
         var writer = ByteWriter()
         writer.write(header)
         writer.writeVarintPrefixed(FileOffer.encode(name: name, byteCount: file.byteCount, sha256: file.sha256))
-        try await self.stream.write(writer.bytes, finish: false)
-        var reader = StreamReader(self.stream)
+        try await stream.write(writer.bytes, finish: false)
+        var reader = StreamReader(stream)
         var answer = ByteReader(try await reader.read(count: 8))
         var sent = try answer.readUInt64()
         guard sent <= file.byteCount else { throw StreamReader.Failure.endedEarly }
@@ -42,21 +42,21 @@ struct FileTransfer: Sendable {
             let count = Int(min(file.byteCount - sent, UInt64(Self.chunkByteCount)))
             let chunk = try NodeError.translating { () throws(FileError) in try file.read(count: count) }
             guard !chunk.isEmpty else {
-                self.stream.reset(code: CloseCode.offerWithdrawn.rawValue)
+                stream.reset(code: CloseCode.offerWithdrawn.rawValue)
                 throw NodeError.file("\(path) became shorter while it was sent")
             }
-            try await self.stream.write(chunk, finish: false)
+            try await stream.write(chunk, finish: false)
             sent += UInt64(chunk.count)
-            progress(FileProgress(peer: self.peer, name: name, transferred: sent, total: file.byteCount, path: nil))
+            progress(FileProgress(peer: peer, name: name, transferred: sent, total: file.byteCount, path: nil))
         }
-        try await self.stream.write([], finish: true)
+        try await stream.write([], finish: true)
         let hasGrown = (try? file.read(count: 1))?.isEmpty == false  // all that was offered was read: no failure
         let bytes = try await reader.readToEnd(limit: FileReceipt.byteLimit)
         guard !bytes.isEmpty else { return (nil, hasGrown) }
         do throws(BytesError) {
             return (try FileReceipt(bytes), hasGrown)
         } catch {
-            throw NodeError.interrupted(self.peer, "the receipt is malformed: \(error)")
+            throw NodeError.interrupted(peer, "the receipt is malformed: \(error)")
         }
     }
 
@@ -76,23 +76,23 @@ struct FileTransfer: Sendable {
         _ metrics: NodeMetrics?
     ) async throws {
         guard let bytes = try await reader.readPrefixed(limit: FileOffer.byteLimit) else { return }
-        let offer = try FileOffer(bytes, from: self.peer, in: network)
+        let offer = try FileOffer(bytes, from: peer, in: network)
         guard let receiver = currentReceiver() else {
-            return self.stream.reset(code: FileRefusal.unattended.closeCode.rawValue)
+            return stream.reset(code: FileRefusal.unattended.closeCode.rawValue)
         }
         let directory: String
-        switch await self.decide(offer, by: receiver) {
+        switch await decide(offer, by: receiver) {
         case .success(let chosen?): directory = chosen
-        case .success(nil): return self.stream.reset(code: CloseCode.declined.rawValue)
-        case .failure(let refusal): return self.stream.reset(code: refusal.closeCode.rawValue)
+        case .success(nil): return stream.reset(code: CloseCode.declined.rawValue)
+        case .failure(let refusal): return stream.reset(code: refusal.closeCode.rawValue)
         }
         do {
             guard let file = try IncomingFile(offer, directory: directory) else {
                 // Another transfer writes it.
-                return self.stream.reset(code: FileRefusal.busy.closeCode.rawValue)
+                return stream.reset(code: FileRefusal.busy.closeCode.rawValue)
             }
             defer { file.close() }
-            try await self.store(&reader, in: file, receiver, metrics?.of(network))
+            try await store(&reader, in: file, receiver, metrics?.of(network))
         } catch let error as FileError {
             receiver.failed(FileFailure(offer: offer, refusal: FileRefusal(error), reason: "\(error)"))
             throw error
@@ -111,7 +111,7 @@ struct FileTransfer: Sendable {
         func report(_ path: String?) {
             receiver.progress(
                 FileProgress(
-                    peer: self.peer,
+                    peer: peer,
                     name: offer.name,
                     transferred: file.received,
                     total: offer.byteCount,
@@ -122,13 +122,13 @@ struct FileTransfer: Sendable {
         do {
             var answer = ByteWriter()
             answer.write(file.received)
-            try await self.stream.write(answer.bytes, finish: false)
+            try await stream.write(answer.bytes, finish: false)
             while true {
                 let chunk = try await reader.readSome()
                 if chunk.isEmpty { break }
                 guard file.received + UInt64(chunk.count) <= offer.byteCount else {
                     file.discard()
-                    return self.stream.reset(code: CloseCode.tooLarge.rawValue)
+                    return stream.reset(code: CloseCode.tooLarge.rawValue)
                 }
                 try file.append(chunk)
                 metrics?.recordBytes(received: chunk.count)
@@ -137,7 +137,7 @@ struct FileTransfer: Sendable {
             let path = try file.finish()
             if let path { report(path) }
             let receipt = path.map { FileReceipt.stored(name: FilePath.name(of: $0)) } ?? .damaged
-            try await self.stream.write(receipt.bytes, finish: true)
+            try await stream.write(receipt.bytes, finish: true)
         } catch let error as FileError {
             file.discard()
             throw error
@@ -151,8 +151,8 @@ struct FileTransfer: Sendable {
     /// decision.
     private func decide(_ offer: FileOffer, by receiver: FileReceiver) async -> Result<String?, FileRefusal> {
         let end = RequestEnd()
-        self.stream.whenStopped { end.end(.stopped($0)) }
-        defer { self.stream.whenStopped(nil) }
+        stream.whenStopped { end.end(.stopped($0)) }
+        defer { stream.whenStopped(nil) }
         return await withTaskGroup(of: Result<String?, FileRefusal>.self) { group in
             group.addTask {
                 defer { end.finish() }

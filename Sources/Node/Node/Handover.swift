@@ -41,7 +41,7 @@ package final class Handover: Sendable {
     init() {}
 
     /// The result; nil before it is certain.
-    package var delivery: Delivery? { self.outcome.value }
+    package var delivery: Delivery? { outcome.value }
 
     /// Returns the result once it is certain.
     ///
@@ -55,13 +55,13 @@ package final class Handover: Sendable {
             await group.next()
             group.cancelAll()
         }
-        self.outcome.fulfil(.overflow)
-        return await self.outcome.waitIgnoringCancellation()
+        outcome.fulfil(.overflow)
+        return await outcome.waitIgnoringCancellation()
     }
 
     /// Adds the result of handing the element to one listener.
     func note(_ delivery: Delivery, from role: Role) {
-        self.state.withLock { state in
+        state.withLock { state in
             switch role {
             case .taker: state.taken = max(state.taken, delivery)
             case .observer: state.fallback = max(state.fallback, delivery)
@@ -72,21 +72,21 @@ package final class Handover: Sendable {
 
     /// Notes that every listener was handed the element.
     func end() {
-        let taken = self.state.withLock { $0.taken }
-        if taken != .noListener { self.outcome.fulfil(taken) }
-        self.release()
+        let taken = state.withLock { $0.taken }
+        if taken != .noListener { outcome.fulfil(taken) }
+        release()
     }
 
-    fileprivate func owe() { self.state.withLock { $0.owedCount += 1 } }
+    fileprivate func owe() { state.withLock { $0.owedCount += 1 } }
 
-    fileprivate func confirm() { self.outcome.fulfil(.delivered) }
+    fileprivate func confirm() { outcome.fulfil(.delivered) }
 
     fileprivate func release() {
-        let fallback = self.state.withLock { state in
+        let fallback = state.withLock { state in
             state.owedCount -= 1
             return state.owedCount == 0 ? state.fallback : nil
         }
-        if let fallback { self.outcome.fulfil(fallback) }
+        if let fallback { outcome.fulfil(fallback) }
     }
 }
 
@@ -103,11 +103,11 @@ package final class Confirmation: Sendable {
         handover.owe()
     }
 
-    deinit { self.handover.release() }
+    deinit { handover.release() }
 
     /// Whether the sender was notified that the element was not taken.
-    var isExpired: Bool { self.handover.delivery == .overflow }
+    var isExpired: Bool { handover.delivery == .overflow }
 
     /// Confirms that the listener's program has the element; has no effect after the deadline.
-    package func confirm() { self.handover.confirm() }
+    package func confirm() { handover.confirm() }
 }

@@ -13,7 +13,7 @@ final class Inbox: Sendable {
     }
 
     /// The bytes that are kept now.
-    var heldBytes: Int { self.held.withLock { $0 } }
+    var heldBytes: Int { held.withLock { $0 } }
 
     /// The bytes of an inbox that one stream holds, until its last reference is released.
     final class Share: Sendable {
@@ -25,16 +25,16 @@ final class Inbox: Sendable {
         }
 
         deinit {
-            self.hold(0)
+            hold(0)
         }
 
         /// Holds `newCount` bytes from now on, in place of those before; false, and none, when there is no room.
         @discardableResult
         func hold(_ newCount: Int) -> Bool {
-            self.count.withLock { count in
-                self.inbox.held.withLock { held in
+            count.withLock { count in
+                inbox.held.withLock { held in
                     held -= count
-                    count = newCount <= self.inbox.byteLimit - held ? newCount : 0
+                    count = newCount <= inbox.byteLimit - held ? newCount : 0
                     held += count
                     return count == newCount
                 }

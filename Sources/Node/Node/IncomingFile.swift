@@ -24,37 +24,37 @@ struct IncomingFile {
     /// - Throws: `FileError`, with ``SystemErrors/noSpace`` when the disk has no room for the rest of the file.
     init?(_ offer: FileOffer, directory path: String) throws(FileError) {
         self.offer = offer
-        self.directoryPath = path
-        self.directory = try self.fileSystem.openDirectory(path)
+        directoryPath = path
+        directory = try fileSystem.openDirectory(path)
         do throws(FileError) {
             let content = Hex.encode(Array(offer.sha256.prefix(16)))
-            self.partial = try FilePlace(".\(offer.peer.short)-\(content).part", in: self.directory, of: path)
-            self.descriptor = try Self.openPartial(self.partial, of: offer, self.fileSystem)
+            partial = try FilePlace(".\(offer.peer.short)-\(content).part", in: directory, of: path)
+            descriptor = try Self.openPartial(partial, of: offer, fileSystem)
         } catch {
-            self.fileSystem.close(self.directory)
+            fileSystem.close(directory)
             throw error
         }
         do throws(FileError) {
-            guard try self.fileSystem.lock(self.descriptor, path: self.partial.path) else {
-                self.close()
+            guard try fileSystem.lock(descriptor, path: partial.path) else {
+                close()
                 return nil
             }
-            try self.takeUp()
-            try self.checkRoom()
+            try takeUp()
+            try checkRoom()
         } catch {
             self.discard()
-            self.close()
+            close()
             throw error
         }
     }
 
     /// - Throws: `FileError` when the disk has no room for the rest of the file and the reserve.
     private func checkRoom() throws(FileError) {
-        guard let room = self.fileSystem.room(in: self.directory) else { return }
+        guard let room = fileSystem.room(in: directory) else { return }
         let reserve = min(Self.reserveLimit, room.total / Self.reserveDivisor)
-        let missing = self.offer.byteCount - min(self.received, self.offer.byteCount)
+        let missing = offer.byteCount - min(received, offer.byteCount)
         guard room.available >= reserve, missing <= room.available - reserve else {
-            let path = FilePath.joining(self.directoryPath, self.offer.name)
+            let path = FilePath.joining(directoryPath, offer.name)
             throw FileError(operation: "store", path: path, code: SystemErrors.noSpace)
         }
     }
@@ -74,61 +74,61 @@ struct IncomingFile {
     /// Hashes the bytes of an earlier attempt, which also moves the offset to their end.
     private mutating func takeUp() throws(FileError) {
         while true {
-            let chunk = try self.fileSystem.read(self.descriptor, count: 1 << 20, path: self.partial.path)
+            let chunk = try fileSystem.read(descriptor, count: 1 << 20, path: partial.path)
             if chunk.isEmpty { return }
-            self.hash.update(data: chunk)
-            self.received += UInt64(chunk.count)
+            hash.update(data: chunk)
+            received += UInt64(chunk.count)
         }
     }
 
     mutating func append(_ bytes: [UInt8]) throws(FileError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            rest = rest.dropFirst(try self.fileSystem.write(rest, to: self.descriptor, path: self.partial.path))
+            rest = rest.dropFirst(try fileSystem.write(rest, to: descriptor, path: partial.path))
         }
-        self.hash.update(data: bytes)
-        self.received += UInt64(bytes.count)
+        hash.update(data: bytes)
+        received += UInt64(bytes.count)
     }
 
     /// Gives the complete file its name and returns its path; nil if it differs from the offer, and it is deleted then.
     func finish() throws(FileError) -> String? {
-        guard self.received == self.offer.byteCount, Array(self.hash.finalize()) == self.offer.sha256 else {
-            try self.fileSystem.remove(self.partial)
+        guard received == offer.byteCount, Array(hash.finalize()) == offer.sha256 else {
+            try fileSystem.remove(partial)
             return nil
         }
-        try self.fileSystem.synchronize(self.descriptor, path: self.partial.path)
-        let place = try self.reservePlace()
+        try fileSystem.synchronize(descriptor, path: partial.path)
+        let place = try reservePlace()
         do throws(FileError) {
-            try self.fileSystem.rename(self.partial, to: place)
+            try fileSystem.rename(partial, to: place)
         } catch {
-            try? self.fileSystem.remove(place)  // the empty file that reserved the name; the first failure counts
+            try? fileSystem.remove(place)  // the empty file that reserved the name; the first failure counts
             throw error
         }
-        try self.fileSystem.synchronize(self.directory, path: self.directoryPath)
+        try fileSystem.synchronize(directory, path: directoryPath)
         return place.path
     }
 
     /// Removes the partial file, which nothing will complete.
     func discard() {
-        try? self.fileSystem.remove(self.partial)  // the cause is reported; an old partial file is removed at a start
+        try? fileSystem.remove(partial)  // the cause is reported; an old partial file is removed at a start
     }
 
     func close() {
-        self.fileSystem.close(self.descriptor)
-        self.fileSystem.close(self.directory)
+        fileSystem.close(descriptor)
+        fileSystem.close(directory)
     }
 
     /// Takes the offered name, numbered if it is taken, with an empty file of our own: nothing is ever overwritten.
     private func reservePlace() throws(FileError) -> FilePlace {
-        let name = self.offer.name
+        let name = offer.name
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         var number = 0
         while true {
             let suffix = number == 0 ? "" : " (\(number))"
             let numbered = String(name[..<dot]) + suffix + String(name[dot...])
-            let place = try FilePlace(numbered, in: self.directory, of: self.directoryPath)
+            let place = try FilePlace(numbered, in: directory, of: directoryPath)
             do throws(FileError) {
-                self.fileSystem.close(try self.fileSystem.open(place, for: .creating))
+                fileSystem.close(try fileSystem.open(place, for: .creating))
                 return place
             } catch {
                 guard error.code == SystemErrors.exists else { throw error }

@@ -57,13 +57,13 @@ package final class IncomingRequest: Sendable {
         self.peer = peer
         self.network = network
         self.header = header
-        self.deadline = request.deadline
+        deadline = request.deadline
         self.stream = stream
-        self.end = request.end
+        end = request.end
         self.byteLimit = byteLimit
         self.room = room
         self.metrics = metrics
-        self.state = Locked(State(reader: reader))
+        state = Locked(State(reader: reader))
     }
 
     // MARK: Reading
@@ -75,20 +75,20 @@ package final class IncomingRequest: Sendable {
     /// - Throws: ``ServiceFailure``, also the one that the requester sent in place of the rest; `CancellationError` when
     ///   cancelled.
     package func nextItem(isHandled: Bool = false) async throws -> [UInt8]? {
-        let (reader, isRead) = self.state.withLock { state in
+        let (reader, isRead) = state.withLock { state in
             defer { state.reader = nil }
             return (state.reader, state.isRead)
         }
         guard var reader else { throw TransportError.misuse("two tasks read one request") }
         guard !isRead else {
-            self.state.withLock { $0.reader = reader }
+            state.withLock { $0.reader = reader }
             return nil
         }
-        let item = try await self.translating { () async throws -> [UInt8]? in
+        let item = try await translating { () async throws -> [UInt8]? in
             do {
-                guard self.header.streamsBody else { return try await reader.readToEnd(limit: self.byteLimit) }
+                guard header.streamsBody else { return try await reader.readToEnd(limit: byteLimit) }
                 defer { reader.giveBackRoom() }
-                return try await reader.readItem(limit: self.byteLimit)
+                return try await reader.readItem(limit: byteLimit)
             } catch StreamReader.Failure.noRoom where isHandled {
                 throw ServiceFailure(
                     kind: .tooLarge,
@@ -96,16 +96,16 @@ package final class IncomingRequest: Sendable {
                 )
             }
         }
-        if let item { self.metrics?.noteReceived(item.count, in: self.network) }
-        self.state.withLock { state in
+        if let item { metrics?.noteReceived(item.count, in: network) }
+        state.withLock { state in
             state.reader = reader
-            state.isRead = item == nil || !self.header.streamsBody
+            state.isRead = item == nil || !header.streamsBody
         }
         return item
     }
 
     /// Releases the bytes of the body, even if the handler still has the request.
-    func forgetBody() { self.state.withLock { $0.reader = nil } }
+    func forgetBody() { state.withLock { $0.reader = nil } }
 
     // MARK: Handling
 
@@ -116,7 +116,7 @@ package final class IncomingRequest: Sendable {
         _ handler: @escaping @Sendable (IncomingRequest) async -> Void,
         _ tracing: RequestTracing?
     ) async {
-        self.stream.whenStopped { [end] in end.end(.stopped($0)) }
+        stream.whenStopped { [end] in end.end(.stopped($0)) }
         await withDiscardingTaskGroup { group in
             group.addTask {
                 guard (try? await self.room.waitForRoom()) != nil else { return }  // nil: the request has ended
@@ -127,101 +127,101 @@ package final class IncomingRequest: Sendable {
                 }
                 self.end.finish()
             }
-            guard let cause = await self.end.wait() else { return }
+            guard let cause = await end.wait() else { return }
             group.cancelAll()
-            if case .overdue = cause { await self.fail(cause.failure) }
+            if case .overdue = cause { await fail(cause.failure) }
         }
-        self.stream.whenStopped(nil)
-        await self.fail(ServiceFailure(kind: .handler, message: "the handler did not answer"))
+        stream.whenStopped(nil)
+        await fail(ServiceFailure(kind: .handler, message: "the handler did not answer"))
     }
 
     /// Waits until the peer has received a large response; the deadline resets the stream.
     ///
     /// Until then the request counts as in flight.
     func awaitDelivery() async {
-        guard self.sentBytes > Self.briefResponse, self.end.cause == nil else { return }
-        self.end.finish()
-        try? await self.stream.delivered()  // a failure ends the stream just as well
+        guard sentBytes > Self.briefResponse, end.cause == nil else { return }
+        end.finish()
+        try? await stream.delivered()  // a failure ends the stream just as well
     }
 
     // MARK: Answering
 
     /// The bytes of the response that were queued.
-    private var sentBytes: Int { self.state.withLock { $0.sentBytes } }
+    private var sentBytes: Int { state.withLock { $0.sentBytes } }
 
     /// Answers with a body.
     ///
     /// - Throws: ``ServiceFailure``, and nothing was answered when there is no room for the body; `CancellationError` when
     ///   cancelled.
     package func respond(_ bytes: [UInt8], _ type: ContentType) async throws {
-        guard bytes.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
-        try await self.room.hold(bytes.count) {
-            try self.step(from: .unanswered, to: .over)
+        guard bytes.count <= byteLimit else { throw ServiceFailure(kind: .tooLarge) }
+        try await room.hold(bytes.count) {
+            try step(from: .unanswered, to: .over)
             let header = ResponseHeader(status: .ok, contentType: type)
-            try await self.translating {
+            try await translating {
                 // A body that waits must not be held twice; a brief one costs less in one write.
                 guard bytes.count > Self.briefResponse else {
-                    return try await self.stream.write(header.bytes(body: bytes), finish: true)
+                    return try await stream.write(header.bytes(body: bytes), finish: true)
                 }
-                try await self.stream.write(header.bytes(), finish: false)
-                try await self.stream.write(bytes, finish: true)
+                try await stream.write(header.bytes(), finish: false)
+                try await stream.write(bytes, finish: true)
             }
         }
-        self.noteSent(bytes.count)
+        noteSent(bytes.count)
     }
 
     private func noteSent(_ count: Int) {
-        self.state.withLock { $0.sentBytes += count }
-        self.metrics?.noteSent(count, in: self.network)
+        state.withLock { $0.sentBytes += count }
+        metrics?.noteSent(count, in: network)
     }
 
     /// Begins a response that is a sequence of items.
     package func beginStreaming(_ type: ContentType) async throws {
-        try self.step(from: .unanswered, to: .streaming)
+        try step(from: .unanswered, to: .streaming)
         let header = ResponseHeader(status: .okStreaming, contentType: type)
-        try await self.translating { try await self.stream.write(header.bytes(), finish: false) }
+        try await translating { try await stream.write(header.bytes(), finish: false) }
     }
 
     /// Sends one item, waiting while the requester is slow.
     package func send(item: [UInt8]) async throws {
-        guard item.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
-        try self.step(from: .streaming, to: .streaming)
-        try await self.translating { try await self.stream.write(ItemHead.bytes(item), finish: false) }
-        self.noteSent(item.count)
+        guard item.count <= byteLimit else { throw ServiceFailure(kind: .tooLarge) }
+        try step(from: .streaming, to: .streaming)
+        try await translating { try await stream.write(ItemHead.bytes(item), finish: false) }
+        noteSent(item.count)
     }
 
     /// Ends a sequence of items.
     package func finish() async throws {
-        try self.step(from: .streaming, to: .over)
-        try await self.translating { try await self.stream.write([], finish: true) }
+        try step(from: .streaming, to: .over)
+        try await translating { try await stream.write([], finish: true) }
     }
 
     /// Answers with a failure, or ends a sequence of items with one; does nothing when all was answered.
     package func fail(_ failure: ServiceFailure) async {
-        let phase = self.state.withLock { state in
+        let phase = state.withLock { state in
             defer { state.phase = .over }
             return state.phase
         }
         do {
             switch phase {
             case .unanswered:
-                try await self.stream.write(ResponseHeader(status: .failed(failure)).bytes(), finish: true)
-            case .streaming: try await self.stream.write(ItemHead.bytes(failure), finish: true)
+                try await stream.write(ResponseHeader(status: .failed(failure)).bytes(), finish: true)
+            case .streaming: try await stream.write(ItemHead.bytes(failure), finish: true)
             case .over: break
             }
         } catch {
             // Cancelled, or the stream is broken: the reset informs the client that nothing follows.
-            self.stream.reset(code: CloseCode.shutdown.rawValue)
+            stream.reset(code: CloseCode.shutdown.rawValue)
         }
     }
 
     private func step(from phase: Phase, to next: Phase) throws {
-        let found = self.state.withLock { state in
+        let found = state.withLock { state in
             defer { if state.phase == phase { state.phase = next } }
             return state.phase
         }
         guard found != phase else { return }
-        throw self.end.failure ?? TransportError.misuse("a response was answered twice, or has not begun")
+        throw end.failure ?? TransportError.misuse("a response was answered twice, or has not begun")
     }
 
     /// Translates the errors of the stream to the reason for which the request ended.
@@ -229,9 +229,9 @@ package final class IncomingRequest: Sendable {
         do {
             return try await body()
         } catch let error as TransportError {
-            throw self.end.failure ?? RequestEnd.Cause.stopped(error).failure
+            throw end.failure ?? RequestEnd.Cause.stopped(error).failure
         } catch is CancellationError {
-            throw self.end.failure ?? CancellationError()
+            throw end.failure ?? CancellationError()
         } catch let error as StreamReader.Failure {
             switch error {
             case .tooLong: throw ServiceFailure(kind: .tooLarge)
@@ -246,7 +246,7 @@ package final class IncomingRequest: Sendable {
 
 extension RequestEnd {
     /// Why the request ended from outside, in the terms of requests.
-    var failure: ServiceFailure? { self.cause?.failure }
+    var failure: ServiceFailure? { cause?.failure }
 }
 
 extension RequestEnd.Cause {

@@ -33,11 +33,11 @@ struct JobQueue: Sendable {
     private let queue: AsyncStream<Job>.Continuation
 
     init() {
-        (self.stream, self.queue) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
+        (stream, queue) = AsyncStream.makeStream(of: Job.self, bufferingPolicy: .unbounded)
     }
 
-    func add(_ job: Job) { self.queue.yield(job) }
+    func add(_ job: Job) { queue.yield(job) }
 
     /// Takes no further jobs; those that were added are still performed.
-    func finish() { self.queue.finish() }
+    func finish() { queue.finish() }
 }

@@ -24,33 +24,33 @@ package protocol KeyExchangeHost: Sendable {
 extension NodeDriver {
     /// Runs the exchanges of `host` from now on, in place of those of an earlier host.
     package func host(keysOf host: any KeyExchangeHost) {
-        self.state.withLock { state in
+        state.withLock { state in
             guard !state.lifecycle.isStopped else { return }
-            self.endKeyExchanges(in: &state)
+            endKeyExchanges(in: &state)
             guard let inputs = host.begin(on: self) else { return }
             state.keyExchangeHost = host
-            for input in inputs { self.apply(.keys(input), to: &state) }
+            for input in inputs { apply(.keys(input), to: &state) }
         }
     }
 
     /// Applies an input of the host; returns false if the exchanges were given back to it.
     package func apply(keys input: KeyExchanges.HostInput) -> Bool {
-        self.state.withLock { state in
+        state.withLock { state in
             guard state.keyExchangeHost != nil else { return false }
-            self.apply(.keys(input), to: &state)
+            apply(.keys(input), to: &state)
             return true
         }
     }
 
     /// Gives the exchanges back to their host.
     package func endKeyExchanges() {
-        self.state.withLock { self.endKeyExchanges(in: &$0) }
+        state.withLock { endKeyExchanges(in: &$0) }
     }
 
     func endKeyExchanges(in state: inout State) {
         guard let host = state.keyExchangeHost else { return }
         state.keyExchangeHost = nil
         host.end(state.core.keyExchanges)
-        self.apply(.keys(.closed), to: &state)
+        apply(.keys(.closed), to: &state)
     }
 }

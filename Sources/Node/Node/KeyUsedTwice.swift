@@ -17,8 +17,8 @@ package struct KeyUsedTwice: Hashable, Sendable {
 extension NodeDriver {
     /// The device keys that two running nodes use, as far as this node noticed lately.
     package var keysUsedTwice: [KeyUsedTwice] {
-        let now = self.configuration.clock.now()
-        return self.state.withLock { $0.core.keysUsedTwice(at: now) }.map {
+        let now = configuration.clock.now()
+        return state.withLock { $0.core.keysUsedTwice(at: now) }.map {
             KeyUsedTwice(
                 peer: $0.peer,
                 firstSeenSeconds: $0.firstSeen.wallSeconds,

@@ -17,35 +17,35 @@ struct Lifecycle: Sendable {
 
     /// Whether new work may begin.
     var isRunning: Bool {
-        if case .running = self.phase { true } else { false }
+        if case .running = phase { true } else { false }
     }
 
     var isStopped: Bool {
-        if case .stopped = self.phase { true } else { false }
+        if case .stopped = phase { true } else { false }
     }
 
     /// Whether a task waits for the end of the last stream.
-    var awaitsLastStream: Bool { self.lastStreamEnded != nil }
+    var awaitsLastStream: Bool { lastStreamEnded != nil }
 
     /// Begins to drain, and returns a promise for the end of the last stream; nil if there is nothing to wait for.
     mutating func drain(hasStreams: Bool) -> Promise<Void>? {
-        guard !self.isStopped else { return nil }
-        self.phase = .draining
+        guard !isStopped else { return nil }
+        phase = .draining
         guard hasStreams else { return nil }
-        let promise = self.lastStreamEnded ?? Promise()
-        self.lastStreamEnded = promise
+        let promise = lastStreamEnded ?? Promise()
+        lastStreamEnded = promise
         return promise
     }
 
     /// Ends the waits for the last stream.
     mutating func noteLastStreamEnded() {
-        self.lastStreamEnded?.fulfil(())
-        self.lastStreamEnded = nil
+        lastStreamEnded?.fulfil(())
+        lastStreamEnded = nil
     }
 
     /// Enters the last phase, in which no task waits for streams.
     mutating func stop() {
-        self.phase = .stopped
-        self.noteLastStreamEnded()
+        phase = .stopped
+        noteLastStreamEnded()
     }
 }

@@ -7,27 +7,27 @@ struct LocalNetwork: Sendable {
 
     /// Uses `link` for discovery; false when discovery is on.
     mutating func startDiscovery(on link: any DiscoveryLink) -> Bool {
-        guard self.discoveryLink == nil else { return false }
-        self.discoveryLink = link
+        guard discoveryLink == nil else { return false }
+        discoveryLink = link
         return true
     }
 
     /// Ends discovery and returns its link, to be closed.
     mutating func stopDiscovery() -> (any DiscoveryLink)? {
-        defer { self.discoveryLink = nil }
-        return self.discoveryLink
+        defer { discoveryLink = nil }
+        return discoveryLink
     }
 
     /// Uses `link` for this machine's addresses; false when there is such a link.
     mutating func watchAddresses(of link: any DiscoveryLink) -> Bool {
-        guard self.addressLink == nil else { return false }
-        self.addressLink = link
+        guard addressLink == nil else { return false }
+        addressLink = link
         return true
     }
 
     /// Removes all links and returns them, to be closed.
     mutating func removeAll() -> [any DiscoveryLink] {
-        defer { (self.discoveryLink, self.addressLink) = (nil, nil) }
-        return [self.discoveryLink, self.addressLink].compactMap(\.self)
+        defer { (discoveryLink, addressLink) = (nil, nil) }
+        return [discoveryLink, addressLink].compactMap(\.self)
     }
 }

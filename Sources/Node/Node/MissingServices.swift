@@ -16,12 +16,12 @@ struct MissingServices: Sendable {
 
     /// Whether a service was missing a moment before `now`.
     func contains(_ service: String, in network: NetworkId, at now: Duration) -> Bool {
-        self.ends[Key(network: network, service: service)].map { $0 > now } ?? false
+        ends[Key(network: network, service: service)].map { $0 > now } ?? false
     }
 
     /// Adds a service that was missing at `now`.
     mutating func add(_ service: String, in network: NetworkId, at now: Duration) {
-        if self.ends.count >= Self.limit { self.ends.removeAll() }
-        self.ends[Key(network: network, service: service)] = now + Self.lifetime
+        if ends.count >= Self.limit { ends.removeAll() }
+        ends[Key(network: network, service: service)] = now + Self.lifetime
     }
 }

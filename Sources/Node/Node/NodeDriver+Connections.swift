@@ -12,56 +12,56 @@ extension NodeDriver {
     /// Dials a peer at its addresses.
     func dial(_ peer: PeerId, at addresses: [SocketAddress]) async {
         let dialler = Dialler(
-            endpoint: self.endpoint,
-            clock: self.configuration.clock,
-            stagger: self.configuration.pauses.dialStagger,
+            endpoint: endpoint,
+            clock: configuration.clock,
+            stagger: configuration.pauses.dialStagger,
             record: { self.noteDial($0, of: peer) }
         )
         let (winner, failure) = await dialler.race(to: peer, at: addresses)
         if let winner {
-            if self.register(winner) { return }
-            if case .closed(let code, _) = await winner.closed() { self.noteEnd(of: peer, code) }
+            if register(winner) { return }
+            if case .closed(let code, _) = await winner.closed() { noteEnd(of: peer, code) }
         }
-        self.configuration.metrics?.p2p.recordConnection(success: false)
-        self.apply(.peer(.dialFailed(peer, reason: failure)))
+        configuration.metrics?.p2p.recordConnection(success: false)
+        apply(.peer(.dialFailed(peer, reason: failure)))
     }
 
     /// Records an event of a dial, and stores the address at which it failed unless the node itself ended.
     private func noteDial(_ event: PathHistory.Event, of peer: PeerId) {
-        self.state.withLock { state in
-            self.note(event, of: peer, in: &state)
+        state.withLock { state in
+            note(event, of: peer, in: &state)
             guard case .notReached(let address, _) = event, !state.lifecycle.isStopped else { return }
-            self.apply(.peer(.addressFailed(peer, address)), to: &state)
+            apply(.peer(.addressFailed(peer, address)), to: &state)
         }
     }
 
     /// Dials a peer at the address to which other members have opened a path.
     func dial(_ peer: PeerId, at address: SocketAddress, from port: UInt16?) async {
         do {
-            let connection = try await self.endpoint.connect(to: address, expecting: peer, from: port)
-            self.note(.reached(address), of: peer)
-            if self.register(connection) { return }
+            let connection = try await endpoint.connect(to: address, expecting: peer, from: port)
+            note(.reached(address), of: peer)
+            if register(connection) { return }
         } catch {
-            self.note(.notReached(address, reason: "\(error)"), of: peer)
-            self.configuration.logs[.connections].debug("peer \(peer.short) does not answer at \(address): \(error)")
+            note(.notReached(address, reason: "\(error)"), of: peer)
+            configuration.logs[.connections].debug("peer \(peer.short) does not answer at \(address): \(error)")
         }
-        self.configuration.metrics?.p2p.recordConnection(success: false)
-        self.apply(.paths(.dialFailed(peer)))
+        configuration.metrics?.p2p.recordConnection(success: false)
+        apply(.paths(.dialFailed(peer)))
     }
 
     /// Fails the waits for a peer at once when that peer has no room, since dialling again may take long.
     private func noteEnd(of peer: PeerId, _ code: UInt64) {
         guard code == CloseCode.tooManyPeers.rawValue else { return }
         let error = NodeError.refusedByPeer(peer, CloseCode.tooManyPeers.explanation)
-        self.state.withLock { $0.pending.admissions.refuse(peer, in: nil, error) }
+        state.withLock { $0.pending.admissions.refuse(peer, in: nil, error) }
     }
 
     // MARK: A connection from its start to its end
 
     /// Registers the connections that other peers open, until the endpoint is closed.
     func acceptConnections() async {
-        while let connection = try? await self.endpoint.accept() {  // the endpoint only throws when it is closed
-            self.register(connection)
+        while let connection = try? await endpoint.accept() {  // the endpoint only throws when it is closed
+            register(connection)
         }
     }
 
@@ -85,24 +85,24 @@ extension NodeDriver {
         } catch {
             return false  // closed meanwhile
         }
-        return self.state.withLock { state in
+        return state.withLock { state in
             guard !state.lifecycle.isStopped else {
                 connection.close(code: .shutdown)
                 return false
             }
             let (id, outbox) = state.connections.add(connection) {
-                ResponseRoom(byteLimit: self.configuration.limits.responseBytesOrDefault)
+                ResponseRoom(byteLimit: configuration.limits.responseBytesOrDefault)
             }
-            self.configuration.metrics?.p2p.recordConnection(success: true)
-            self.jobs.add(.serve(id, connection, outbox))
-            self.apply(.connection(.up(id, link)), to: &state)
+            configuration.metrics?.p2p.recordConnection(success: true)
+            jobs.add(.serve(id, connection, outbox))
+            apply(.connection(.up(id, link)), to: &state)
             return true
         }
     }
 
     /// Serves a connection until it ends.
     func serve(_ id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
-        let inbox = Inbox(byteLimit: self.configuration.limits.inboxBytesOrDefault)
+        let inbox = Inbox(byteLimit: configuration.limits.inboxBytesOrDefault)
         await withDiscardingTaskGroup { group in
             if connection.isDialler {
                 group.addTask { await self.openControlStream(on: id, connection, outbox) }
@@ -113,27 +113,27 @@ extension NodeDriver {
                 group.addTask { await self.serve(stream, on: id, connection, outbox, inbox) }
             }
             let end = await connection.closed()
-            await self.readRest(of: id)
+            await readRest(of: id)
             var code: UInt64?
             if case .closed(let given, _) = end { code = given }
-            self.connectionEnded(id, code)
+            connectionEnded(id, code)
             outbox.noteEnd()
-            if let code { self.noteEnd(of: connection.remotePeerId, code) }
+            if let code { noteEnd(of: connection.remotePeerId, code) }
             group.cancelAll()
         }
     }
 
     private func connectionEnded(_ id: ConnectionId, _ code: UInt64?) {
-        self.state.withLock { state in
-            _ = self.forget(id, in: &state)
-            self.apply(.connection(.down(id, code: code)), to: &state)
+        state.withLock { state in
+            _ = forget(id, in: &state)
+            apply(.connection(.down(id, code: code)), to: &state)
         }
     }
 
     /// Removes a connection from the table; nil when it was removed before.
     func forget(_ id: ConnectionId, in state: inout State) -> ConnectionTable.Entry? {
         guard let entry = state.connections.remove(id) else { return nil }
-        self.configuration.metrics?.p2p.recordDisconnection()
+        configuration.metrics?.p2p.recordDisconnection()
         return entry
     }
 
@@ -142,13 +142,13 @@ extension NodeDriver {
         for await event in connection.pathEvents {
             switch event {
             case .moved(let address):
-                self.apply(.connection(.pathChanged(id, address)))
+                apply(.connection(.pathChanged(id, address)))
                 if let path = self.path(to: connection.remotePeerId) {
-                    self.events.send(.pathChanged(connection.remotePeerId, path))
+                    events.send(.pathChanged(connection.remotePeerId, path))
                 }
-            case .refused(let address): self.apply(.connection(.pathRefused(id, address)))
-            case .suspect: self.apply(.connection(.pathSuspected(id)))
-            case .answered: self.apply(.connection(.pathAnswered(id)))
+            case .refused(let address): apply(.connection(.pathRefused(id, address)))
+            case .suspect: apply(.connection(.pathSuspected(id)))
+            case .answered: apply(.connection(.pathAnswered(id)))
             }
         }
     }
@@ -157,11 +157,11 @@ extension NodeDriver {
 
     private func openControlStream(on id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
         guard let stream = try? connection.openStream(),  // closed() reports why
-            let ended = self.state.withLock({ $0.connections.claimControlStream(of: id) })
+            let ended = state.withLock({ $0.connections.claimControlStream(of: id) })
         else { return }
         let control = ControlStream(stream: stream, outbox: outbox)
         let header = StreamHeader(kind: .hello).bytes
-        await self.exchangeFrames(on: id, control, StreamReader(stream), ended, after: header)
+        await exchangeFrames(on: id, control, StreamReader(stream), ended, after: header)
     }
 
     /// Exchanges frames with the peer until its direction ends, without which the connection is closed.
@@ -175,19 +175,19 @@ extension NodeDriver {
         await withDiscardingTaskGroup { group in
             group.addTask { await control.writeFrames(after: header) { self.noteRoom(on: id) } }
             do {
-                try await control.readFrames(reader) { self.handle($0, on: id) }
+                try await control.readFrames(reader) { handle($0, on: id) }
             } catch {
-                self.configuration.logs[.connections].debug("control stream of connection \(id.number): \(error)")
+                configuration.logs[.connections].debug("control stream of connection \(id.number): \(error)")
             }
-            self.state.withLock { $0.connections[id]?.connection.close(code: .protocolViolation) }
+            state.withLock { $0.connections[id]?.connection.close(code: .protocolViolation) }
             ended.fulfil(())
         }
     }
 
     /// Applies a frame and returns the limit in bytes for the next one; nil while the connection lingers, for no change.
     private func handle(_ frame: [UInt8], on id: ConnectionId) -> Int? {
-        self.state.withLock { state in
-            self.apply(.connection(.frameReceived(id, frame)), to: &state)
+        state.withLock { state in
+            apply(.connection(.frameReceived(id, frame)), to: &state)
             return state.connections.lingering[id] == nil ? state.core.frameByteLimit(on: id) : nil
         }
     }
@@ -195,7 +195,7 @@ extension NodeDriver {
     /// Waits until all frames are handled that arrived before the end of a connection: one of them may admit the peer,
     /// or carry events.
     private func readRest(of id: ConnectionId) async {
-        let ended = self.state.withLock { $0.connections[id]?.controlStreamEnded }
+        let ended = state.withLock { $0.connections[id]?.controlStreamEnded }
         try? await ended?.wait()  // cancelled: the node stops
     }
 
@@ -203,27 +203,27 @@ extension NodeDriver {
 
     /// Closes a connection when its streams have ended, also those that the peer opens before it is notified.
     func drain(_ id: ConnectionId) async {
-        let clock = self.configuration.clock
+        let clock = configuration.clock
         let start = clock.now().monotonic
-        guard (try? await clock.sleep(start + self.configuration.pauses.drain)) != nil else { return }  // nil: stop
-        self.state.withLock { $0.connections.drain(id) }
-        guard (try? await clock.sleep(start + self.configuration.pauses.patience)) != nil else { return }  // nil: stop
-        self.state.withLock { $0.connections.closeDrained(id, evenIfBusy: true) }
+        guard (try? await clock.sleep(start + configuration.pauses.drain)) != nil else { return }  // nil: stop
+        state.withLock { $0.connections.drain(id) }
+        guard (try? await clock.sleep(start + configuration.pauses.patience)) != nil else { return }  // nil: stop
+        state.withLock { $0.connections.closeDrained(id, evenIfBusy: true) }
     }
 
     /// Closes a connection that lingers as soon as its last frames have arrived, after `pause` at the latest.
     ///
     /// A cancelled caller closes it at once.
     func endLinger(of id: ConnectionId, within pause: Duration) async {
-        guard let outbox = self.state.withLock({ $0.connections.lingering[id]?.outbox }) else { return }
-        let clock = self.configuration.clock
+        guard let outbox = state.withLock({ $0.connections.lingering[id]?.outbox }) else { return }
+        let clock = configuration.clock
         await withTaskGroup { group in
             group.addTask { await outbox.ended() }
             group.addTask { try? await clock.sleep(clock.now().monotonic + pause) }  // cancelled: it ends at once
             await group.next()
             group.cancelAll()
         }
-        self.state.withLock { $0.connections.endLinger(of: id) }?.close()
+        state.withLock { $0.connections.endLinger(of: id) }?.close()
     }
 
     /// Waits for the delivery of waiting frames and then closes their connections: a new admission must be acknowledged, and
@@ -231,8 +231,8 @@ extension NodeDriver {
     ///
     /// This takes ``DriverPauses/lingerAtStop`` at most, even if the calling task is cancelled.
     func endLingers() async {
-        let lingering = self.state.withLock { Array($0.connections.lingering.keys) }
-        let pause = self.configuration.pauses.lingerAtStop
+        let lingering = state.withLock { Array($0.connections.lingering.keys) }
+        let pause = configuration.pauses.lingerAtStop
         // A task of its own is not cancelled with the caller: the frames have their time also if the node's task is.
         await Task {
             await withDiscardingTaskGroup { group in

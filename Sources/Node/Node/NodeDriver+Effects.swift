@@ -15,39 +15,39 @@ internal import Traversal
 extension NodeDriver {
     /// Applies an input to the core.
     package func apply(_ input: Input) {
-        self.state.withLock { self.apply(input, to: &$0) }
+        state.withLock { apply(input, to: &$0) }
     }
 
     func apply(_ input: Input, to state: inout State) {
         var effects: [Effect] = []
-        state.core.handle(input, at: self.configuration.clock.now(), into: &effects)
-        if let metrics = self.configuration.metrics {
+        state.core.handle(input, at: configuration.clock.now(), into: &effects)
+        if let metrics = configuration.metrics {
             let isDiscovering = state.localNetwork.discoveryLink != nil
             state.observations.measure(input, effects, in: state.core, isDiscovering: isDiscovering, with: metrics)
         }
-        self.perform(effects, in: &state)
+        perform(effects, in: &state)
     }
 
     func perform(_ effects: [Effect], in state: inout State) {
-        for effect in effects { self.perform(effect, in: &state) }
+        for effect in effects { perform(effect, in: &state) }
     }
 
     private func perform(_ effect: Effect, in state: inout State) {
         switch effect {
-        case .connection(let effect): self.perform(effect, in: &state)
-        case .peer(let effect): self.perform(effect, in: &state)
-        case .membership(let effect): self.perform(effect, in: &state)
-        case .join(let effect): self.perform(effect, in: &state)
-        case .paths(let effect): self.perform(effect, in: &state)
-        case .discovery(let effect): self.perform(effect, in: &state)
-        case .table(let network, let effect): self.perform(effect, of: network, in: &state)
-        case .events(let network, let effect): self.perform(effect, of: network)
-        case .mailbox(let network, let effect): self.persistence.add(.mail(network, effect))
+        case .connection(let effect): perform(effect, in: &state)
+        case .peer(let effect): perform(effect, in: &state)
+        case .membership(let effect): perform(effect, in: &state)
+        case .join(let effect): perform(effect, in: &state)
+        case .paths(let effect): perform(effect, in: &state)
+        case .discovery(let effect): perform(effect, in: &state)
+        case .table(let network, let effect): perform(effect, of: network, in: &state)
+        case .events(let network, let effect): perform(effect, of: network)
+        case .mailbox(let network, let effect): persistence.add(.mail(network, effect))
         case .keys(let peer, let effect): state.keyExchangeHost?.perform(effect, of: peer)
-        case .services(let network, .changed(let peer)): self.events.send(.servicesChanged(peer, network))
+        case .services(let network, .changed(let peer)): events.send(.servicesChanged(peer, network))
         case .wake(let time):
             state.wakeGeneration += 1
-            self.jobs.add(.wake(at: time, generation: state.wakeGeneration))
+            jobs.add(.wake(at: time, generation: state.wakeGeneration))
         }
     }
 
@@ -55,24 +55,24 @@ extension NodeDriver {
 
     private func perform(_ effect: ConnectionEffect, in state: inout State) {
         switch effect {
-        case .send(let id, let frame): self.send(frame, on: id, in: &state)
-        case .close(let id, let code, let lingers): self.close(id, code, lingers: lingers, in: &state)
+        case .send(let id, let frame): send(frame, on: id, in: &state)
+        case .close(let id, let code, let lingers): close(id, code, lingers: lingers, in: &state)
         case .admitted(let id): state.connections[id]?.connection.extendLimits()
-        case .drain(let id): self.jobs.add(.drain(id))
-        case .moveRequests(let id): self.moveRequests(from: id, in: &state)
+        case .drain(let id): jobs.add(.drain(id))
+        case .moveRequests(let id): moveRequests(from: id, in: &state)
         case .resetStreams(let id, let network, let code):
             state.connections.resetStreams(of: network, on: id, code: code)
         case .migrate(let id, let address, let port): state.connections[id]?.connection.migrate(to: address, from: port)
         case .openChannel(let channel, let relay):
             guard let connection = state.connections[relay]?.connection else { return }
-            self.endpoint.openChannel(channel, over: connection)
-        case .relay(let first, let second): self.relay(first, second, in: &state)
+            endpoint.openChannel(channel, over: connection)
+        case .relay(let first, let second): relay(first, second, in: &state)
         }
     }
 
     private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
         guard let entry = state.connections[id] else { return }
-        if entry.outbox.offer(frame.prefixedBytes) { return self.noteBacklog(on: id, of: frame, in: &state) }
+        if entry.outbox.offer(frame.prefixedBytes) { return noteBacklog(on: id, of: frame, in: &state) }
         // The peer no longer reads. The core is notified when the connection ends.
         entry.connection.close(code: .tooLarge)
     }
@@ -82,7 +82,7 @@ extension NodeDriver {
     /// The core has forgotten a connection that lingers, so its frames are ignored. When the node stops, ``stop()`` ends
     /// all lingers together.
     private func close(_ id: ConnectionId, _ code: CloseCode, lingers: Bool, in state: inout State) {
-        guard let entry = self.forget(id, in: &state) else { return }
+        guard let entry = forget(id, in: &state) else { return }
         entry.outbox.finish()
         // Without a control stream no frame can arrive.
         guard lingers || state.lifecycle.isStopped, entry.controlStreamEnded != nil else {
@@ -92,7 +92,7 @@ extension NodeDriver {
         // When the node stops, bytes that are on the way on other streams may still arrive.
         guard !state.lifecycle.isStopped else { return }
         for stream in entry.streams.values { stream.stream.reset(code: code.rawValue) }
-        self.jobs.add(.linger(id))
+        jobs.add(.linger(id))
     }
 
     /// Forwards between two channels of different connections.
@@ -100,10 +100,10 @@ extension NodeDriver {
         guard let one = state.connections[first.connection]?.connection,
             let other = state.connections[second.connection]?.connection
         else { return }
-        self.endpoint.relay(
+        endpoint.relay(
             RelayEnd(channel: first.channel, connection: one),
             RelayEnd(channel: second.channel, connection: other),
-            bytesPerSecond: self.configuration.limits.relayBytesPerSecond
+            bytesPerSecond: configuration.limits.relayBytesPerSecond
         )
     }
 
@@ -111,41 +111,41 @@ extension NodeDriver {
 
     private func perform(_ effect: PeerEffect, in state: inout State) {
         switch effect {
-        case .dial(let peer, let addresses): self.jobs.add(.dial(peer, addresses))
-        case .dialPath(let peer, let address, let port): self.jobs.add(.dialPath(peer, address, port: port))
+        case .dial(let peer, let addresses): jobs.add(.dial(peer, addresses))
+        case .dialPath(let peer, let address, let port): jobs.add(.dialPath(peer, address, port: port))
         case .unreachable(let peer, let reason): state.pending.admissions.fail(peer, unreachable: reason)
         case .banned(let peer): state.pending.admissions.refuse(peer, in: nil, .banned(peer))
         case .joined(let peer, let network):
-            self.configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
-            self.note(.admitted(network), of: peer, in: &state)
-            self.events.send(.peerJoined(peer, network))
+            configuration.logs[.membership].info("peer \(peer.short) joined network \(network.short)")
+            note(.admitted(network), of: peer, in: &state)
+            events.send(.peerJoined(peer, network))
             state.pending.admissions.admit(peer, in: network)
         case .left(let peer, let network, let code):
-            self.configuration.logs[.membership].info("peer \(peer.short) left network \(network.short)")
-            self.events.send(.peerLeft(peer, network, reason: code?.explanation))
-        case .refused(let peer, let network, let refusal): self.noteRefusal(refusal, of: peer, network, in: &state)
+            configuration.logs[.membership].info("peer \(peer.short) left network \(network.short)")
+            events.send(.peerLeft(peer, network, reason: code?.explanation))
+        case .refused(let peer, let network, let refusal): noteRefusal(refusal, of: peer, network, in: &state)
         case .refusedByPeer(let peer, let network, let code):
-            self.configuration.logs[.membership].notice("peer \(peer.short) refused this node: \(code.explanation)")
-            self.note(.refused(byPeer: true, reason: code.explanation), of: peer, in: &state)
-            self.events.send(.refusedByPeer(peer, network, reason: code.explanation))
+            configuration.logs[.membership].notice("peer \(peer.short) refused this node: \(code.explanation)")
+            note(.refused(byPeer: true, reason: code.explanation), of: peer, in: &state)
+            events.send(.refusedByPeer(peer, network, reason: code.explanation))
             state.pending.admissions.refuse(peer, in: network, .refusedByPeer(peer, code.explanation))
-        case .persist(let peer, let network, let address): self.persistence.add(.peer(peer, network, address))
+        case .persist(let peer, let network, let address): persistence.add(.peer(peer, network, address))
         case .persistFailure(let peer, let address, let isStale):
-            self.persistence.add(.addressFailed(peer, address, isStale: isStale))
-        case .persistSeen(let peers): self.persistence.add(.peersSeen(peers))
+            persistence.add(.addressFailed(peer, address, isStale: isStale))
+        case .persistSeen(let peers): persistence.add(.peersSeen(peers))
         case .discovered(let peer, let network, let addresses):
-            self.events.send(.peerDiscovered(peer, network, addresses))
-        case .lost(let peer, let network): self.events.send(.peerLost(peer, network))
+            events.send(.peerDiscovered(peer, network, addresses))
+        case .lost(let peer, let network): events.send(.peerLost(peer, network))
         }
     }
 
     private func noteRefusal(_ refusal: Refusal, of peer: PeerId, _ network: NetworkId?, in state: inout State) {
-        if let leftOut = state.observations.noteRefusal(at: self.now) {
+        if let leftOut = state.observations.noteRefusal(at: now) {
             let others = leftOut > 0 ? " (\(leftOut) more since the last such line)" : ""
-            self.configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)\(others)")
+            configuration.logs[.membership].notice("refused peer \(peer.short): \(refusal)\(others)")
         }
-        self.note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
-        self.events.send(.refused(peer, network, reason: "\(refusal)"))
+        note(.refused(byPeer: false, reason: "\(refusal)"), of: peer, in: &state)
+        events.send(.refused(peer, network, reason: "\(refusal)"))
         // Not final: the peer is dialled again, and the waits for it time out on their own.
         guard refusal != .helloTimeout, refusal != .deviceKeyUsedTwice else { return }
         state.pending.admissions.refuse(peer, in: network, .refused(peer, "\(refusal)"))
@@ -156,30 +156,30 @@ extension NodeDriver {
     private func perform(_ effect: MembershipEffect, in state: inout State) {
         switch effect {
         case .persistRevocations(let entries):
-            self.persistence.add(.revocations(entries))
-            for entry in entries { self.events.send(.revoked(entry.peerId, entry.networkId)) }
-        case .persistSecrets(let secrets): self.persistence.add(.memberSecrets(secrets))
+            persistence.add(.revocations(entries))
+            for entry in entries { events.send(.revoked(entry.peerId, entry.networkId)) }
+        case .persistSecrets(let secrets): persistence.add(.memberSecrets(secrets))
         case .tokenRenewed(let token):
-            self.persistence.add(.tokenRenewed(token))
-            self.configuration.logs[.membership].info("the token of network \(token.networkId.short) was renewed")
-            self.events.send(.tokenRenewed(token.networkId, expirationSeconds: token.expirationSeconds))
+            persistence.add(.tokenRenewed(token))
+            configuration.logs[.membership].info("the token of network \(token.networkId.short) was renewed")
+            events.send(.tokenRenewed(token.networkId, expirationSeconds: token.expirationSeconds))
         case .tokenExpiring(let network, let seconds):
-            self.configuration.logs[.membership].warning("the token of network \(network.short) ends in \(seconds) s")
-            self.events.send(.tokenExpiring(network, seconds: seconds))
+            configuration.logs[.membership].warning("the token of network \(network.short) ends in \(seconds) s")
+            events.send(.tokenExpiring(network, seconds: seconds))
         case .renewalRequested(let id, let peer, let network, let token):
             let request = RenewalRequest(peer: peer, network: network, token: token, connection: id)
-            self.persistence.add(.renewalRequested(request))
+            persistence.add(.renewalRequested(request))
         case .ended(let network, let code):
-            if code == .revoked { self.persistence.add(.revokedHere(network)) }
-            self.events.send(.membershipEnded(network, reason: code.explanation))
+            if code == .revoked { persistence.add(.revokedHere(network)) }
+            events.send(.membershipEnded(network, reason: code.explanation))
         case .deviceKeyUsedTwice(let peer):
-            self.configuration.logs[.membership].warning("the key of peer \(peer.short) is used in two places")
-            self.events.send(.deviceKeyUsedTwice(peer))
+            configuration.logs[.membership].warning("the key of peer \(peer.short) is used in two places")
+            events.send(.deviceKeyUsedTwice(peer))
         case .clockBehind(let network, let seconds):
-            self.configuration.logs[.membership].warning(
+            configuration.logs[.membership].warning(
                 "the clock is \(seconds) s behind what the owner of a network signed"
             )
-            self.events.send(.clockBehind(network, seconds: seconds))
+            events.send(.clockBehind(network, seconds: seconds))
         }
     }
 
@@ -196,20 +196,20 @@ extension NodeDriver {
                 isPreallowed: question.isPreallowed,
                 connection: id.number
             )
-            self.events.send(.joinRequested(request))
-            if question.isPreallowed { self.persistence.add(.joinAllowed(request)) }
+            events.send(.joinRequested(request))
+            if question.isPreallowed { persistence.add(.joinAllowed(request)) }
         case .requestEnded(_, let peer, let network, let failure):
-            self.events.send(.joinRequestEnded(peer, network, reason: failure))
+            events.send(.joinRequestEnded(peer, network, reason: failure))
         case .invitationEnded(let invitation, let network, let failure):
-            self.events.send(.invitationEnded(invitation, network, reason: failure))
+            events.send(.invitationEnded(invitation, network, reason: failure))
         case .pending(let inviter, let network, let digits):
             state.pending.noteJoinPending(through: inviter, digits: digits)
-            self.events.send(.joinPending(inviter, network, digits: digits))
+            events.send(.joinPending(inviter, network, digits: digits))
         case .granted(let inviter, let grant):
-            self.persistence.add(.joinGranted(grant, inviter: inviter))
+            persistence.add(.joinGranted(grant, inviter: inviter))
         case .failed(let inviter, let network, let failure):
-            self.configuration.logs[.membership].info("the join through \(inviter.short) failed: \(failure)")
-            self.events.send(.joinFailed(inviter, network, reason: failure))
+            configuration.logs[.membership].info("the join through \(inviter.short) failed: \(failure)")
+            events.send(.joinFailed(inviter, network, reason: failure))
             state.pending.endJoin(through: inviter, .failure(failure))
         }
     }
@@ -219,26 +219,26 @@ extension NodeDriver {
     private func perform(_ effect: Reach.HostEffect, in state: inout State) {
         switch effect {
         case .sendDatagram(let bytes, let address, let port):
-            self.endpoint.sendForeignDatagram(bytes, to: address, from: port)
-        case .openPorts(let count): self.jobs.add(.openPorts(count))
-        case .closePorts(let ports): self.endpoint.closePorts(ports)
-        case .stopRelaying(let channel): self.endpoint.stopRelaying(channel)
-        case .closeChannel(let channel): self.endpoint.closeChannel(channel)
+            endpoint.sendForeignDatagram(bytes, to: address, from: port)
+        case .openPorts(let count): jobs.add(.openPorts(count))
+        case .closePorts(let ports): endpoint.closePorts(ports)
+        case .stopRelaying(let channel): endpoint.stopRelaying(channel)
+        case .closeChannel(let channel): endpoint.closeChannel(channel)
         case .filteringFound(let behaviour): state.pending.endFilteringTest(behaviour)
         case .record(let peer, let event):
-            self.configuration.logs[.connections].debug("connecting to peer \(peer.short): \(event)")
-            self.note(.traversal(event), of: peer, in: &state)
+            configuration.logs[.connections].debug("connecting to peer \(peer.short): \(event)")
+            note(.traversal(event), of: peer, in: &state)
         }
     }
 
     /// Records an attempt to reach a peer.
     func note(_ event: PathHistory.Event, of peer: PeerId, in state: inout State) {
-        state.observations.note(event, of: peer, at: self.configuration.clock.now())
+        state.observations.note(event, of: peer, at: configuration.clock.now())
     }
 
     /// Records an attempt to reach a peer, without the lock.
     func note(_ event: PathHistory.Event, of peer: PeerId) {
-        self.state.withLock { self.note(event, of: peer, in: &$0) }
+        state.withLock { note(event, of: peer, in: &$0) }
     }
 
     // MARK: Discovery, hash tables and events
@@ -247,7 +247,7 @@ extension NodeDriver {
         switch effect {
         case .multicast(let bytes): state.localNetwork.discoveryLink?.send(bytes)
         case .ignored(let reason, let source, let count):
-            self.configuration.logs[.discovery].debug("\(count) datagrams from \(source) ignored: \(reason)")
+            configuration.logs[.discovery].debug("\(count) datagrams from \(source) ignored: \(reason)")
         }
     }
 
@@ -255,17 +255,17 @@ extension NodeDriver {
         switch effect {
         case .finished(let id, let outcome, let effort):
             state.pending.endTableRequest(id, TableAnswer(outcome: outcome, effort: effort))
-        case .persist(let record): self.persistence.add(.record(network, record))
-        case .forget(let id): self.persistence.add(.recordForgotten(network, id))
+        case .persist(let record): persistence.add(.record(network, record))
+        case .forget(let id): persistence.add(.recordForgotten(network, id))
         }
     }
 
     private func perform(_ effect: PubSub.HostEffect, of network: NetworkId) {
         switch effect {
         case .deliver(let batch, let publishedAt, _):
-            self.eventSink?.receive(batch, in: network, publishedAt: publishedAt)
-        case .missed(_, let count): self.eventSink?.noteMissed(count, in: network)
-        case .isolated(let isIsolated): self.events.send(.eventsIsolated(network, isIsolated))
+            eventSink?.receive(batch, in: network, publishedAt: publishedAt)
+        case .missed(_, let count): eventSink?.noteMissed(count, in: network)
+        case .isolated(let isIsolated): events.send(.eventsIsolated(network, isIsolated))
         }
     }
 }

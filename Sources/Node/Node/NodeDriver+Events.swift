@@ -11,58 +11,58 @@ extension NodeDriver {
     /// - Throws: ``NodeError/notRunning``, ``NodeError/notAMember(_:)``; `CancellationError` when the task is cancelled
     ///   while it waits for room in the queue.
     package func publish(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) async throws {
-        try self.state.withLock { state in
+        try state.withLock { state in
             guard !state.lifecycle.isStopped else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
         }
-        try await self.eventQueue.add(event, to: topic, of: network)
+        try await eventQueue.add(event, to: topic, of: network)
     }
 
     /// Adds an event to the batch of the previous ones if it has the same topic and network; false otherwise.
     ///
     /// The topic and the membership were checked for those.
     package func append(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) -> Bool {
-        self.eventQueue.append(event, to: topic, of: network)
+        eventQueue.append(event, to: topic, of: network)
     }
 
     /// Calls `body` while no event can arrive, with a function that returns the replay window of a network.
     package func withEventWindows<Result: Sendable, Failure: Error>(
         _ body: (_ window: (NetworkId) -> [EventBatch]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try self.state.withLock { state throws(Failure) in
+        try state.withLock { state throws(Failure) in
             try body { state.core.eventWindow(of: $0) }
         }
     }
 
     /// Whether no neighbour exchanges events of a network with this node.
     package func isIsolated(in network: NetworkId) -> Bool {
-        self.state.withLock { $0.core.isIsolated(in: network) }
+        state.withLock { $0.core.isIsolated(in: network) }
     }
 
     /// Signs and sends the batches that wait, until the queue is finished.
     func sendEvents() async {
-        for await _ in self.eventQueue.signals {
-            while let pending = self.signNext() {
-                self.configuration.metrics?.noteSent(pending.content.bytes.count, in: pending.network)
-                await self.waitForRoom()
+        for await _ in eventQueue.signals {
+            while let pending = signNext() {
+                configuration.metrics?.noteSent(pending.content.bytes.count, in: pending.network)
+                await waitForRoom()
             }
         }
     }
 
     /// Signs the first batch that waits and adds it to the outboxes.
     private func signNext() -> EventQueue.Pending? {
-        self.state.withLock { state in
-            guard !state.lifecycle.isStopped, let pending = self.eventQueue.takeNext() else { return nil }
-            self.apply(pending.input, to: &state)
+        state.withLock { state in
+            guard !state.lifecycle.isStopped, let pending = eventQueue.takeNext() else { return nil }
+            apply(pending.input, to: &state)
             return pending
         }
     }
 
     /// Signs and sends everything that waits, so that it leaves before the connections are closed.
     func signAll() {
-        self.state.withLock { state in
+        state.withLock { state in
             guard !state.lifecycle.isStopped else { return }
-            for pending in self.eventQueue.takeAll() { self.apply(pending.input, to: &state) }
+            for pending in eventQueue.takeAll() { apply(pending.input, to: &state) }
         }
     }
 
@@ -70,11 +70,11 @@ extension NodeDriver {
 
     /// Waits until no peer is crowded, except those that hardly read.
     private func waitForRoom() async {
-        let room = self.state.withLock { state -> Promise<Void>? in
+        let room = state.withLock { state -> Promise<Void>? in
             guard !state.lifecycle.isStopped, let wait = state.backpressure.begin(for: state.connections) else {
                 return nil
             }
-            self.jobs.add(.checkRoom(wait.check))
+            jobs.add(.checkRoom(wait.check))
             return wait.room
         }
         await room?.waitIgnoringCancellation()
@@ -82,49 +82,49 @@ extension NodeDriver {
 
     /// Stops waiting for the peers that hardly read.
     func checkRoom(_ check: Int) {
-        self.state.withLock { state in
+        state.withLock { state in
             guard let stalled = state.backpressure.stalled(at: check, in: state.connections) else { return }
-            for id in stalled { self.setCongested(true, id, in: &state) }
-            self.reviewRoom(in: &state)
+            for id in stalled { setCongested(true, id, in: &state) }
+            reviewRoom(in: &state)
         }
     }
 
     /// Notes that a peer has read nearly all that waited for it.
     func noteRoom(on id: ConnectionId) {
-        self.state.withLock { state in
-            self.setCongested(false, id, in: &state)
-            self.reviewRoom(in: &state)
+        state.withLock { state in
+            setCongested(false, id, in: &state)
+            reviewRoom(in: &state)
         }
     }
 
     private func reviewRoom(in state: inout State) {
         guard let check = state.backpressure.review(state.connections) else { return }
-        self.jobs.add(.checkRoom(check))
+        jobs.add(.checkRoom(check))
     }
 
     /// Notes that a peer is congested after events were added to its outbox.
     func noteBacklog(on id: ConnectionId, of frame: Frame, in state: inout State) {
         guard case .events = frame, let entry = state.connections[id], entry.outbox.isCongested else { return }
-        self.setCongested(true, id, in: &state)
+        setCongested(true, id, in: &state)
     }
 
     private func setCongested(_ isCongested: Bool, _ id: ConnectionId, in state: inout State) {
         guard state.connections.setCongested(isCongested, id) else { return }
         // In a job, because the core may be handling another input.
-        self.jobs.add(.reportCongestion(id))
+        jobs.add(.reportCongestion(id))
     }
 
     /// Reports the present state to the core, since jobs for two changes may run in either order.
     func reportCongestion(of id: ConnectionId) {
-        self.state.withLock { state in
+        state.withLock { state in
             guard let entry = state.connections[id] else { return }
-            self.apply(.connection(.congestionChanged(id, entry.isCongested)), to: &state)
+            apply(.connection(.congestionChanged(id, entry.isCongested)), to: &state)
         }
     }
 }
 
 extension EventQueue.Pending {
     var input: Input {
-        .events(.published(self.network, topic: self.topic, content: self.content.bytes, count: self.count))
+        .events(.published(network, topic: topic, content: content.bytes, count: count))
     }
 }

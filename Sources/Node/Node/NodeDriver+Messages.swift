@@ -18,12 +18,12 @@ extension NodeDriver {
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func send(_ payload: [UInt8], to peer: PeerId, in network: NetworkId? = nil) async throws {
-        guard payload.count <= self.configuration.limits.messageBytes else {
-            throw NodeError.tooLarge(limit: self.configuration.limits.messageBytes, found: payload.count)
+        guard payload.count <= configuration.limits.messageBytes else {
+            throw NodeError.tooLarge(limit: configuration.limits.messageBytes, found: payload.count)
         }
-        try await self.reach(peer, in: network)
-        let start = self.now
-        let receipt = try await self.withPatience(for: peer) {
+        try await reach(peer, in: network)
+        let start = now
+        let receipt = try await withPatience(for: peer) {
             try await self.withStream(kind: .message, to: peer, in: network) { stream, header in
                 do {
                     try await stream.write(header + payload, finish: true)
@@ -34,7 +34,7 @@ extension NodeDriver {
                 return try await reader.readToEnd(limit: 1)
             }
         }
-        self.measure(with: peer, in: network) { $0.noteSent(payload.count, to: peer, in: $1, since: start) }
+        measure(with: peer, in: network) { $0.noteSent(payload.count, to: peer, in: $1, since: start) }
         switch receipt.first.flatMap({ Receipt(rawValue: $0) }) {
         case .delivered: return
         case .noListener: throw NodeError.noListener(peer)
@@ -53,12 +53,12 @@ extension NodeDriver {
         do {
             let receipt: Receipt
             do {
-                let payload = try await reader.readToEnd(limit: self.configuration.limits.messageBytes)
-                self.configuration.metrics?.noteReceived(payload.count, in: network)
+                let payload = try await reader.readToEnd(limit: configuration.limits.messageBytes)
+                configuration.metrics?.noteReceived(payload.count, in: network)
                 let message = ReceivedMessage(peer: peer, network: network, payload: payload)
-                let deadline = self.now + self.configuration.pauses.confirmation
+                let deadline = now + configuration.pauses.confirmation
                 receipt =
-                    switch await self.messages.send(message).delivery(by: deadline, on: self.configuration.clock) {
+                    switch await messages.send(message).delivery(by: deadline, on: configuration.clock) {
                     case .delivered: .delivered
                     case .noListener: .noListener
                     case .overflow: .busy
@@ -78,7 +78,7 @@ extension NodeDriver {
 
     /// Sets the receiver that decides about offered files; without one they are refused.
     package func receiveFiles(_ receiver: FileReceiver?) {
-        self.fileReceiver.withLock { $0 = receiver }
+        fileReceiver.withLock { $0 = receiver }
     }
 
     /// Sends the file at `path` under `name` and returns once the peer has checked and stored it, with its name at the peer.
@@ -96,12 +96,12 @@ extension NodeDriver {
     ) async throws -> SentFile {
         let file = try NodeError.translating { () throws(FileError) in try OutgoingFile(path: path) }
         defer { file.close() }
-        try await self.reach(peer, in: network)
-        let (receipt, hasGrown) = try await self.withStream(kind: .bulk, to: peer, in: network) { stream, header in
+        try await reach(peer, in: network)
+        let (receipt, hasGrown) = try await withStream(kind: .bulk, to: peer, in: network) { stream, header in
             let transfer = FileTransfer(stream: stream, peer: peer)
             return try await transfer.send(file, at: path, named: name, after: header, progress: progress)
         }
-        self.measure(with: peer, in: network) { $0.of($1).recordBytes(sent: Int(clamping: file.byteCount)) }
+        measure(with: peer, in: network) { $0.of($1).recordBytes(sent: Int(clamping: file.byteCount)) }
         switch receipt {
         case .stored(let name): return SentFile(name: name, byteCount: file.byteCount, hasGrown: hasGrown)
         case .damaged: throw NodeError.damaged(peer)
@@ -118,10 +118,10 @@ extension NodeDriver {
     ) async {
         do {
             let transfer = FileTransfer(stream: stream, peer: peer)
-            let metrics = self.configuration.metrics
-            try await transfer.receive(&reader, in: network, by: { self.fileReceiver.withLock { $0 } }, metrics)
+            let metrics = configuration.metrics
+            try await transfer.receive(&reader, in: network, by: { fileReceiver.withLock { $0 } }, metrics)
         } catch {
-            self.configuration.logs[.messages].notice("a file from peer \(peer.short) did not arrive: \(error)")
+            configuration.logs[.messages].notice("a file from peer \(peer.short) did not arrive: \(error)")
             let code = (error as? FileError).map { FileRefusal($0).closeCode } ?? .protocolViolation
             stream.reset(code: code.rawValue)
         }
@@ -131,8 +131,8 @@ extension NodeDriver {
 
     /// Measures something that concerns a peer, in the given network, or in the one in which it is reached.
     func measure(with peer: PeerId, in network: NetworkId?, _ body: (NodeMetrics, NetworkId) -> Void) {
-        guard let metrics = self.configuration.metrics else { return }
-        let found = network ?? self.state.withLock { $0.core.route(to: peer)?.network ?? $0.core.networks.first }
+        guard let metrics = configuration.metrics else { return }
+        let found = network ?? state.withLock { $0.core.route(to: peer)?.network ?? $0.core.networks.first }
         if let found { body(metrics, found) }
     }
 }

@@ -19,20 +19,20 @@ extension NodeDriver {
         in network: NetworkId,
         _ policy: Kademlia.RequestPolicy
     ) async throws -> TableAnswer {
-        let id = self.state.withLock { $0.pending.makeTableRequestId() }
-        let start = self.now
-        defer { self.configuration.metrics?.note(request, since: start) }
-        guard let report = self.configuration.tableOperations else {
-            return try await self.performTableRequest(id, request, network, policy)
+        let id = state.withLock { $0.pending.makeTableRequestId() }
+        let start = now
+        defer { configuration.metrics?.note(request, since: start) }
+        guard let report = configuration.tableOperations else {
+            return try await performTableRequest(id, request, network, policy)
         }
         report(TableOperation(number: id.number, networkId: network, request: request, phase: .begun))
         var outcome: Kademlia.Outcome?
         defer {
-            let took = self.now - start
+            let took = now - start
             let phase = TableOperation.Phase.ended(outcome, after: took)
             report(TableOperation(number: id.number, networkId: network, request: request, phase: phase))
         }
-        let answer = try await self.performTableRequest(id, request, network, policy)
+        let answer = try await performTableRequest(id, request, network, policy)
         outcome = answer.outcome
         return answer
     }
@@ -44,63 +44,63 @@ extension NodeDriver {
         _ policy: Kademlia.RequestPolicy
     ) async throws -> TableAnswer {
         try Task.checkCancellation()
-        let answer = try self.state.withLock { state throws(NodeError) in
+        let answer = try state.withLock { state throws(NodeError) in
             guard !state.lifecycle.isStopped else { throw .notRunning }
             let answer = state.pending.addTableRequest(id)
-            self.apply(.table(.requested(id, network, request, policy)), to: &state)
+            apply(.table(.requested(id, network, request, policy)), to: &state)
             return answer
         }
         return try await answer.get {
-            self.state.withLock { state in
+            state.withLock { state in
                 guard state.pending.removeTableRequest(id) else { return }
-                self.apply(.table(.cancelled(id)), to: &state)
+                apply(.table(.cancelled(id)), to: &state)
             }
         }
     }
 
     /// The heads of all records that this node holds for a network.
     package func storedHeads(in network: NetworkId) -> [Record.Head] {
-        self.state.withLock { $0.core.storedHeads(in: network) }
+        state.withLock { $0.core.storedHeads(in: network) }
     }
 
     /// The members in the table of a network, the nearest first.
     package func tableRows(of network: NetworkId) -> [Kademlia.Row] {
-        self.state.withLock { $0.core.tableRows(of: network) }
+        state.withLock { $0.core.tableRows(of: network) }
     }
 
     /// The health of the table of a network; nil when this node is no member.
     package func tableHealth(of network: NetworkId) -> Kademlia.Health? {
-        self.state.withLock { $0.core.tableHealth(of: network) }
+        state.withLock { $0.core.tableHealth(of: network) }
     }
 
     /// Answers a member that requested a new token; nil to refuse it.
     package func renew(_ request: RenewalRequest, with token: AccessToken?) {
-        self.apply(.membership(.renewalDecided(request.connection, request.network, token)))
+        apply(.membership(.renewalDecided(request.connection, request.network, token)))
     }
 
     // MARK: The local network
 
     /// Looks for members on `link` from now on, unless discovery is on.
     package func startDiscovery(on link: any DiscoveryLink) {
-        let hasStarted = self.state.withLock { state in
+        let hasStarted = state.withLock { state in
             guard !state.lifecycle.isStopped, state.localNetwork.startDiscovery(on: link) else { return false }
-            for network in state.core.networks { self.configuration.metrics?.noteSearchStart(in: network) }
-            self.jobs.add(.discover(link))
-            self.apply(.discovery(.started), to: &state)
+            for network in state.core.networks { configuration.metrics?.noteSearchStart(in: network) }
+            jobs.add(.discover(link))
+            apply(.discovery(.started), to: &state)
             return true
         }
         // A link without a reader is closed when it is released.
-        if !hasStarted { self.configuration.logs[.discovery].debug("discovery is on already, or the node stops") }
+        if !hasStarted { configuration.logs[.discovery].debug("discovery is on already, or the node stops") }
     }
 
     /// Announces the end to the local network, and sends no further beacons.
     package func stopDiscovery() async {
-        let link = self.state.withLock { state -> (any DiscoveryLink)? in
+        let link = state.withLock { state -> (any DiscoveryLink)? in
             guard state.localNetwork.discoveryLink != nil else { return nil }
-            self.apply(.discovery(.stopped), to: &state)
+            apply(.discovery(.stopped), to: &state)
             return state.localNetwork.stopDiscovery()
         }
-        self.configuration.metrics?.noteSearchEnd()
+        configuration.metrics?.noteSearchEnd()
         await link?.close()
     }
 
@@ -109,50 +109,50 @@ extension NodeDriver {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.followAddresses(of: link) }
             for await datagram in link.datagrams {
-                self.apply(.discovery(.datagramReceived(datagram.bytes, from: datagram.source)))
+                apply(.discovery(.datagramReceived(datagram.bytes, from: datagram.source)))
             }
         }
     }
 
     /// Follows this machine's addresses on `link` while discovery is off.
     package func watchAddresses(of link: any DiscoveryLink) {
-        self.state.withLock { state in
+        state.withLock { state in
             guard !state.lifecycle.isStopped, state.localNetwork.watchAddresses(of: link) else { return }
-            self.jobs.add(.followAddresses(link))
+            jobs.add(.followAddresses(link))
         }
     }
 
     /// Passes this machine's addresses to the core, and notifies connections that their paths may have changed.
     func followAddresses(of link: any DiscoveryLink) async {
         for await addresses in link.localAddresses {
-            self.endpoint.networkChanged()
-            self.apply(.addressesChanged(addresses))
+            endpoint.networkChanged()
+            apply(.addressesChanged(addresses))
         }
     }
 
     /// The members of a network that currently announce themselves on the local network, ascending.
     package func heardPeers(in network: NetworkId) -> [(peer: PeerId, addresses: [SocketAddress])] {
-        self.state.withLock { $0.core.heardPeers(in: network) }
+        state.withLock { $0.core.heardPeers(in: network) }
     }
 
     /// Whether members are looked for on the local network.
-    package var isDiscovering: Bool { self.state.withLock { $0.localNetwork.discoveryLink != nil } }
+    package var isDiscovering: Bool { state.withLock { $0.localNetwork.discoveryLink != nil } }
 
     /// The names of the interfaces that discovery uses at this moment.
     package var discoveryInterfaces: [String] {
-        self.state.withLock { $0.localNetwork.discoveryLink }?.interfaceNames ?? []
+        state.withLock { $0.localNetwork.discoveryLink }?.interfaceNames ?? []
     }
 
     /// The names of the interfaces that discovery leaves out, because there are too many.
     package var leftOutInterfaces: [String] {
-        self.state.withLock { $0.localNetwork.discoveryLink }?.leftOutInterfaceNames ?? []
+        state.withLock { $0.localNetwork.discoveryLink }?.leftOutInterfaceNames ?? []
     }
 
     // MARK: The NAT
 
     /// The mapping behaviour of this device's NAT, whether it is proven, and the addresses that peers observe.
     package var natObservations: (mapping: MappingBehaviour, isProven: Bool, addresses: [SocketAddress]) {
-        self.state.withLock { state in
+        state.withLock { state in
             let mapping = state.core.natMapping
             return (mapping.behaviour, mapping.isProven, state.core.observedAddresses)
         }
@@ -160,10 +160,10 @@ extension NodeDriver {
 
     /// Determines the filtering behaviour of this device's NAT with a second member; it takes two seconds at most.
     package func discoverFiltering() async -> FilteringBehaviour {
-        let answer = self.state.withLock { state -> Promise<FilteringBehaviour>? in
+        let answer = state.withLock { state -> Promise<FilteringBehaviour>? in
             guard !state.lifecycle.isStopped else { return nil }
             let answer = state.pending.addFilteringTest()
-            self.apply(.paths(.filteringRequested), to: &state)
+            apply(.paths(.filteringRequested), to: &state)
             return answer
         }
         return await answer?.waitIgnoringCancellation() ?? .unknown(.noAnswer)
@@ -175,8 +175,8 @@ extension NodeDriver {
     package func querySTUN(_ server: SocketAddress, schedule: STUNTransaction.Schedule = .brief) async throws
         -> SocketAddress
     {
-        let address = try await self.stun.mappedAddress(at: server, schedule: schedule)
-        self.apply(.paths(.addressObserved(address, by: server)))
+        let address = try await stun.mappedAddress(at: server, schedule: schedule)
+        apply(.paths(.addressObserved(address, by: server)))
         return address
     }
 
@@ -185,15 +185,15 @@ extension NodeDriver {
     ///
     /// - Returns: whether a datagram arrived.
     package func punchHole(to address: SocketAddress) async throws -> Bool {
-        try await self.stun.punchHole(to: address)
+        try await stun.punchHole(to: address)
     }
 
     /// Passes the STUN datagrams that arrive at the node's own ports to the core and to the STUN client.
     func receiveProbes() async {
-        for await datagram in self.endpoint.foreignDatagrams {
+        for await datagram in endpoint.foreignDatagrams {
             let probe = PathInput.probeReceived(datagram.bytes, from: datagram.source, port: datagram.port)
-            self.apply(.paths(probe))
-            self.stun.receive(datagram)
+            apply(.paths(probe))
+            stun.receive(datagram)
         }
     }
 }

@@ -9,13 +9,13 @@ internal import Traversal
 extension NodeDriver {
     /// The peers that are admitted at this moment, in one network or in any, ascending.
     package func admittedPeers(in network: NetworkId? = nil) -> [PeerId] {
-        self.state.withLock { $0.core.admittedPeers(in: network) }
+        state.withLock { $0.core.admittedPeers(in: network) }
     }
 
     /// The manual disconnect from a peer that is in force: whether it was made here, and the rest of its time.
     package func manualDisconnect(from peer: PeerId) -> (isOurs: Bool, rest: Duration)? {
         let now = self.now
-        return self.state.withLock { $0.core.manualDisconnect(from: peer) }.map {
+        return state.withLock { $0.core.manualDisconnect(from: peer) }.map {
             ($0.isOurs, max(.zero, $0.end - now))
         }
     }
@@ -27,16 +27,16 @@ extension NodeDriver {
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func reach(_ peer: PeerId, in network: NetworkId? = nil) async throws {
-        guard peer != self.localPeerId else { throw NodeError.ownDevice }
-        if self.state.withLock({ $0.core.route(to: peer, in: network) != nil }) { return }
-        let start = self.now
+        guard peer != localPeerId else { throw NodeError.ownDevice }
+        if state.withLock({ $0.core.route(to: peer, in: network) != nil }) { return }
+        let start = now
         var isFound = false
         defer {
-            self.measure(with: peer, in: network) { metrics, network in
+            measure(with: peer, in: network) { metrics, network in
                 metrics.of(network).recordDiscovery(success: isFound, duration: metrics.seconds(since: start))
             }
         }
-        try await self.withPatience(for: peer) {
+        try await withPatience(for: peer) {
             do {
                 try await self.waitForAdmission(of: peer, in: network)
             } catch let error as NodeError {
@@ -59,8 +59,8 @@ extension NodeDriver {
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     package func reachOverRelay(_ peer: PeerId, in network: NetworkId) async throws {
-        guard peer != self.localPeerId else { throw NodeError.ownDevice }
-        try await self.withPatience(for: peer) {
+        guard peer != localPeerId else { throw NodeError.ownDevice }
+        try await withPatience(for: peer) {
             try await self.waitForAdmission(
                 of: peer,
                 in: network,
@@ -79,8 +79,8 @@ extension NodeDriver {
 
     /// Looks up the addresses of a peer in the hash table of the network (or of all); false when none is found.
     private func lookUp(_ peer: PeerId, in network: NetworkId?) async throws -> Bool {
-        for network in self.state.withLock({ network.map { [$0] } ?? $0.core.networks }) {
-            let answer = try await self.performTableRequest(
+        for network in state.withLock({ network.map { [$0] } ?? $0.core.networks }) {
+            let answer = try await performTableRequest(
                 .nearest(to: peer.words),
                 in: network,
                 Kademlia.RequestPolicy(attempts: 1)
@@ -88,7 +88,7 @@ extension NodeDriver {
             guard case .peers(let contacts) = answer.outcome,
                 let contact = contacts.first(where: { $0.peerId == peer }), !contact.addresses.isEmpty
             else { continue }
-            self.apply(.peer(.remembered(peer, networks: [network], addresses: contact.addresses)))
+            apply(.peer(.remembered(peer, networks: [network], addresses: contact.addresses)))
             return true
         }
         return false
@@ -99,8 +99,8 @@ extension NodeDriver {
         for peer: PeerId,
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let deadline = self.now + self.configuration.pauses.patience
-        return try await self.within(deadline, orThrow: NodeError.timedOut(peer), body)
+        let deadline = now + configuration.pauses.patience
+        return try await within(deadline, orThrow: NodeError.timedOut(peer), body)
     }
 
     /// Runs `body`, until `deadline` at most.
@@ -109,7 +109,7 @@ extension NodeDriver {
         orThrow error: any Error,
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let clock = self.configuration.clock
+        let clock = configuration.clock
         return try await withThrowingTaskGroup(of: Result.self) { group in
             group.addTask { try await body() }
             group.addTask {
@@ -130,10 +130,10 @@ extension NodeDriver {
     ) async throws {
         try Task.checkCancellation()
         let outcome = AdmissionWaiters.Outcome()
-        let mustWait = try self.state.withLock { state in
-            try self.enroll(outcome, peer, network, by: approach, in: &state)
+        let mustWait = try state.withLock { state in
+            try enroll(outcome, peer, network, by: approach, in: &state)
         }
-        if mustWait { try await outcome.get { self.state.withLock { $0.pending.admissions.remove(outcome) } } }
+        if mustWait { try await outcome.get { state.withLock { $0.pending.admissions.remove(outcome) } } }
     }
 
     /// Makes the core reach for a peer; false if the peer is admitted already.
@@ -154,12 +154,12 @@ extension NodeDriver {
                 throw error
             }
             state.pending.admissions.add(outcome, for: peer, in: network, failure: error)
-            self.apply(.peer(.traversalRequested(peer, shared, overRelay: isRelayOnly)), to: &state)
+            apply(.peer(.traversalRequested(peer, shared, overRelay: isRelayOnly)), to: &state)
         case .dial:
             guard state.core.knowsWayTo(peer) else { throw .noAddress(peer) }
             guard state.core.sharesNetwork(with: peer) else { throw .noSharedNetwork(peer) }
             state.pending.admissions.add(outcome, for: peer, in: network)
-            self.apply(.peer(.wanted(peer)), to: &state)
+            apply(.peer(.wanted(peer)), to: &state)
         }
         return true
     }
@@ -178,19 +178,19 @@ extension NodeDriver {
     ) async throws -> JoinGrant {
         let inviter = invitation.inviter
         try Task.checkCancellation()
-        let outcome = try self.state.withLock { state in
+        let outcome = try state.withLock { state in
             guard !state.lifecycle.isStopped else { throw NodeError.notRunning }
             guard let outcome = state.pending.addJoin(through: inviter, onPending: onPending) else {
                 throw JoinFailure.underWay
             }
-            self.apply(.join(.wanted(invitation)), to: &state)
+            apply(.join(.wanted(invitation)), to: &state)
             return outcome
         }
         return try await outcome.get {
-            self.state.withLock { state in
+            state.withLock { state in
                 // First, so that the core's effects do not end the join with another error.
                 guard state.pending.removeJoin(through: inviter, outcome) else { return }
-                self.apply(.join(.abandoned(inviter)), to: &state)
+                apply(.join(.abandoned(inviter)), to: &state)
             }
         }
     }
@@ -199,24 +199,24 @@ extension NodeDriver {
 
     /// The last attempts to reach a peer, the newest last.
     package func pathHistory(of peer: PeerId) -> [PathHistory.Entry] {
-        self.state.withLock { $0.observations.paths[peer] }
+        state.withLock { $0.observations.paths[peer] }
     }
 
     /// Whether a peer was admitted in `network` at `start` or later, by the monotonic clock; it may have left since.
     package func wasAdmitted(_ peer: PeerId, in network: NetworkId, since start: Duration) -> Bool {
-        self.pathHistory(of: peer).contains { $0.time.monotonic >= start && $0.event == .admitted(network) }
+        pathHistory(of: peer).contains { $0.time.monotonic >= start && $0.event == .admitted(network) }
     }
 
     /// The round-trip time to a peer; nil when it is not connected, or before a measurement.
     package func roundTrip(to peer: PeerId) -> Duration? {
-        self.state.withLock { state in
+        state.withLock { state in
             state.core.route(to: peer).flatMap { state.connections[$0.connection]?.connection.roundTrip }
         }
     }
 
     /// The path of a peer's packets at the moment; nil when it is not connected.
     package func path(to peer: PeerId) -> PeerPath? {
-        self.state.withLock { state in
+        state.withLock { state in
             guard let route = state.core.route(to: peer),
                 let address = state.connections[route.connection]?.connection.remoteAddress
             else { return nil }

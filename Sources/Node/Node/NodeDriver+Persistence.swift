@@ -8,11 +8,11 @@ internal import NodeCore
 // The outcomes of writes: only durable changes are acknowledged.
 extension NodeDriver {
     /// The failure to store that lasts; nil if everything was stored that could be.
-    package var storageFailure: StorageFailure? { self.persistence.failure }
+    package var storageFailure: StorageFailure? { persistence.failure }
 
     var persistenceSurroundings: PersistenceQueue.Surroundings {
         PersistenceQueue.Surroundings(
-            store: self.configuration.persist,
+            store: configuration.persist,
             settle: { change, outcome in
                 self.log(outcome, of: change)
                 self.state.withLock { self.settle(change, outcome, in: &$0) }
@@ -24,7 +24,7 @@ extension NodeDriver {
     private func log(_ outcome: WriteOutcome, of change: Persistence) {
         guard case .failed(let error, let canSucceedLater) = outcome else { return }
         let isRepeated = canSucceedLater && change.kind.failurePolicy == .retry
-        self.configuration.logs[.storage].error(
+        configuration.logs[.storage].error(
             "the state could not be stored\(isRepeated ? ", which is tried again" : ""): \(change.kind): \(error)"
         )
     }
@@ -34,13 +34,13 @@ extension NodeDriver {
         switch change {
         case .record(let network, let record):
             let id = RecordId(location: Record.location(of: record.key, in: network), writer: record.writer)
-            self.apply(.table(.persisted(network, id, version: record.version, outcome.isStored)), to: &state)
+            apply(.table(.persisted(network, id, version: record.version, outcome.isStored)), to: &state)
         case .mail(let network, .hold(let mail, _)):
-            self.apply(.mailbox(network, .held(mail.id, outcome.isStored)), to: &state)
+            apply(.mailbox(network, .held(mail.id, outcome.isStored)), to: &state)
         case .joinGranted(let grant, let inviter):
             switch outcome {
             case .stored:
-                self.events.send(.joinGranted(grant.metadata))
+                events.send(.joinGranted(grant.metadata))
                 state.pending.endJoin(through: inviter, .success(grant))
             case .failed(let error, _): state.pending.endJoin(through: inviter, .failure(error))
             }
@@ -49,9 +49,9 @@ extension NodeDriver {
             // Nothing waits for these, and they are repeated.
             break
         case .mail(let network, .readOutgoing(let id, _)):
-            if !outcome.isStored { self.apply(.mailbox(network, .outgoingRead(id, nil)), to: &state) }
+            if !outcome.isStored { apply(.mailbox(network, .outgoingRead(id, nil)), to: &state) }
         case .mail(let network, .readHeld(_, let owner)):
-            if !outcome.isStored { self.apply(.mailbox(network, .heldRead(for: owner, [])), to: &state) }
+            if !outcome.isStored { apply(.mailbox(network, .heldRead(for: owner, [])), to: &state) }
         case .joinAllowed, .renewalRequested, .mail(_, .receive):
             // Their outcome is an input of its own.
             break

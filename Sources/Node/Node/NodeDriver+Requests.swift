@@ -13,12 +13,12 @@ extension NodeDriver {
     /// - Throws: ``WireError`` for an invalid offer; then nothing changes.
     package func offer(_ offers: [ServiceOffer], in network: NetworkId) throws(WireError) {
         try Announcement.check(offers)
-        self.apply(.services(.offered(network, offers)))
+        apply(.services(.offered(network, offers)))
     }
 
     /// The offers of all connected members that have some.
     package func offers(in network: NetworkId) -> [PeerId: [ServiceOffer]] {
-        let offers = self.state.withLock { $0.core.offers(in: network) }
+        let offers = state.withLock { $0.core.offers(in: network) }
         return Dictionary(offers.map { ($0.peer, $0.offers) }) { first, _ in first }
     }
 
@@ -38,21 +38,21 @@ extension NodeDriver {
         in network: NetworkId,
         to peer: PeerId? = nil
     ) async throws -> (ContentType, [UInt8]) {
-        guard body.count <= self.configuration.limits.messageBytes else {
+        guard body.count <= configuration.limits.messageBytes else {
             throw ServiceFailure(
                 kind: .tooLarge,
                 message:
-                    "a request of \(body.count) bytes, at most \(self.configuration.limits.messageBytes) are allowed"
+                    "a request of \(body.count) bytes, at most \(configuration.limits.messageBytes) are allowed"
             )
         }
         var header = header
         header.streamsBody = false
-        let start = self.now
-        return try await self.tracing(header, in: network, to: peer) { header in
-            try await self.attempting(header, in: network, to: peer, movesOn: true) { request, header, prefix in
+        let start = now
+        return try await tracing(header, in: network, to: peer) { header in
+            try await attempting(header, in: network, to: peer, movesOn: true) { request, header, prefix in
                 try await request.begin(header, prefix, body: body)
                 let bytes = try await request.body()
-                self.configuration.metrics?.noteAnswer(
+                configuration.metrics?.noteAnswer(
                     bytes.count,
                     to: body.count,
                     from: request.peer,
@@ -72,8 +72,8 @@ extension NodeDriver {
         in network: NetworkId,
         to peer: PeerId? = nil
     ) async throws -> OutgoingRequest {
-        try await self.tracing(header, in: network, to: peer) { header in
-            try await self.attempting(header, in: network, to: peer) { request, header, prefix in
+        try await tracing(header, in: network, to: peer) { header in
+            try await attempting(header, in: network, to: peer) { request, header, prefix in
                 try await request.begin(header, prefix, body: [])
                 return request
             }
@@ -87,7 +87,7 @@ extension NodeDriver {
         to peer: PeerId?,
         _ body: (RequestHeader) async throws -> Result
     ) async throws -> Result {
-        guard let tracing = self.configuration.tracing else { return try await body(header) }
+        guard let tracing = configuration.tracing else { return try await body(header) }
         return try await tracing.sending(header, in: network, to: peer, body)
     }
 
@@ -107,12 +107,12 @@ extension NodeDriver {
     /// Permits a request to move to another provider as soon as its peer is suspected to have left.
     func letMove(_ opened: RequestStream, _ path: RequestPath, _ tried: [PeerId]) {
         let id = opened.route.connection
-        self.state.withLock { state in
-            let probeAt = self.now + TrackedRequest.Alternative.probePause
+        state.withLock { state in
+            let probeAt = now + TrackedRequest.Alternative.probePause
             let alternative = TrackedRequest.Alternative(path: path, tried: tried + [opened.peer], probeAt: probeAt)
-            self.requestTimer.arm(probeAt)
+            requestTimer.arm(probeAt)
             state.connections.setAlternative(alternative, of: opened.number, on: id)
-            if state.core.isSuspect(id) { self.moveRequests(from: id, in: &state) }
+            if state.core.isSuspect(id) { moveRequests(from: id, in: &state) }
         }
     }
 
@@ -126,10 +126,10 @@ extension NodeDriver {
     /// Opens a stream to a peer, connecting to it if need be.
     func reachAndOpen(_ peer: PeerId, _ deadline: Duration, in network: NetworkId) async throws -> RequestStream {
         func openNow() throws -> RequestStream? {
-            try self.opening(in: network) { state in self.open(to: peer, deadline, in: network, &state) }
+            try opening(in: network) { state in self.open(to: peer, deadline, in: network, &state) }
         }
         if let opening = try openNow() { return opening }
-        try await self.within(deadline, orThrow: ServiceFailure(kind: .deadline)) {
+        try await within(deadline, orThrow: ServiceFailure(kind: .deadline)) {
             try await self.reach(peer, in: network)
         }
         guard let opening = try openNow() else {
@@ -147,7 +147,7 @@ extension NodeDriver {
         in network: NetworkId,
         excluding tried: [PeerId]
     ) throws -> RequestStream {
-        try self.opening(in: network) { state in
+        try opening(in: network) { state in
             var excluded = tried
             while true {
                 let provider = try state.core.provider(of: path, in: network, excluding: excluded).get()
@@ -163,7 +163,7 @@ extension NodeDriver {
 
     /// Calls `body` under the lock of a node that runs and belongs to the network.
     private func opening<Result>(in network: NetworkId, _ body: (inout State) throws -> Result) throws -> Result {
-        try self.state.withLock { state throws -> Result in
+        try state.withLock { state throws -> Result in
             guard state.lifecycle.isRunning else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
             return try body(&state)
@@ -183,7 +183,7 @@ extension NodeDriver {
         else { return nil }
         let end = RequestEnd()
         let request = TrackedRequest(end: end, deadline: deadline, isOurs: true)
-        guard let number = self.track(stream, network, on: route.connection, request, in: &state) else { return nil }
+        guard let number = track(stream, network, on: route.connection, request, in: &state) else { return nil }
         return RequestStream(peer: peer, stream: stream, number: number, route: route, end: end)
     }
 
@@ -191,20 +191,20 @@ extension NodeDriver {
 
     /// The peers that are neither this node nor connected peers with offers.
     func withoutOffers(_ peers: [PeerId], in network: NetworkId) -> [PeerId] {
-        self.state.withLock { state in
-            peers.filter { $0 != self.localPeerId && state.core.offers(of: $0, in: network).isEmpty }
+        state.withLock { state in
+            peers.filter { $0 != localPeerId && state.core.offers(of: $0, in: network).isEmpty }
         }
     }
 
     /// Whether the hash table just had no provider of a service.
     func isMissing(_ service: String, in network: NetworkId) -> Bool {
         let now = self.now
-        return self.state.withLock { $0.missingServices.contains(service, in: network, at: now) }
+        return state.withLock { $0.missingServices.contains(service, in: network, at: now) }
     }
 
     /// Notes that the hash table has no provider of a service.
     func noteMissing(_ service: String, in network: NetworkId) {
         let now = self.now
-        self.state.withLock { $0.missingServices.add(service, in: network, at: now) }
+        state.withLock { $0.missingServices.add(service, in: network, at: now) }
     }
 }

@@ -23,27 +23,27 @@ extension NodeDriver {
         guard let bytes = try? await reader.read(count: StreamHeader.byteCount),  // ended before it began
             let header = StreamHeader(bytes)
         else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
-        guard !self.state.withLock({ $0.lifecycle.isStopped }) else {
-            return await self.rejectStream(header.kind, stream)
+        guard !state.withLock({ $0.lifecycle.isStopped }) else {
+            return await rejectStream(header.kind, stream)
         }
         let peer = connection.remotePeerId
         switch header.kind {
         case .hello:
             guard !connection.isDialler,
-                let ended = self.state.withLock({ $0.connections.claimControlStream(of: id) })
+                let ended = state.withLock({ $0.connections.claimControlStream(of: id) })
             else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
-            await self.exchangeFrames(on: id, ControlStream(stream: stream, outbox: outbox), reader, ended)
+            await exchangeFrames(on: id, ControlStream(stream: stream, outbox: outbox), reader, ended)
         case .request:
             reader.keepRoom(in: inbox)
-            await self.serveRequest(on: stream, reader, header.networkIndex, of: id, from: peer)
+            await serveRequest(on: stream, reader, header.networkIndex, of: id, from: peer)
         case .message:
-            await self.serve(stream, header, on: id) { network in
+            await serve(stream, header, on: id) { network in
                 reader.keepRoom(in: inbox)
-                await self.receiveMessage(on: stream, &reader, from: peer, in: network)
+                await receiveMessage(on: stream, &reader, from: peer, in: network)
             }
         case .bulk:
-            await self.serve(stream, header, on: id) { network in
-                await self.receiveFile(on: stream, &reader, from: peer, in: network)
+            await serve(stream, header, on: id) { network in
+                await receiveFile(on: stream, &reader, from: peer, in: network)
             }
         }
     }
@@ -55,13 +55,13 @@ extension NodeDriver {
         on id: ConnectionId,
         _ body: (NetworkId) async -> Void
     ) async {
-        guard self.state.withLock({ $0.lifecycle.isRunning }) else {
+        guard state.withLock({ $0.lifecycle.isRunning }) else {
             return stream.reset(code: CloseCode.shutdown.rawValue)
         }
-        guard let (network, number) = self.admit(stream, header.networkIndex, on: id) else {
-            return await self.refuse(header.kind, stream)
+        guard let (network, number) = admit(stream, header.networkIndex, on: id) else {
+            return await refuse(header.kind, stream)
         }
-        defer { self.untrack(number, on: id) }
+        defer { untrack(number, on: id) }
         await body(network)
     }
 
@@ -74,8 +74,8 @@ extension NodeDriver {
         from peer: PeerId
     ) async {
         // Nothing is read from a peer that is not admitted.
-        let isAdmitted = self.state.withLock { self.admittedNetwork(index, on: id, in: &$0) != nil }
-        guard isAdmitted else { return await self.refuse(.request, stream) }
+        let isAdmitted = state.withLock { admittedNetwork(index, on: id, in: &$0) != nil }
+        guard isAdmitted else { return await refuse(.request, stream) }
         var reader = reader
         let header: RequestHeader
         do {
@@ -86,13 +86,13 @@ extension NodeDriver {
         } catch {
             return stream.reset(code: CloseCode.protocolViolation.rawValue)
         }
-        let now = self.configuration.clock.now()
+        let now = configuration.clock.now()
         let request = TrackedRequest(end: RequestEnd(), deadline: now.monotonic + header.timeLimit, isOurs: false)
-        guard let (network, number) = self.admit(stream, index, on: id, request) else {
-            return await self.refuse(.request, stream)
+        guard let (network, number) = admit(stream, index, on: id, request) else {
+            return await refuse(.request, stream)
         }
-        defer { self.untrack(number, on: id) }
-        guard let room = self.state.withLock({ $0.connections[id]?.responses }) else { return }
+        defer { untrack(number, on: id) }
+        guard let room = state.withLock({ $0.connections[id]?.responses }) else { return }
         let incoming = IncomingRequest(
             from: peer,
             in: network,
@@ -100,32 +100,30 @@ extension NodeDriver {
             on: stream,
             reader,
             request,
-            byteLimit: self.configuration.limits.messageBytes,
+            byteLimit: configuration.limits.messageBytes,
             room: room,
-            metrics: self.configuration.metrics
+            metrics: configuration.metrics
         )
-        await self.answer(incoming, of: id)
+        await answer(incoming, of: id)
         incoming.forgetBody()
         await incoming.awaitDelivery()
     }
 
     private func answer(_ incoming: IncomingRequest, of id: ConnectionId) async {
-        guard let handler = self.configuration.serve else {
+        guard let handler = configuration.serve else {
             return await incoming.fail(ServiceFailure(kind: .noService, context: incoming.header.servicePath))
         }
-        let (isRunning, count) = self.state.withLock { state in
+        let (isRunning, count) = state.withLock { state in
             (state.lifecycle.isRunning, state.connections[id]?.incomingRequests ?? 0)
         }
         guard isRunning else { return await incoming.fail(Self.stopping) }
-        guard count <= self.configuration.limits.requests else {
-            return await incoming.fail(ServiceFailure(kind: .busy))
-        }
-        await incoming.run(handler, self.configuration.tracing)
+        guard count <= configuration.limits.requests else { return await incoming.fail(ServiceFailure(kind: .busy)) }
+        await incoming.run(handler, configuration.tracing)
     }
 
     /// Refuses a stream of a peer that is not admitted; a node that has stopped admits no peer.
     private func refuse(_ kind: StreamHeader.Kind, _ stream: any Stream) async {
-        if self.state.withLock({ $0.lifecycle.isStopped }) { return await self.rejectStream(kind, stream) }
+        if state.withLock({ $0.lifecycle.isStopped }) { return await rejectStream(kind, stream) }
         stream.reset(code: CloseCode.networkNotShared.rawValue)
     }
 
@@ -145,18 +143,18 @@ extension NodeDriver {
         on id: ConnectionId,
         _ request: TrackedRequest? = nil
     ) -> (NetworkId, Int)? {
-        self.state.withLock { state in
-            guard let network = self.admittedNetwork(index, on: id, in: &state) else { return nil }
-            return self.track(stream, network, on: id, request, in: &state).map { (network, $0) }
+        state.withLock { state in
+            guard let network = admittedNetwork(index, on: id, in: &state) else { return nil }
+            return track(stream, network, on: id, request, in: &state).map { (network, $0) }
         }
     }
 
     /// The network that a peer's stream names; nil when the peer is not admitted in it.
     private func admittedNetwork(_ index: UInt8, on id: ConnectionId, in state: inout State) -> NetworkId? {
         var effects: [Effect] = []
-        let now = self.configuration.clock.now()
+        let now = configuration.clock.now()
         let network = state.core.admitStream(index: index, on: id, at: now, into: &effects)
-        self.perform(effects, in: &state)
+        perform(effects, in: &state)
         return network
     }
 
@@ -169,19 +167,19 @@ extension NodeDriver {
         in network: NetworkId?,
         _ body: (any Stream, _ header: [UInt8]) async throws -> Result
     ) async throws -> Result {
-        let opened = try self.state.withLock { state throws -> (any Stream, Int, Route)? in
+        let opened = try state.withLock { state throws -> (any Stream, Int, Route)? in
             guard state.lifecycle.isRunning else { throw NodeError.notRunning }
             guard let route = state.core.route(to: peer, in: network),
                 let connection = state.connections[route.connection]?.connection
             else { return nil }
             let stream = try Self.openStream(on: connection)
-            let number = self.track(stream, route.network, on: route.connection, in: &state)
+            let number = track(stream, route.network, on: route.connection, in: &state)
             return number.map { (stream, $0, route) }
         }
         guard let (stream, number, route) = opened else {
             throw NodeError.interrupted(peer, "the connection just ended")
         }
-        defer { self.untrack(number, on: route.connection) }
+        defer { untrack(number, on: route.connection) }
         do {
             return try await body(stream, StreamHeader(kind: kind, networkIndex: route.index).bytes)
         } catch let error as TransportError {
@@ -217,16 +215,16 @@ extension NodeDriver {
     ) -> Int? {
         let tracked = TrackedStream(network: network, stream: stream, request: request)
         guard let number = state.connections.beginStream(tracked, on: id) else { return nil }
-        if let request { self.requestTimer.arm(request.deadline) }
-        self.apply(.connection(.streamBegan(id)), to: &state)
+        if let request { requestTimer.arm(request.deadline) }
+        apply(.connection(.streamBegan(id)), to: &state)
         return number
     }
 
     /// Removes a stream that has ended.
     func untrack(_ number: Int, on id: ConnectionId) {
-        self.state.withLock { state in
+        state.withLock { state in
             state.connections.endStream(number, on: id)
-            self.apply(.connection(.streamEnded(id)), to: &state)
+            apply(.connection(.streamEnded(id)), to: &state)
             if state.lifecycle.awaitsLastStream, state.connections.isAtRest { state.lifecycle.noteLastStreamEnded() }
             state.connections.closeDrained(id)
         }
@@ -235,9 +233,9 @@ extension NodeDriver {
     /// Ends overdue requests, and probes the peers of requests that other providers could answer.
     func reviewRequests() {
         let now = self.now
-        let review = self.state.withLock { state in
+        let review = state.withLock { state in
             let review = state.connections.reviewRequests(at: now)
-            self.requestTimer.rearm(review.nextAt)
+            requestTimer.rearm(review.nextAt)
             return review
         }
         for connection in review.silent { connection.probe() }

@@ -41,7 +41,7 @@ package final class NodeDriver: Sendable {
             persist: @escaping @Sendable ([Persistence]) async -> [WriteOutcome] = { $0.map { _ in .stored } }
         ) {
             self.clock = clock
-            self.logs = NodeLogs(logger)
+            logs = NodeLogs(logger)
             self.persist = persist
         }
     }
@@ -85,9 +85,9 @@ package final class NodeDriver: Sendable {
     }
 
     /// The peer id of this node.
-    package var localPeerId: PeerId { self.endpoint.localPeerId }
+    package var localPeerId: PeerId { endpoint.localPeerId }
     /// The time by the monotonic clock.
-    var now: Duration { self.configuration.clock.now().monotonic }
+    var now: Duration { configuration.clock.now().monotonic }
 
     package let endpoint: any Endpoint
     let configuration: Configuration
@@ -113,8 +113,8 @@ package final class NodeDriver: Sendable {
     ) {
         self.endpoint = endpoint
         self.configuration = configuration
-        self.state = Locked(State(core: NodeCore(core)))
-        self.stun = STUNClient(endpoint: endpoint, clock: configuration.clock)
+        state = Locked(State(core: NodeCore(core)))
+        stun = STUNClient(endpoint: endpoint, clock: configuration.clock)
         self.messages = messages
         self.events = events
         self.eventSink = eventSink
@@ -135,46 +135,46 @@ package final class NodeDriver: Sendable {
                 group.addTask {
                     await self.requestTimer.run(on: self.configuration.clock) { self.reviewRequests() }
                 }
-                for await job in self.jobs.stream {
+                for await job in jobs.stream {
                     group.addTask { await self.perform(job) }
                 }
-                await self.stop()
+                await stop()
                 group.cancelAll()
             }
-            self.persistence.finish()
+            persistence.finish()
         }
-        if let metrics = self.configuration.metrics {
-            metrics.noteEnd(openConnections: self.state.withLock { $0.connections.removeAll() })
+        if let metrics = configuration.metrics {
+            metrics.noteEnd(openConnections: state.withLock { $0.connections.removeAll() })
         }
     }
 
     /// Closes all connections and the endpoint, which ends ``run()``.
     package func stop() async {
-        self.signAll()
-        let links = self.state.withLock { state -> [any DiscoveryLink] in
+        signAll()
+        let links = state.withLock { state -> [any DiscoveryLink] in
             guard !state.lifecycle.isStopped else { return [] }
-            self.endKeyExchanges(in: &state)
+            endKeyExchanges(in: &state)
             // First, so that the core's effects do not end the joins with another error.
             state.pending.failJoins(.notRunning)
             state.lifecycle.stop()
-            self.apply(.stopping, to: &state)
+            apply(.stopping, to: &state)
             state.pending.failAll(.notRunning)
             state.backpressure.end()
             return state.localNetwork.removeAll()
         }
-        self.eventQueue.finish()
-        self.requestTimer.finish()
+        eventQueue.finish()
+        requestTimer.finish()
         for link in links { await link.close() }
-        await self.endLingers()
-        await self.endpoint.close(code: CloseCode.shutdown.rawValue)
-        self.jobs.finish()
+        await endLingers()
+        await endpoint.close(code: CloseCode.shutdown.rawValue)
+        jobs.finish()
     }
 
     /// Drains the node: begins nothing new, and returns when all streams have ended, or after `patience`.
     ///
     /// Requests of peers are refused meanwhile, so that they move to other providers.
     package func drain(within patience: Duration) async {
-        let clock = self.configuration.clock
+        let clock = configuration.clock
         let deadline = clock.now().monotonic + patience
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.waitForStreams() }
@@ -185,7 +185,7 @@ package final class NodeDriver: Sendable {
     }
 
     private func waitForStreams() async {
-        let lastStreamEnded = self.state.withLock { $0.lifecycle.drain(hasStreams: !$0.connections.isAtRest) }
+        let lastStreamEnded = state.withLock { $0.lifecycle.drain(hasStreams: !$0.connections.isAtRest) }
         try? await lastStreamEnded?.wait()  // cancelled after the patience
     }
 
@@ -196,38 +196,38 @@ package final class NodeDriver: Sendable {
 
     /// Adapts to the resources that this node may use.
     package func adapt(to conditions: Conditions) {
-        self.apply(.conditionsChanged(conditions))
+        apply(.conditionsChanged(conditions))
     }
 
     /// Examines all paths again and dials peers at once, because the machine slept or has moved.
     package func noteResumed() {
-        self.endpoint.networkChanged()
-        self.apply(.resumed)
+        endpoint.networkChanged()
+        apply(.resumed)
     }
 
     /// Detects from the delay of a timer that the machine was asleep.
     ///
     /// The node's clock includes time asleep, so no other sign is available.
     private func noteWake(due time: Duration) {
-        let late = self.now - time
+        let late = now - time
         guard late > Self.oversleep else { return }
-        self.configuration.logs[.lifecycle].info(
+        configuration.logs[.lifecycle].info(
             "the machine slept for \(late.components.seconds) s: looking for peers again"
         )
-        self.noteResumed()
+        noteResumed()
     }
 
     /// Releases memory that can be dropped without a loss of function.
     package func freeMemory() {
-        self.state.withLock { $0.observations.freeMemory() }
+        state.withLock { $0.observations.freeMemory() }
         SystemMemory.giveBack()
     }
 
     /// Whether the jobs of this node are performed; returns when that is certain.
     package func isResponsive() async -> Bool {
         let answer = Promise<Bool>()
-        self.state.withLock { state in
-            if state.lifecycle.isStopped { answer.fulfil(false) } else { self.jobs.add(.answer(answer)) }
+        state.withLock { state in
+            if state.lifecycle.isStopped { answer.fulfil(false) } else { jobs.add(.answer(answer)) }
         }
         return await answer.waitIgnoringCancellation()
     }
@@ -236,31 +236,31 @@ package final class NodeDriver: Sendable {
 
     private func perform(_ job: Job) async {
         switch job {
-        case .dial(let peer, let addresses): await self.dial(peer, at: addresses)
-        case .dialPath(let peer, let address, let port): await self.dial(peer, at: address, from: port)
-        case .openPorts(let count): self.apply(.paths(.portsOpened(await self.endpoint.openPorts(count: count))))
-        case .followAddresses(let link): await self.followAddresses(of: link)
+        case .dial(let peer, let addresses): await dial(peer, at: addresses)
+        case .dialPath(let peer, let address, let port): await dial(peer, at: address, from: port)
+        case .openPorts(let count): apply(.paths(.portsOpened(await endpoint.openPorts(count: count))))
+        case .followAddresses(let link): await followAddresses(of: link)
         case .wake(let time, let generation):
-            guard (try? await self.configuration.clock.sleep(time)) != nil else { return }  // nil: the node stops
-            self.state.withLock { state in
+            guard (try? await configuration.clock.sleep(time)) != nil else { return }  // nil: the node stops
+            state.withLock { state in
                 guard state.wakeGeneration == generation, !state.lifecycle.isStopped else { return }
-                self.apply(.timeReached, to: &state)
+                apply(.timeReached, to: &state)
             }
-            self.noteWake(due: time)
-        case .serve(let id, let connection, let outbox): await self.serve(id, connection, outbox)
-        case .drain(let id): await self.drain(id)
-        case .linger(let id): await self.endLinger(of: id, within: self.configuration.pauses.linger)
-        case .discover(let link): await self.discover(on: link)
-        case .reportCongestion(let id): self.reportCongestion(of: id)
+            noteWake(due: time)
+        case .serve(let id, let connection, let outbox): await serve(id, connection, outbox)
+        case .drain(let id): await drain(id)
+        case .linger(let id): await endLinger(of: id, within: configuration.pauses.linger)
+        case .discover(let link): await discover(on: link)
+        case .reportCongestion(let id): reportCongestion(of: id)
         case .checkRoom(let check):
-            let clock = self.configuration.clock
+            let clock = configuration.clock
             try? await clock.sleep(clock.now().monotonic + Backpressure.patience)  // cut short by a stop
-            self.checkRoom(check)
-        case .answer(let answer): answer.fulfil(self.state.withLock { !$0.lifecycle.isStopped })
+            checkRoom(check)
+        case .answer(let answer): answer.fulfil(state.withLock { !$0.lifecycle.isStopped })
         case .storeAgain(let pause):
-            let clock = self.configuration.clock
+            let clock = configuration.clock
             try? await clock.sleep(clock.now().monotonic + pause)  // cut short by a stop, which stores once more
-            self.persistence.attemptAgain()
+            persistence.attemptAgain()
         }
     }
 

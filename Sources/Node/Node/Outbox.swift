@@ -22,23 +22,23 @@ final class Outbox: Sendable {
     }
 
     init() {
-        (self.frames, self.queue) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .unbounded)
+        (frames, queue) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .unbounded)
     }
 
     /// Adds a frame; false when there is no room for it.
     func offer(_ frame: [UInt8]) -> Bool {
-        let hasRoom = self.counts.withLock { counts in
+        let hasRoom = counts.withLock { counts in
             guard counts.waiting + frame.count <= Self.byteLimit else { return false }
             counts.waiting += frame.count
             return true
         }
-        if hasRoom { self.queue.yield(frame) }
+        if hasRoom { queue.yield(frame) }
         return hasRoom
     }
 
     /// Makes room again after a frame was written; true when the peer has caught up with that.
     func noteWritten(_ frame: [UInt8]) -> Bool {
-        self.counts.withLock { counts in
+        counts.withLock { counts in
             let wasAbove = counts.waiting > Self.lowWater
             counts.waiting -= frame.count
             counts.written += frame.count
@@ -47,28 +47,28 @@ final class Outbox: Sendable {
     }
 
     /// The number of bytes that wait.
-    var waitingBytes: Int { self.counts.withLock { $0.waiting } }
+    var waitingBytes: Int { counts.withLock { $0.waiting } }
 
     /// Whether publishers wait for the peer.
-    var isCrowded: Bool { self.waitingBytes > Self.highWater }
+    var isCrowded: Bool { waitingBytes > Self.highWater }
 
     /// Whether the peer can take no events.
-    var isCongested: Bool { self.waitingBytes > Self.congestion }
+    var isCongested: Bool { waitingBytes > Self.congestion }
 
     /// The number of bytes that were written so far.
-    var writtenBytes: Int { self.counts.withLock { $0.written } }
+    var writtenBytes: Int { counts.withLock { $0.written } }
 
     /// Returns when every frame has arrived after ``finish()``, when no further frame will, or when the caller is cancelled.
     func ended() async {
-        try? await self.end.wait()  // cancelled: see above
+        try? await end.wait()  // cancelled: see above
     }
 
     /// Takes no further frames; those that wait are still written.
-    func finish() { self.queue.finish() }
+    func finish() { queue.finish() }
 
     /// Notes that every frame has arrived, or that the connection has ended and the waiting frames are lost.
     func noteEnd() {
-        self.finish()
-        self.end.fulfil(())
+        finish()
+        end.fulfil(())
     }
 }

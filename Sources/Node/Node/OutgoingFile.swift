@@ -11,8 +11,8 @@ struct OutgoingFile {
 
     init(path: String) throws(FileError) {
         self.path = path
-        (self.byteCount, self.sha256) = try Self.summary(of: path, self.fileSystem)
-        self.descriptor = try self.fileSystem.open(path, for: .reading)
+        (byteCount, sha256) = try Self.summary(of: path, fileSystem)
+        descriptor = try fileSystem.open(path, for: .reading)
     }
 
     private static func summary(
@@ -35,17 +35,17 @@ struct OutgoingFile {
     func skip(_ count: UInt64) throws(FileError) {
         var left = count
         while left > 0 {
-            let chunk = try self.read(count: Int(min(left, 1 << 20)))
+            let chunk = try read(count: Int(min(left, 1 << 20)))
             if chunk.isEmpty { return }
             left -= UInt64(chunk.count)
         }
     }
 
     func read(count: Int) throws(FileError) -> [UInt8] {
-        try self.fileSystem.read(self.descriptor, count: count, path: self.path)
+        try fileSystem.read(descriptor, count: count, path: path)
     }
 
     func close() {
-        self.fileSystem.close(self.descriptor)
+        fileSystem.close(descriptor)
     }
 }

@@ -42,43 +42,43 @@ package final class OutgoingRequest: Sendable {
     private let state: Locked<State>
 
     init(_ driver: NodeDriver, _ opening: RequestStream) {
-        self.peer = opening.peer
-        self.isIdempotent = opening.isIdempotent
+        peer = opening.peer
+        isIdempotent = opening.isIdempotent
         self.driver = driver
-        self.stream = opening.stream
-        self.connection = opening.route.connection
-        self.network = opening.route.network
-        self.number = opening.number
-        self.end = opening.end
-        self.byteLimit = driver.configuration.limits.messageBytes
-        self.state = Locked(State(reader: StreamReader(opening.stream)))
+        stream = opening.stream
+        connection = opening.route.connection
+        network = opening.route.network
+        number = opening.number
+        end = opening.end
+        byteLimit = driver.configuration.limits.messageBytes
+        state = Locked(State(reader: StreamReader(opening.stream)))
     }
 
     deinit {
-        self.close()
+        close()
     }
 
     /// Forgets the stream once.
     private func close() {
-        let wasTracked = self.state.withLock { state in
+        let wasTracked = state.withLock { state in
             defer { state.isTracked = false }
             return state.isTracked
         }
-        if wasTracked { self.driver.untrack(self.number, on: self.connection) }
+        if wasTracked { driver.untrack(number, on: connection) }
     }
 
     // MARK: Sending
 
     /// Writes the header, and for a request without streaming its whole body.
     func begin(_ header: RequestHeader, _ prefix: [UInt8], body: [UInt8]) async throws {
-        _ = try await self.write(header.bytes(after: prefix, body: body), finish: !header.streamsBody)
+        _ = try await write(header.bytes(after: prefix, body: body), finish: !header.streamsBody)
     }
 
     /// Writes, and returns whether the provider reads on: one that does not may have answered nevertheless.
     private func write(_ bytes: [UInt8], finish: Bool) async throws -> Bool {
-        try await self.translating {
+        try await translating {
             do {
-                try await self.stream.write(bytes, finish: finish)
+                try await stream.write(bytes, finish: finish)
                 return true
             } catch TransportError.stopped {
                 return false
@@ -88,8 +88,8 @@ package final class OutgoingRequest: Sendable {
 
     /// Writes a part of a streamed body.
     private func write(part: [UInt8], finish: Bool) async throws {
-        guard try await self.write(part, finish: finish) else {
-            if let failure = self.end.failure { throw failure }
+        guard try await write(part, finish: finish) else {
+            if let failure = end.failure { throw failure }
             throw ServiceFailure(kind: .cancelled, message: "the provider reads no more of the request")
         }
     }
@@ -99,25 +99,25 @@ package final class OutgoingRequest: Sendable {
     /// - Throws: ``ServiceFailure``, of the kind `cancelled` when the provider reads no more; its answer can still be
     ///   read; ``NodeError``; `CancellationError` when cancelled.
     package func send(_ item: [UInt8]) async throws {
-        guard item.count <= self.byteLimit else { throw ServiceFailure(kind: .tooLarge) }
-        try await self.write(part: ItemHead.bytes(item), finish: false)
-        self.driver.configuration.metrics?.noteSent(item.count, in: self.network)
+        guard item.count <= byteLimit else { throw ServiceFailure(kind: .tooLarge) }
+        try await write(part: ItemHead.bytes(item), finish: false)
+        driver.configuration.metrics?.noteSent(item.count, in: network)
     }
 
     /// Ends the sequence of items.
     package func finish() async throws {
-        try await self.write(part: [], finish: true)
+        try await write(part: [], finish: true)
     }
 
     /// Ends the sequence of items with a failure of this node.
     package func fail(_ failure: ServiceFailure) async throws {
-        try await self.write(part: ItemHead.bytes(failure), finish: true)
+        try await write(part: ItemHead.bytes(failure), finish: true)
     }
 
     private func giveUp(_ code: CloseCode) {
-        self.state.withLock { $0.phase = .over }
-        self.stream.reset(code: code.rawValue)
-        self.close()
+        state.withLock { $0.phase = .over }
+        stream.reset(code: code.rawValue)
+        close()
     }
 
     // MARK: Receiving
@@ -126,50 +126,50 @@ package final class OutgoingRequest: Sendable {
     ///
     /// - Throws: ``ServiceFailure`` when the request failed, ``NodeError``; `CancellationError` when cancelled.
     @discardableResult package func response() async throws -> ContentType {
-        try await self.reading { reader in try await self.readHeader(&reader) }
-        return self.state.withLock { $0.contentType }
+        try await reading { reader in try await readHeader(&reader) }
+        return state.withLock { $0.contentType }
     }
 
     /// The whole body of a response that is not streamed.
     package func body() async throws -> [UInt8] {
-        try await self.reading { reader in
-            try await self.readHeader(&reader)
-            guard self.state.withLock({ $0.phase }) == .body else {
+        try await reading { reader in
+            try await readHeader(&reader)
+            guard state.withLock({ $0.phase }) == .body else {
                 throw ServiceFailure(kind: .protocolViolation, message: "the response is a sequence of items")
             }
-            let body = try await reader.readToEnd(limit: self.byteLimit)
-            self.state.withLock { $0.phase = .over }
+            let body = try await reader.readToEnd(limit: byteLimit)
+            state.withLock { $0.phase = .over }
             return body
         }
     }
 
     /// The next item of the response, or nil at its end; a response that is not streamed counts as one item.
     package func nextItem() async throws -> [UInt8]? {
-        try await self.reading { reader in
-            try await self.readHeader(&reader)
+        try await reading { reader in
+            try await readHeader(&reader)
             let item: [UInt8]?
-            switch self.state.withLock({ $0.phase }) {
+            switch state.withLock({ $0.phase }) {
             case .awaiting, .over: return nil
             case .body:
-                item = try await reader.readToEnd(limit: self.byteLimit)
-                self.state.withLock { $0.phase = .over }
+                item = try await reader.readToEnd(limit: byteLimit)
+                state.withLock { $0.phase = .over }
             case .items:
-                item = try await reader.readItem(limit: self.byteLimit)
-                if item == nil { self.state.withLock { $0.phase = .over } }
+                item = try await reader.readItem(limit: byteLimit)
+                if item == nil { state.withLock { $0.phase = .over } }
             }
-            if let item { self.driver.configuration.metrics?.noteReceived(item.count, in: self.network) }
+            if let item { driver.configuration.metrics?.noteReceived(item.count, in: network) }
             return item
         }
     }
 
     private func readHeader(_ reader: inout StreamReader) async throws {
-        guard self.state.withLock({ $0.phase }) == .awaiting else { return }
+        guard state.withLock({ $0.phase }) == .awaiting else { return }
         guard let bytes = try await reader.readPrefixed(limit: ResponseHeader.byteLimit) else {
             throw StreamReader.Failure.endedEarly
         }
         let header = try ResponseHeader(bytes)
         if case .failed(let failure) = header.status { throw failure }
-        self.state.withLock { state in
+        state.withLock { state in
             state.contentType = header.contentType
             state.phase = header.status == .ok ? .body : .items
         }
@@ -179,19 +179,19 @@ package final class OutgoingRequest: Sendable {
     private func reading<Result: Sendable>(
         _ body: (inout StreamReader) async throws -> Result
     ) async throws -> Result {
-        let reader = self.state.withLock { state in
+        let reader = state.withLock { state in
             defer { state.reader = nil }
             return state.reader
         }
         guard var reader else { throw TransportError.misuse("two tasks read one response") }
-        let result = try await self.translating { try await body(&reader) }
-        let isOver = self.state.withLock { state in
+        let result = try await translating { try await body(&reader) }
+        let isOver = state.withLock { state in
             state.reader = reader
             return state.phase == .over
         }
         if isOver {
-            self.end.finish()
-            self.close()
+            end.finish()
+            close()
         }
         return result
     }
@@ -203,16 +203,16 @@ package final class OutgoingRequest: Sendable {
         do {
             return try await body()
         } catch let error as ServiceFailure {
-            self.giveUp(.shutdown)
+            giveUp(.shutdown)
             throw error
         } catch {
-            self.giveUp(Self.closeCode(for: error))
-            switch self.end.cause {
+            giveUp(Self.closeCode(for: error))
+            switch end.cause {
             case .overdue: throw ServiceFailure(kind: .deadline)
-            case .stopped(let cause): throw Self.failure(for: cause, self.peer)
+            case .stopped(let cause): throw Self.failure(for: cause, peer)
             case nil: break
             }
-            throw Self.failure(for: error, self.peer)
+            throw Self.failure(for: error, peer)
         }
     }
 
@@ -247,11 +247,11 @@ extension StreamReader {
     ///
     /// - Throws: the ``ServiceFailure`` that the sender put in the place of the rest.
     mutating func readItem(limit: Int) async throws -> [UInt8]? {
-        guard let number = try await self.readVarint() else { return nil }
+        guard let number = try await readVarint() else { return nil }
         let (count, isFailure) = ItemHead.parts(number)
         let limit = isFailure ? ServiceFailure.byteLimit : limit
         guard count <= UInt64(limit) else { throw Failure.tooLong(limit: limit, found: Int(clamping: count)) }
-        let bytes = try await self.read(count: Int(count))
+        let bytes = try await read(count: Int(count))
         guard !isFailure else { throw try ServiceFailure(bytes) }
         return bytes
     }

@@ -33,13 +33,13 @@ package struct PathHistory: Sendable {
     /// The peer that was tried last at the end.
     private var entries: OrderedDictionary<PeerId, [Entry]> = [:]
 
-    subscript(peer: PeerId) -> [Entry] { self.entries[peer] ?? [] }
+    subscript(peer: PeerId) -> [Entry] { entries[peer] ?? [] }
 
     mutating func note(_ event: Event, of peer: PeerId, at time: NodeTime) {
-        var known = self.entries.removeValue(forKey: peer) ?? []
+        var known = entries.removeValue(forKey: peer) ?? []
         known.append(Entry(time: time, event: event))
         if known.count > Self.entryLimit { known.removeFirst(known.count - Self.entryLimit) }
-        self.entries[peer] = known
-        if self.entries.count > Self.peerLimit { self.entries.removeFirst() }
+        entries[peer] = known
+        if entries.count > Self.peerLimit { entries.removeFirst() }
     }
 }

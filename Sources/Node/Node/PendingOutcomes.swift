@@ -30,24 +30,24 @@ struct PendingOutcomes: Sendable {
         through inviter: PeerId,
         onPending: @escaping @Sendable (_ digits: String) -> Void
     ) -> Join? {
-        guard self.joins[inviter] == nil else { return nil }
+        guard joins[inviter] == nil else { return nil }
         let outcome = Join()
-        self.joins[inviter] = PendingJoin(onPending: onPending, outcome: outcome)
+        joins[inviter] = PendingJoin(onPending: onPending, outcome: outcome)
         return outcome
     }
 
     /// Reports the digits that both devices show while the inviter decides.
-    func noteJoinPending(through inviter: PeerId, digits: String) { self.joins[inviter]?.onPending(digits) }
+    func noteJoinPending(through inviter: PeerId, digits: String) { joins[inviter]?.onPending(digits) }
 
     /// Ends a join.
     mutating func endJoin(through inviter: PeerId, _ result: Result<JoinGrant, any Error>) {
-        self.joins.removeValue(forKey: inviter)?.outcome.fulfil(result)
+        joins.removeValue(forKey: inviter)?.outcome.fulfil(result)
     }
 
     /// Removes a join after the cancellation of its task; false when it ended before.
     mutating func removeJoin(through inviter: PeerId, _ outcome: Join) -> Bool {
-        guard self.joins[inviter]?.outcome === outcome else { return false }
-        self.joins[inviter] = nil
+        guard joins[inviter]?.outcome === outcome else { return false }
+        joins[inviter] = nil
         return true
     }
 
@@ -55,55 +55,55 @@ struct PendingOutcomes: Sendable {
 
     /// The id of a new request.
     mutating func makeTableRequestId() -> Kademlia.RequestId {
-        self.tableRequestCount += 1
-        return Kademlia.RequestId(self.tableRequestCount)
+        tableRequestCount += 1
+        return Kademlia.RequestId(tableRequestCount)
     }
 
     /// Adds a request.
     mutating func addTableRequest(_ id: Kademlia.RequestId) -> TableRequest {
         let answer = TableRequest()
-        self.tableRequests[id] = answer
+        tableRequests[id] = answer
         return answer
     }
 
     /// Ends a request.
     mutating func endTableRequest(_ id: Kademlia.RequestId, _ answer: TableAnswer) {
-        self.tableRequests.removeValue(forKey: id)?.fulfil(.success(answer))
+        tableRequests.removeValue(forKey: id)?.fulfil(.success(answer))
     }
 
     /// Removes a request after the cancellation of its task; false when it ended before.
     mutating func removeTableRequest(_ id: Kademlia.RequestId) -> Bool {
-        self.tableRequests.removeValue(forKey: id) != nil
+        tableRequests.removeValue(forKey: id) != nil
     }
 
     // MARK: Filtering
 
     /// Adds a wait for the filtering of this device's NAT; all waits share one promise.
     mutating func addFilteringTest() -> Promise<FilteringBehaviour> {
-        let answer = self.filtering ?? Promise()
-        self.filtering = answer
+        let answer = filtering ?? Promise()
+        filtering = answer
         return answer
     }
 
     /// Ends the waits for the filtering.
     mutating func endFilteringTest(_ behaviour: FilteringBehaviour) {
-        self.filtering?.fulfil(behaviour)
-        self.filtering = nil
+        filtering?.fulfil(behaviour)
+        filtering = nil
     }
 
     // MARK: The stop
 
     /// Ends all joins.
     mutating func failJoins(_ error: NodeError) {
-        for inviter in Array(self.joins.keys) { self.endJoin(through: inviter, .failure(error)) }
+        for inviter in Array(joins.keys) { endJoin(through: inviter, .failure(error)) }
     }
 
     /// Ends all waits.
     mutating func failAll(_ error: NodeError) {
-        self.failJoins(error)
-        self.admissions.failAll(error)
-        for request in self.tableRequests.values { request.fulfil(.failure(error)) }
-        self.tableRequests = [:]
-        self.endFilteringTest(.unknown(.noAnswer))
+        failJoins(error)
+        admissions.failAll(error)
+        for request in tableRequests.values { request.fulfil(.failure(error)) }
+        tableRequests = [:]
+        endFilteringTest(.unknown(.noAnswer))
     }
 }

@@ -42,48 +42,48 @@ final class PersistenceQueue: Sendable {
     private let signal: AsyncStream<Void>.Continuation
 
     init() {
-        (self.signals, self.signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     /// The failure that lasts; nil if everything was stored that could be.
     var failure: StorageFailure? {
-        self.state.withLock { state in
+        state.withLock { state in
             state.failure.map { StorageFailure(error: $0, waitingCount: state.failed.count + state.waiting.count) }
         }
     }
 
     /// Adds a change after all earlier ones.
     func add(_ item: Change) {
-        self.state.withLock { state in
+        state.withLock { state in
             state.waiting.append(item)
             Self.trim(&state.waiting)
         }
-        self.signal.yield()
+        signal.yield()
     }
 
     /// Includes the failed changes in the next batch.
     func attemptAgain() {
-        self.state.withLock { state in
+        state.withLock { state in
             state.isAttemptPlanned = false
             state.isAttemptDue = true
         }
-        self.signal.yield()
+        signal.yield()
     }
 
     /// Ends ``drain(into:)`` when everything was stored, or attempted once more.
-    func finish() { self.signal.finish() }
+    func finish() { signal.finish() }
 
     /// Stores the changes, batch by batch, until the queue is finished and empty.
     func drain(into surroundings: Surroundings) async {
-        for await _ in self.signals { await self.storeBatch(surroundings) }
-        self.state.withLock { $0.isAttemptDue = true }
-        await self.storeBatch(surroundings)
+        for await _ in signals { await storeBatch(surroundings) }
+        state.withLock { $0.isAttemptDue = true }
+        await storeBatch(surroundings)
     }
 
     // MARK: Batches
 
     private func storeBatch(_ surroundings: Surroundings) async {
-        let batch = self.takeBatch()
+        let batch = takeBatch()
         guard !batch.failed.isEmpty || !batch.new.isEmpty else { return }
         var attempt = Attempt(surroundings)
         if batch.isAttempt {
@@ -95,11 +95,11 @@ final class PersistenceQueue: Sendable {
         let writes = batch.new.filter { $0.kind.failurePolicy != .none }
         let others = batch.new.filter { $0.kind.failurePolicy == .none }
         for run in Self.runs(of: writes) + Self.runs(of: others) { await attempt.store(run, isRepeated: false) }
-        if let pause = self.end(attempt, wasAttempt: batch.isAttempt) { surroundings.planAttempt(pause) }
+        if let pause = end(attempt, wasAttempt: batch.isAttempt) { surroundings.planAttempt(pause) }
     }
 
     private func takeBatch() -> (failed: [Change], new: [Change], isAttempt: Bool, failure: (any Error)?) {
-        self.state.withLock { state in
+        state.withLock { state in
             // A caller or a member waits for the outcome.
             let isAwaited = state.waiting.contains { $0.kind.failurePolicy == .report }
             let batch = (state.failed, state.waiting, state.isAttemptDue || isAwaited, state.failure)
@@ -112,7 +112,7 @@ final class PersistenceQueue: Sendable {
 
     /// Keeps the failed changes; returns the pause before the next attempt, if one is needed that is not planned.
     private func end(_ attempt: Attempt, wasAttempt: Bool) -> Duration? {
-        self.state.withLock { state in
+        state.withLock { state in
             state.failed = attempt.left
             Self.trim(&state.failed)
             guard let failure = attempt.failure, !attempt.left.isEmpty else {
@@ -143,7 +143,7 @@ final class PersistenceQueue: Sendable {
 
     /// Drops the oldest changes with a harmless loss until the limit holds.
     private static func trim(_ changes: inout [Change]) {
-        while changes.count > self.limit, let index = changes.firstIndex(where: \.kind.isLossHarmless) {
+        while changes.count > limit, let index = changes.firstIndex(where: \.kind.isLossHarmless) {
             changes.remove(at: index)
         }
     }
@@ -162,34 +162,34 @@ final class PersistenceQueue: Sendable {
         mutating func postpone(_ changes: [Change], because failure: (any Error)?) {
             guard let failure else { return }
             self.failure = failure
-            for change in changes { self.postpone(change) }
+            for change in changes { postpone(change) }
         }
 
         private mutating func postpone(_ change: Change) {
-            self.left.append(change)
-            if let lane = change.lane { self.blocked.insert(lane) }
+            left.append(change)
+            if let lane = change.lane { blocked.insert(lane) }
         }
 
         /// Stores changes together, unless an earlier failure makes that useless or would change the order.
         mutating func store(_ changes: [Change], isRepeated: Bool) async {
             guard let first = changes.first else { return }
-            let isBlocked = first.lane.map { self.blocked.contains($0) } ?? false
-            if let failure = self.failure, isBlocked || first.kind.failurePolicy == .retry {
+            let isBlocked = first.lane.map { blocked.contains($0) } ?? false
+            if let failure, isBlocked || first.kind.failurePolicy == .retry {
                 let outcome = WriteOutcome.failed(failure, canSucceedLater: true)
-                for change in changes { self.settle(change, outcome, isRepeated: isRepeated) }
+                for change in changes { settle(change, outcome, isRepeated: isRepeated) }
                 return
             }
-            let outcomes = await self.surroundings.store(changes)
-            for (change, outcome) in zip(changes, outcomes) { self.settle(change, outcome, isRepeated: isRepeated) }
+            let outcomes = await surroundings.store(changes)
+            for (change, outcome) in zip(changes, outcomes) { settle(change, outcome, isRepeated: isRepeated) }
         }
 
         private mutating func settle(_ change: Change, _ outcome: WriteOutcome, isRepeated: Bool) {
             if case .failed(let error, canSucceedLater: true) = outcome, change.kind.failurePolicy == .retry {
-                self.failure = error
-                self.postpone(change)
+                failure = error
+                postpone(change)
                 if isRepeated { return }
             }
-            self.surroundings.settle(change, outcome)
+            surroundings.settle(change, outcome)
         }
     }
 }

@@ -56,7 +56,7 @@ struct RequestAttempts {
         self.network = network
         self.peer = peer
         self.movesOn = movesOn
-        self.deadline = driver.now + min(header.timeLimit, RequestHeader.longestTimeLimit)
+        deadline = driver.now + min(header.timeLimit, RequestHeader.longestTimeLimit)
         self.header = header
     }
 
@@ -73,18 +73,16 @@ struct RequestAttempts {
             } catch let failure as ServiceFailure where failure.kind == .unreachable {
                 throw lastFailure ?? failure
             }
-            if lastFailure != nil { self.header.timeLimit = self.deadline - self.driver.now }
-            let isIdempotent = self.header.isIdempotent || opened.isIdempotent
-            if self.movesOn, self.peer == nil, isIdempotent {
-                self.driver.letMove(opened, self.header.path, self.tried)
-            }
-            let request = OutgoingRequest(self.driver, opened)
+            if lastFailure != nil { header.timeLimit = deadline - driver.now }
+            let isIdempotent = header.isIdempotent || opened.isIdempotent
+            if movesOn, peer == nil, isIdempotent { driver.letMove(opened, header.path, tried) }
+            let request = OutgoingRequest(driver, opened)
             let prefix = StreamHeader(kind: .request, networkIndex: opened.route.index).bytes
             do {
-                return try await body(request, self.header, prefix)
+                return try await body(request, header, prefix)
             } catch {
-                self.tried.append(opened.peer)
-                guard self.peer == nil, self.tried.count < Self.limit, Self.mayRetry(after: error, isIdempotent) else {
+                tried.append(opened.peer)
+                guard peer == nil, tried.count < Self.limit, Self.mayRetry(after: error, isIdempotent) else {
                     throw error
                 }
                 lastFailure = error
@@ -103,16 +101,16 @@ struct RequestAttempts {
 
     /// Opens a stream to the next provider, connecting to it if need be.
     private func open() async throws -> RequestStream {
-        if let peer { return try await self.driver.reachAndOpen(peer, self.deadline, in: self.network) }
+        if let peer { return try await driver.reachAndOpen(peer, deadline, in: network) }
         do {
-            return try self.openConnected()
+            return try openConnected()
         } catch let failure as ServiceFailure {
-            return try await self.openElsewhere(orThrow: failure)
+            return try await openElsewhere(orThrow: failure)
         }
     }
 
     private func openConnected() throws -> RequestStream {
-        try self.driver.openConnected(self.header.path, self.deadline, in: self.network, excluding: self.tried)
+        try driver.openConnected(header.path, deadline, in: network, excluding: tried)
     }
 
     // MARK: Providers without a connection
@@ -122,18 +120,18 @@ struct RequestAttempts {
     /// - Throws: `failure`, the reason why no connected provider can respond, unless the search yields another one.
     private func openElsewhere(orThrow failure: ServiceFailure) async throws -> RequestStream {
         guard failure.kind != .noAction else { throw failure }
-        let found = try await self.search(self.header.servicePath)
+        let found = try await search(header.servicePath)
         // A peer that was just connected may have announced its services meanwhile.
         do {
-            return try self.openConnected()
+            return try openConnected()
         } catch is ServiceFailure {
             // No connected provider, as before.
         }
         // The offers of connected peers are known.
-        let providers = self.driver.withoutOffers(found.filter { !self.tried.contains($0) }, in: self.network)
+        let providers = driver.withoutOffers(found.filter { !tried.contains($0) }, in: network)
         for provider in providers.prefix(Self.searchLimit) {
             do {
-                return try await self.driver.reachAndOpen(provider, self.deadline, in: self.network)
+                return try await driver.reachAndOpen(provider, deadline, in: network)
             } catch is NodeError {
                 continue
             }
@@ -143,18 +141,18 @@ struct RequestAttempts {
 
     /// The providers of a service according to the hash table, those with the newest records first.
     private func search(_ service: String) async throws -> [PeerId] {
-        let now = self.driver.now
-        guard !self.driver.isMissing(service, in: self.network), self.deadline > now else { return [] }
+        let now = driver.now
+        guard !driver.isMissing(service, in: network), deadline > now else { return [] }
         let policy = Kademlia.RequestPolicy(
-            deadline: min(Self.searchPatience, self.deadline - now),
+            deadline: min(Self.searchPatience, deadline - now),
             attempts: 1,
             reading: .everyone
         )
         let key = Services.recordKey(of: service)
-        let answer = try await self.driver.performTableRequest(.all(key: key), in: self.network, policy)
+        let answer = try await driver.performTableRequest(.all(key: key), in: network, policy)
         var providers: [PeerId] = []
         if case .found(let records) = answer.outcome { providers = records.filter { !$0.isTombstone }.map(\.writer) }
-        if providers.isEmpty { self.driver.noteMissing(service, in: self.network) }
+        if providers.isEmpty { driver.noteMissing(service, in: network) }
         return providers
     }
 }

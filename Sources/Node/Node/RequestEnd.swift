@@ -17,21 +17,21 @@ final class RequestEnd: Sendable {
     private let hasFinished = Locked(false)
 
     /// Why the request was ended; nil while it is in flight, or if it ended by itself.
-    var cause: Cause? { self.outcome.value ?? nil }
+    var cause: Cause? { outcome.value ?? nil }
 
     /// Whether the request ended by itself, be it after a cause from outside.
-    var isFinished: Bool { self.hasFinished.withLock { $0 } }
+    var isFinished: Bool { hasFinished.withLock { $0 } }
 
     /// Ends the request unless it has ended.
-    func end(_ cause: Cause) { self.outcome.fulfil(cause) }
+    func end(_ cause: Cause) { outcome.fulfil(cause) }
 
     /// Notes that the request ended by itself.
     func finish() {
         // In this order: a request that has an outcome without a cause has ended by itself.
-        self.hasFinished.withLock { $0 = true }
-        self.outcome.fulfil(nil)
+        hasFinished.withLock { $0 = true }
+        outcome.fulfil(nil)
     }
 
     /// Waits until the request has ended, even if the task is cancelled; nil when it ended by itself.
-    func wait() async -> Cause? { await self.outcome.waitIgnoringCancellation() }
+    func wait() async -> Cause? { await outcome.waitIgnoringCancellation() }
 }

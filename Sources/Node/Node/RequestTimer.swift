@@ -11,29 +11,29 @@ final class RequestTimer: Sendable {
     private let queue: AsyncStream<Duration>.Continuation
 
     init() {
-        (self.deadlines, self.queue) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1))
+        (deadlines, queue) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     /// The time at which the timer fires; nil while it is not armed.
-    var deadline: Duration? { self.armed.withLock { $0 } }
+    var deadline: Duration? { armed.withLock { $0 } }
 
     /// Makes the timer fire at `deadline`, unless it fires earlier.
     func arm(_ deadline: Duration) {
-        self.armed.withLock { armed in
+        armed.withLock { armed in
             if let armed, armed <= deadline { return }
             armed = deadline
-            self.queue.yield(deadline)
+            queue.yield(deadline)
         }
     }
 
     /// Makes the timer fire at `deadline` after it has fired; nil when no request is under way.
     func rearm(_ deadline: Duration?) {
-        self.armed.withLock { $0 = nil }
-        if let deadline { self.arm(deadline) }
+        armed.withLock { $0 = nil }
+        if let deadline { arm(deadline) }
     }
 
     /// Ends ``run(on:_:)``.
-    func finish() { self.queue.finish() }
+    func finish() { queue.finish() }
 
     /// Calls `review` whenever the timer fires, until it is finished.
     func run(on clock: NodeClock, _ review: @escaping @Sendable () -> Void) async {

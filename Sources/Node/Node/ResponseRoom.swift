@@ -17,26 +17,26 @@ final class ResponseRoom: Sendable {
     }
 
     /// The bytes that are held now.
-    var heldBytes: Int { self.held.withLock { $0 } }
+    var heldBytes: Int { held.withLock { $0 } }
 
     /// The number of handlers that wait for room.
-    var waiterCount: Int { self.signal.waiterCount }
+    var waiterCount: Int { signal.waiterCount }
 
-    private var admissionLimit: Int { self.byteLimit / 4 }
+    private var admissionLimit: Int { byteLimit / 4 }
 
     /// Waits until a handler may begin.
     ///
     /// - Throws: `CancellationError` when cancelled.
     func waitForRoom() async throws {
-        try await self.signal.wait { self.held.withLock { $0 } <= self.admissionLimit ? () : nil }
+        try await signal.wait { held.withLock { $0 } <= admissionLimit ? () : nil }
     }
 
     /// Holds `count` bytes while `write` runs.
     ///
     /// - Throws: ``ServiceFailure`` when there is no room; the error of `write`.
     func hold(_ count: Int, while write: () async throws -> Void) async throws {
-        let hasRoom = self.held.withLock { held in
-            guard count <= self.byteLimit - held else { return false }
+        let hasRoom = held.withLock { held in
+            guard count <= byteLimit - held else { return false }
             held += count
             return true
         }
@@ -46,16 +46,16 @@ final class ResponseRoom: Sendable {
                 message: "no room for the response: too many others wait to be received; ask again when they are"
             )
         }
-        defer { self.giveBack(count) }
+        defer { giveBack(count) }
         try await write()
     }
 
     private func giveBack(_ count: Int) {
-        let isDrained = self.held.withLock { held in
-            let wasFull = held > self.admissionLimit
+        let isDrained = held.withLock { held in
+            let wasFull = held > admissionLimit
             held -= count
-            return wasFull && held <= self.admissionLimit
+            return wasFull && held <= admissionLimit
         }
-        if isDrained { self.signal.broadcast() }
+        if isDrained { signal.broadcast() }
     }
 }

@@ -28,7 +28,7 @@ final class STUNClient: Sendable {
 
     /// Passes a datagram to all transactions under way.
     func receive(_ datagram: ForeignDatagram) {
-        for listener in self.state.withLock({ Array($0.listeners.values) }) { listener(datagram) }
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener(datagram) }
     }
 
     /// Sends a binding request and returns the address at which the server sees this node's socket.
@@ -38,15 +38,15 @@ final class STUNClient: Sendable {
         var random = SystemRandom()
         var transaction = STUNTransaction(id: STUNTransactionId(using: &random), server: server, schedule: schedule)
         let driver = ProtocolDriver(timeReached: STUNTransaction.Input.timeReached)
-        let number = self.addListener { driver.offer(.datagramReceived($0.bytes, from: $0.source)) }
-        defer { self.removeListener(number) }
+        let number = addListener { driver.offer(.datagramReceived($0.bytes, from: $0.source)) }
+        defer { removeListener(number) }
         driver.offer(.started)
-        return try await driver.run(now: { self.clock.now().monotonic }, sleep: self.clock.sleep) {
+        return try await driver.run(now: { clock.now().monotonic }, sleep: clock.sleep) {
             transaction.handle($0, at: $1, into: &$2)
         } perform: { (effect: STUNTransaction.Effect) -> ProtocolStep<SocketAddress> in
             switch effect {
             case .send(let bytes, let address):
-                self.endpoint.sendForeignDatagram(bytes, to: address)
+                endpoint.sendForeignDatagram(bytes, to: address)
                 return .next
             case .wake(let time): return .wake(at: time)
             case .finish(.answered(let answer)): return .end(answer.mappedAddress)
@@ -62,19 +62,19 @@ final class STUNClient: Sendable {
         var random = SystemRandom()
         let probe = STUNPacket.encode(STUNMessage(.indication, transaction: STUNTransactionId(using: &random)))
         let hasAnswer = Locked(false)
-        let number = self.addListener { datagram in
+        let number = addListener { datagram in
             if datagram.source.unmapped == address.unmapped { hasAnswer.withLock { $0 = true } }
         }
-        defer { self.removeListener(number) }
+        defer { removeListener(number) }
         for _ in 0..<Self.probeLimit where !hasAnswer.withLock({ $0 }) {
-            self.endpoint.sendForeignDatagram(probe, to: address)
-            try await self.clock.sleep(self.clock.now().monotonic + Self.probeInterval)
+            endpoint.sendForeignDatagram(probe, to: address)
+            try await clock.sleep(clock.now().monotonic + Self.probeInterval)
         }
         return hasAnswer.withLock { $0 }
     }
 
     private func addListener(_ listener: @escaping @Sendable (ForeignDatagram) -> Void) -> Int {
-        self.state.withLock { state in
+        state.withLock { state in
             state.count += 1
             state.listeners[state.count] = listener
             return state.count
@@ -82,6 +82,6 @@ final class STUNClient: Sendable {
     }
 
     private func removeListener(_ number: Int) {
-        self.state.withLock { $0.listeners[number] = nil }
+        state.withLock { $0.listeners[number] = nil }
     }
 }

@@ -44,5 +44,5 @@ struct RequestReview: Sendable {
     var nextAt: Duration?
 
     /// Makes the next review due at `time`, unless it is due earlier.
-    mutating func reviewAgain(at time: Duration) { self.nextAt = min(self.nextAt ?? time, time) }
+    mutating func reviewAgain(at time: Duration) { nextAt = min(nextAt ?? time, time) }
 }

@@ -24,7 +24,7 @@ package struct NodeLogs: Sendable {
 
     /// Copies of `logger`, which has the level of those that are not named in `levels`.
     package init(_ logger: Logger, levels: [LogSubsystem: Logger.Level] = [:]) {
-        self.loggers = LogSubsystem.allCases.map { subsystem in
+        loggers = LogSubsystem.allCases.map { subsystem in
             var logger = logger
             logger[metadataKey: "subsystem"] = "\(subsystem.rawValue)"
             if let level = levels[subsystem] { logger.logLevel = level }
@@ -33,7 +33,7 @@ package struct NodeLogs: Sendable {
     }
 
     /// The logger of a subsystem.
-    package subscript(subsystem: LogSubsystem) -> Logger { self.loggers[subsystem.position] }
+    package subscript(subsystem: LogSubsystem) -> Logger { loggers[subsystem.position] }
 }
 
 extension LogSubsystem {

@@ -13,14 +13,14 @@ struct Observations: Sendable {
 
     /// Records an attempt to reach a peer.
     mutating func note(_ event: PathHistory.Event, of peer: PeerId, at time: NodeTime) {
-        self.paths.note(event, of: peer, at: time)
+        paths.note(event, of: peer, at: time)
     }
 
     /// Forgets the path history to release memory.
-    mutating func freeMemory() { self.paths = PathHistory() }
+    mutating func freeMemory() { paths = PathHistory() }
 
     /// Counts a refused peer; returns nil, or the number of suppressed lines when a line is due.
-    mutating func noteRefusal(at now: Duration) -> Int? { self.refusalLine.note(at: now) }
+    mutating func noteRefusal(at now: Duration) -> Int? { refusalLine.note(at: now) }
 
     /// Measures the effects of an input on the core.
     mutating func measure(

@@ -9,11 +9,11 @@ struct RepeatedLine: Sendable {
     /// Counts one more occurrence; returns nil, or the number of suppressed lines before it when a line is due.
     mutating func note(at now: Duration) -> Int? {
         if let nextAt, now < nextAt {
-            self.leftOut += 1
+            leftOut += 1
             return nil
         }
-        defer { self.leftOut = 0 }
-        self.nextAt = now + Self.pause
-        return self.leftOut
+        defer { leftOut = 0 }
+        nextAt = now + Self.pause
+        return leftOut
     }
 }

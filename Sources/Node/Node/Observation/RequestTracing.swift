@@ -23,10 +23,10 @@ package struct RequestTracing: Sendable {
         to peer: PeerId?,
         _ body: (RequestHeader) async throws -> Result
     ) async throws -> Result {
-        try await self.tracer.withAnySpan(header.path.text, ofKind: .client) { span in
+        try await tracer.withAnySpan(header.path.text, ofKind: .client) { span in
             Self.describe(header, network, peer, in: span)
             var header = header
-            self.tracer.inject(span.context, into: &header.metadata, using: MetadataInjector())
+            tracer.inject(span.context, into: &header.metadata, using: MetadataInjector())
             return try await body(header)
         }
     }
@@ -39,8 +39,8 @@ package struct RequestTracing: Sendable {
         _ body: () async -> Void
     ) async {
         var context = InstrumentationContext.topLevel
-        self.tracer.extract(header.metadata, into: &context, using: MetadataExtractor())
-        await self.tracer.withAnySpan(header.path.text, context: context, ofKind: .server) { span in
+        tracer.extract(header.metadata, into: &context, using: MetadataExtractor())
+        await tracer.withAnySpan(header.path.text, context: context, ofKind: .server) { span in
             Self.describe(header, network, peer, in: span)
             await body()
         }

@@ -36,11 +36,11 @@ final class Level: Sendable {
     }
 
     func set(to new: Int) {
-        let change = self.value.withLock { value in
+        let change = value.withLock { value in
             defer { value = new }
             return new - value
         }
-        if change != 0 { self.meter.increment(by: Double(change)) }
+        if change != 0 { meter.increment(by: Double(change)) }
     }
 }
 
@@ -51,28 +51,28 @@ struct SecondSum: Sendable {
 
     /// Begins a second at `now`.
     init(_ amount: Int, at now: Duration) {
-        self.start = now
-        self.sum = amount
+        start = now
+        sum = amount
     }
 
     /// Adds to the current second; if it has ended, begins a new one and returns the sum of the previous one.
     mutating func add(_ amount: Int, at now: Duration) -> Int? {
-        guard now - self.start >= .seconds(1) else {
-            self.sum += amount
+        guard now - start >= .seconds(1) else {
+            sum += amount
             return nil
         }
         defer { self = SecondSum(amount, at: now) }
-        return self.sum
+        return sum
     }
 
     /// The sum of the second under way.
-    var total: Int { self.sum }
+    var total: Int { sum }
 }
 
 extension Duration {
     /// As instruments want it.
     var inSeconds: Double {
-        let parts = self.components
+        let parts = components
         return Double(parts.seconds) + Double(parts.attoseconds) * 1e-18
     }
 }

@@ -38,22 +38,22 @@ public final class NetworkMetrics: Sendable {
     package init(networkId: NetworkId, factory: any MetricsFactory, now: @escaping @Sendable () -> Duration) {
         let labels = [("network", networkId.short)]
         self.now = now
-        self.activePeers = Level(Meter(.activePeers, factory, labels))
-        self.peerMessageRates = Recorder(.peerMessageRates, factory, labels)
-        self.peerLatencies = Timer(.peerLatencies, factory, labels)
-        self.bytesSent = Counter(.bytesSent, factory, labels)
-        self.bytesReceived = Counter(.bytesReceived, factory, labels)
-        self.bandwidthUsage = Recorder(.bandwidthUsage, factory, labels)
-        self.discoveryAttempts = Counter(.discoveryAttempts, factory, labels)
-        self.discoverySuccesses = Counter(.discoverySuccesses, factory, labels)
-        self.discoveryTime = Timer(.discoveryTime, factory, labels)
+        activePeers = Level(Meter(.activePeers, factory, labels))
+        peerMessageRates = Recorder(.peerMessageRates, factory, labels)
+        peerLatencies = Timer(.peerLatencies, factory, labels)
+        bytesSent = Counter(.bytesSent, factory, labels)
+        bytesReceived = Counter(.bytesReceived, factory, labels)
+        bandwidthUsage = Recorder(.bandwidthUsage, factory, labels)
+        discoveryAttempts = Counter(.discoveryAttempts, factory, labels)
+        discoverySuccesses = Counter(.discoverySuccesses, factory, labels)
+        discoveryTime = Timer(.discoveryTime, factory, labels)
     }
 
     /// Counts a message of `size` bytes to a peer, and the seconds until it confirmed or answered.
     public func recordPeerMessage(peerId: PeerId, size: Int, duration: Double) {
-        self.peerLatencies.recordSeconds(duration)
+        peerLatencies.recordSeconds(duration)
         let now = self.now()
-        let rate = self.state.withLock { state -> Int? in
+        let rate = state.withLock { state -> Int? in
             guard var sum = state.rates[peerId] else {
                 if state.rates.count < Self.peerLimit { state.rates[peerId] = SecondSum(1, at: now) }
                 return nil
@@ -62,52 +62,52 @@ public final class NetworkMetrics: Sendable {
             state.rates[peerId] = sum
             return rate
         }
-        if let rate { self.peerMessageRates.record(rate) }
-        self.recordBytes(sent: size)
+        if let rate { peerMessageRates.record(rate) }
+        recordBytes(sent: size)
     }
 
     /// Counts a search for a member, and the seconds that a successful one took.
     public func recordDiscovery(success: Bool, duration: Double) {
-        self.discoveryAttempts.increment()
+        discoveryAttempts.increment()
         if success {
-            self.discoverySuccesses.increment()
-            self.discoveryTime.recordSeconds(duration)
+            discoverySuccesses.increment()
+            discoveryTime.recordSeconds(duration)
         }
     }
 
     /// Counts bytes, whatever they were.
     public func recordBytes(sent: Int = 0, received: Int = 0) {
-        if sent > 0 { self.bytesSent.increment(by: sent) }
-        if received > 0 { self.bytesReceived.increment(by: received) }
+        if sent > 0 { bytesSent.increment(by: sent) }
+        if received > 0 { bytesReceived.increment(by: received) }
         let now = self.now()
-        let sum = self.state.withLock { state -> Int? in
+        let sum = state.withLock { state -> Int? in
             guard state.bandwidth != nil else {
                 state.bandwidth = SecondSum(sent + received, at: now)
                 return nil
             }
             return state.bandwidth?.add(sent + received, at: now)
         }
-        if let sum { self.bandwidthUsage.record(sum) }
+        if let sum { bandwidthUsage.record(sum) }
     }
 
     /// Records that a peer was admitted, and returns the number of admitted peers.
     public func recordArrival(of peer: PeerId) -> Int {
-        let count = self.state.withLock { state in
+        let count = state.withLock { state in
             state.admitted.insert(peer)
             return state.admitted.count
         }
-        self.activePeers.set(to: count)
+        activePeers.set(to: count)
         return count
     }
 
     /// Records that a peer's admission ended, and returns the number of remaining peers.
     public func recordDeparture(of peer: PeerId) -> Int {
-        let (count, rate) = self.state.withLock { state in
+        let (count, rate) = state.withLock { state in
             state.admitted.remove(peer)
             return (state.admitted.count, state.rates.removeValue(forKey: peer)?.total)
         }
-        self.activePeers.set(to: count)
-        if let rate { self.peerMessageRates.record(rate) }
+        activePeers.set(to: count)
+        if let rate { peerMessageRates.record(rate) }
         return count
     }
 
@@ -117,8 +117,8 @@ public final class NetworkMetrics: Sendable {
             defer { state = State() }
             return state
         }
-        self.activePeers.set(to: 0)
-        for rate in state.rates.values { self.peerMessageRates.record(rate.total) }
-        if let sum = state.bandwidth { self.bandwidthUsage.record(sum.total) }
+        activePeers.set(to: 0)
+        for rate in state.rates.values { peerMessageRates.record(rate.total) }
+        if let sum = state.bandwidth { bandwidthUsage.record(sum.total) }
     }
 }

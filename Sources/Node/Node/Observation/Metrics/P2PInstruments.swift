@@ -8,9 +8,9 @@ struct ConnectionInstruments: Sendable {
     let failed: Counter
 
     init(_ factory: any MetricsFactory) {
-        self.active = Meter(.activeConnections, factory)
-        self.total = Counter(.totalConnections, factory)
-        self.failed = Counter(.failedConnections, factory)
+        active = Meter(.activeConnections, factory)
+        total = Counter(.totalConnections, factory)
+        failed = Counter(.failedConnections, factory)
     }
 }
 
@@ -21,8 +21,8 @@ struct NetworkInstruments: Sendable {
     let peers: Recorder
 
     init(_ factory: any MetricsFactory) {
-        self.active = Level(Meter(.activeNetworks, factory))
-        self.peers = Recorder(.peersPerNetwork, factory)
+        active = Level(Meter(.activeNetworks, factory))
+        peers = Recorder(.peersPerNetwork, factory)
     }
 }
 
@@ -34,9 +34,9 @@ struct MessageInstruments: Sendable {
     let size: Recorder
 
     init(_ factory: any MetricsFactory) {
-        self.sent = Counter(.messagesSent, factory)
-        self.received = Counter(.messagesReceived, factory)
-        self.size = Recorder(.messageSize, factory)
+        sent = Counter(.messagesSent, factory)
+        received = Counter(.messagesReceived, factory)
+        size = Recorder(.messageSize, factory)
     }
 }
 
@@ -53,16 +53,16 @@ struct TableInstruments: Sendable {
 
     init(_ factory: any MetricsFactory) {
         self.factory = factory
-        self.latency = Timer(.dhtLatency, factory)
-        self.storageSize = Level(Meter(.dhtStorageSize, factory))
+        latency = Timer(.dhtLatency, factory)
+        storageSize = Level(Meter(.dhtStorageSize, factory))
     }
 
     /// The counter of a type of operations.
     func counter(of type: String) -> Counter {
-        self.operations.withLock { counters in
+        operations.withLock { counters in
             if let counter = counters[type] { return counter }
             let type = counters.count < Self.operationTypeLimit ? type : "other"
-            let counter = counters[type] ?? Counter(.dhtOperations, self.factory, [("type", type)])
+            let counter = counters[type] ?? Counter(.dhtOperations, factory, [("type", type)])
             counters[type] = counter
             return counter
         }
@@ -75,7 +75,7 @@ struct TokenInstruments: Sendable {
     let failures: Counter
 
     init(_ factory: any MetricsFactory) {
-        self.validations = Counter(.tokenValidations, factory)
-        self.failures = Counter(.tokenValidationFailures, factory)
+        validations = Counter(.tokenValidations, factory)
+        failures = Counter(.tokenValidationFailures, factory)
     }
 }

@@ -13,62 +13,62 @@ public final class P2PMetrics: Sendable {
 
     /// Makes the instruments at `factory`: that of the process, unless another one is given.
     public init(factory: any MetricsFactory = MetricsSystem.factory) {
-        self.connections = ConnectionInstruments(factory)
-        self.networks = NetworkInstruments(factory)
-        self.messages = MessageInstruments(factory)
-        self.tables = TableInstruments(factory)
-        self.tokens = TokenInstruments(factory)
+        connections = ConnectionInstruments(factory)
+        networks = NetworkInstruments(factory)
+        messages = MessageInstruments(factory)
+        tables = TableInstruments(factory)
+        tokens = TokenInstruments(factory)
     }
 
     /// Counts an established connection, or a failed attempt.
     public func recordConnection(success: Bool) {
-        self.connections.total.increment()
+        connections.total.increment()
         if success {
-            self.connections.active.increment()
+            connections.active.increment()
         } else {
-            self.connections.failed.increment()
+            connections.failed.increment()
         }
     }
 
     /// Counts the end of an established connection.
     public func recordDisconnection() {
-        self.connections.active.decrement()
+        connections.active.decrement()
     }
 
     /// Counts a message of `size` bytes.
     public func recordMessage(size: Int, isOutbound: Bool) {
-        self.messages.size.record(size)
+        messages.size.record(size)
         if isOutbound {
-            self.messages.sent.increment()
+            messages.sent.increment()
         } else {
-            self.messages.received.increment()
+            messages.received.increment()
         }
     }
 
     /// Counts a request to a hash table, and the seconds that it took.
     public func recordDHTOperation(type: String, duration: Double) {
-        self.tables.counter(of: type).increment()
-        self.tables.latency.recordSeconds(duration)
+        tables.counter(of: type).increment()
+        tables.latency.recordSeconds(duration)
     }
 
     /// Counts access tokens that were checked, and those of them that were no good.
     public func recordTokenValidations(count: Int, failures: Int) {
-        self.tokens.validations.increment(by: count)
-        self.tokens.failures.increment(by: failures)
+        tokens.validations.increment(by: count)
+        tokens.failures.increment(by: failures)
     }
 
     /// Sets the number of networks of which this device is a member.
     public func setActiveNetworks(_ count: Int) {
-        self.networks.active.set(to: count)
+        networks.active.set(to: count)
     }
 
     /// Sets the number of bytes of stored records.
     public func setDHTStorageSize(_ byteCount: Int) {
-        self.tables.storageSize.set(to: byteCount)
+        tables.storageSize.set(to: byteCount)
     }
 
     /// Records the number of peers of a network that has just gained or lost one.
     public func recordPeers(inNetwork count: Int) {
-        self.networks.peers.record(count)
+        networks.peers.record(count)
     }
 }
