@@ -47,15 +47,15 @@ public struct Simulation: Sendable {
     public func run(progress: (SimulationProgress) throws -> Void = { _ in }) throws -> SimulationReport {
         let clock = ContinuousClock()
         let start = clock.now
-        let end = self.scenario.duration.nanoseconds
-        var world = try World(self.scenario, seed: self.seed)
+        let end = scenario.duration.nanoseconds
+        var world = try World(scenario, seed: seed)
         while true {
             var isGoingOn = true
             for _ in 0..<Self.eventsPerReport where isGoingOn { isGoingOn = try world.advance(until: end) }
             let elapsed = start.duration(to: clock.now)
             let virtual = Duration.nanoseconds(world.queue.now)
-            try progress(SimulationProgress(virtual: virtual, total: self.scenario.duration, elapsed: elapsed))
-            guard isGoingOn else { return SimulationReport(world, seed: self.seed, elapsed: elapsed) }
+            try progress(SimulationProgress(virtual: virtual, total: scenario.duration, elapsed: elapsed))
+            guard isGoingOn else { return SimulationReport(world, seed: seed, elapsed: elapsed) }
         }
     }
 }

@@ -50,21 +50,21 @@ public struct SimulationReport: Sendable, Codable, Hashable {
     init(_ world: World, seed: UInt64, elapsed: Duration) {
         let figures = world.figures.values
         let total = world.record.traffic.total
-        self.scenario = world.scenario.name
+        scenario = world.scenario.name
         self.seed = seed
-        self.nodes = world.scenario.nodeCount
-        self.digest = world.record.digest.text
-        self.virtualSeconds = Duration.milliseconds(ofNanoseconds: world.queue.now) / 1000
-        self.realSeconds = Duration.milliseconds(ofNanoseconds: elapsed.nanoseconds) / 1000
-        self.messages = total.messages
-        self.bytes = total.bytes
-        self.traffic = Dictionary(
+        nodes = world.scenario.nodeCount
+        digest = world.record.digest.text
+        virtualSeconds = Duration.milliseconds(ofNanoseconds: world.queue.now) / 1000
+        realSeconds = Duration.milliseconds(ofNanoseconds: elapsed.nanoseconds) / 1000
+        messages = total.messages
+        bytes = total.bytes
+        traffic = Dictionary(
             uniqueKeysWithValues: world.record.traffic.byKind.map { kind, count in
                 (String(kind), Traffic(messages: count.messages, bytes: count.bytes))
             }
         )
         self.figures = figures
-        self.expectations = world.scenario.expectations.map { wanted in
+        expectations = world.scenario.expectations.map { wanted in
             let value = figures[wanted.figure]
             return Expectation(
                 figure: wanted.figure,
@@ -74,6 +74,6 @@ public struct SimulationReport: Sendable, Codable, Hashable {
                 isMet: value.map { wanted.isMet(by: $0) } ?? false
             )
         }
-        self.ok = self.expectations.allSatisfy(\.isMet)
+        ok = expectations.allSatisfy(\.isMet)
     }
 }

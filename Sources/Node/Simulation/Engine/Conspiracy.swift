@@ -13,15 +13,15 @@ struct Conspiracy {
     /// store a record that they drop.
     mutating func answer(to rpc: Message.RPC, in network: NetworkId) -> Message.Answer {
         switch rpc {
-        case .findPeers(let target): return .peers(self.members(near: target))
+        case .findPeers(let target): return .peers(members(near: target))
         case .findRecords(let location, _, let inlineLimit):
-            let records = (self.byLocation[location] ?? []).compactMap { self.records[$0] }
+            let records = (byLocation[location] ?? []).compactMap { self.records[$0] }
             let found = records.map { record in
                 Message.Found(head: record.head, value: record.value.count <= inlineLimit ? record.value : nil)
             }
-            return .records(found, self.members(near: location))
+            return .records(found, members(near: location))
         case .store(let record):
-            self.note(record, at: Record.location(of: record.key, in: network))
+            note(record, at: Record.location(of: record.key, in: network))
             return .stored(.accepted)
         case .offer(let digests): return .wanted(digests.map { _ in false })
         case .reserve: return .reserved(true)
@@ -31,12 +31,12 @@ struct Conspiracy {
 
     private mutating func note(_ record: Record, at location: Bytes32) {
         let id = RecordId(location: location, writer: record.writer)
-        if let known = self.records[id], known.version <= record.version { return }
-        if self.records.updateValue(record, forKey: id) == nil { self.byLocation[location, default: []].append(id) }
+        if let known = records[id], known.version <= record.version { return }
+        if records.updateValue(record, forKey: id) == nil { byLocation[location, default: []].append(id) }
     }
 
     private func members(near target: Bytes32) -> [Contact] {
-        self.members.nearestMembers(to: target, count: MemberIndex.replicaCount).map {
+        members.nearestMembers(to: target, count: MemberIndex.replicaCount).map {
             Contact(peerId: $0.id, addresses: [SimulatedAddress.of($0.node)])
         }
     }

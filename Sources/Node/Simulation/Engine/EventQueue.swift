@@ -49,7 +49,7 @@ struct Event {
 
     init(time: Int64, order: UInt64, kind: Kind, node: Int, slot: UInt32, stamp: UInt32, payload: UInt32) {
         self.time = time
-        self.orderAndKind = order << 8 | UInt64(kind.rawValue)
+        orderAndKind = order << 8 | UInt64(kind.rawValue)
         self.node = UInt32(truncatingIfNeeded: node)
         self.slot = slot
         self.stamp = stamp
@@ -57,14 +57,14 @@ struct Event {
     }
 
     var kind: Kind {
-        guard let kind = Kind(rawValue: UInt8(truncatingIfNeeded: self.orderAndKind)) else {
-            preconditionFailure("an event of the unknown kind \(self.orderAndKind & 0xFF)")
+        guard let kind = Kind(rawValue: UInt8(truncatingIfNeeded: orderAndKind)) else {
+            preconditionFailure("an event of the unknown kind \(orderAndKind & 0xFF)")
         }
         return kind
     }
 
     /// The connection of an event that has one.
-    var connection: ConnectionId { ConnectionId(slot: self.slot, stamp: self.stamp) }
+    var connection: ConnectionId { ConnectionId(slot: slot, stamp: stamp) }
 
     static func < (first: Event, second: Event) -> Bool {
         first.time != second.time ? first.time < second.time : first.orderAndKind < second.orderAndKind
@@ -91,57 +91,57 @@ struct EventQueue {
         stamp: UInt32 = 0,
         payload: UInt32 = 0
     ) {
-        self.lastOrder += 1
+        lastOrder += 1
         let event = Event(
             time: time,
-            order: self.lastOrder,
+            order: lastOrder,
             kind: kind,
             node: node,
             slot: slot,
             stamp: stamp,
             payload: payload
         )
-        self.heap.append(event)
-        self.rise(event)
+        heap.append(event)
+        rise(event)
     }
 
     /// Takes the next event out and moves the time to it; nil, at the time `end`, if none is left until then.
     mutating func next(until end: Int64) -> Event? {
-        guard let first = self.heap.first, first.time <= end, let last = self.heap.popLast() else {
-            self.now = end
+        guard let first = heap.first, first.time <= end, let last = heap.popLast() else {
+            now = end
             return nil
         }
-        if !self.heap.isEmpty { self.sink(last) }
-        self.now = first.time
-        self.takenCount += 1
+        if !heap.isEmpty { sink(last) }
+        now = first.time
+        takenCount += 1
         return first
     }
 
     private mutating func rise(_ event: Event) {
-        var position = self.heap.count - 1
+        var position = heap.count - 1
         while position > 0 {
             let parent = (position - 1) / 4
-            guard event < self.heap[parent] else { break }
-            self.heap[position] = self.heap[parent]
+            guard event < heap[parent] else { break }
+            heap[position] = heap[parent]
             position = parent
         }
-        self.heap[position] = event
+        heap[position] = event
     }
 
     private mutating func sink(_ event: Event) {
         var position = 0
-        let count = self.heap.count
+        let count = heap.count
         while true {
             let first = position * 4 + 1
             guard first < count else { break }
             var least = first
-            for child in (first + 1)..<max(first + 1, min(first + 4, count)) where self.heap[child] < self.heap[least] {
+            for child in (first + 1)..<max(first + 1, min(first + 4, count)) where heap[child] < heap[least] {
                 least = child
             }
-            guard self.heap[least] < event else { break }
-            self.heap[position] = self.heap[least]
+            guard heap[least] < event else { break }
+            heap[position] = heap[least]
             position = least
         }
-        self.heap[position] = event
+        heap[position] = event
     }
 }

@@ -18,14 +18,14 @@ struct KeyDisk {
     private var relationships: [PeerId: Relationship] = [:]
 
     /// The peers with which keys were exchanged.
-    var peers: [PeerId] { self.relationships.keys.sorted() }
+    var peers: [PeerId] { relationships.keys.sorted() }
 
     // MARK: Exchanges
 
     /// Returns the exchanges that a core continues when it starts.
     func exchanges(_ configuration: (PeerId) -> KeyExchange.Configuration) -> [KeyExchange] {
-        self.relationships.keys.sorted().compactMap { peer in
-            guard let stored = self.relationships[peer] else { return nil }
+        relationships.keys.sorted().compactMap { peer in
+            guard let stored = relationships[peer] else { return nil }
             return KeyExchange(
                 configuration(peer),
                 ownGeneration: stored.ownGeneration,
@@ -45,16 +45,16 @@ struct KeyDisk {
         case .generate(let suite, let generation):
             let seed = SecretBytes(copying: random.bytes(32))
             guard let (pool, publicKeys) = Self.generate(suite, generation, seed) else { return .storingFailed(peer) }
-            self.relationships[peer, default: Relationship()].pools.append(pool)
-            self.relationships[peer]?.ownGeneration = generation
-            self.prune(peer)
+            relationships[peer, default: Relationship()].pools.append(pool)
+            relationships[peer]?.ownGeneration = generation
+            prune(peer)
             return .generated(peer, publicKeys)
         case .save(let keys):
-            self.relationships[peer, default: Relationship()].peerKeys = keys
+            relationships[peer, default: Relationship()].peerKeys = keys
             return .saved(peer)
         case .established(let established):
-            self.relationships[peer, default: Relationship()].established = established
-            self.prune(peer)
+            relationships[peer, default: Relationship()].established = established
+            prune(peer)
             return nil
         case .send, .failed, .connected, .changed, .removed: return nil
         }
@@ -66,30 +66,30 @@ struct KeyDisk {
         _ seed: SecretBytes
     ) -> (KeyStore, PublicKeyStore)? {
         do throws(OneTimeKeyError) {
-            return try KeyStore.generate(suite, generation: generation, capacity: self.poolCapacity, seed: seed)
+            return try KeyStore.generate(suite, generation: generation, capacity: poolCapacity, seed: seed)
         } catch {
             return nil
         }
     }
 
     private mutating func prune(_ peer: PeerId) {
-        guard let stored = self.relationships[peer] else { return }
+        guard let stored = relationships[peer] else { return }
         let confirmed = stored.established?.ownGeneration ?? 0
         let kept = KeyStore.keptGenerations(of: stored.pools, confirmed: confirmed)
-        self.relationships[peer]?.pools.removeAll { !kept.contains($0.generation) }
+        relationships[peer]?.pools.removeAll { !kept.contains($0.generation) }
     }
 
     // MARK: Messages
 
     /// Whether few keys of a peer are left.
-    func isLow(_ peer: PeerId) -> Bool { self.relationships[peer]?.peerKeys?.isLow == true }
+    func isLow(_ peer: PeerId) -> Bool { relationships[peer]?.peerKeys?.isLow == true }
 
     /// Seals a message to the next key of a peer, whose use is stored; nil without keys.
     mutating func seal(_ plaintext: [UInt8], to peer: PeerId) -> SealedMessage? {
-        guard var keys = self.relationships[peer]?.peerKeys else { return nil }
+        guard var keys = relationships[peer]?.peerKeys else { return nil }
         do throws(OneTimeKeyError) {
             let key = try keys.takeKey()
-            self.relationships[peer]?.peerKeys = keys
+            relationships[peer]?.peerKeys = keys
             return try key.seal(plaintext, to: peer)
         } catch {
             return nil
@@ -100,12 +100,12 @@ struct KeyDisk {
     mutating func open(_ bytes: [UInt8], from peer: PeerId, for own: PeerId) -> [UInt8]? {
         do throws(OneTimeKeyError) {
             let message = try SealedMessage(bytes)
-            guard let pools = self.relationships[peer]?.pools,
+            guard let pools = relationships[peer]?.pools,
                 let place = pools.firstIndex(where: { $0.contains(message.keyName) })
             else { return nil }
             var pool = pools[place]
             let plaintext = try pool.open(message, for: own)
-            self.relationships[peer]?.pools[place] = pool
+            relationships[peer]?.pools[place] = pool
             return plaintext
         } catch {
             return nil

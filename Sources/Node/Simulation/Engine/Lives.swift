@@ -34,25 +34,25 @@ struct Lives {
     private var state: ChurnState?
 
     init(seed: UInt64) {
-        self.chance = SeededGenerator(seed: seed, name: "lives")
-        self.instances = SeededGenerator(seed: seed, name: "instances")
+        chance = SeededGenerator(seed: seed, name: "lives")
+        instances = SeededGenerator(seed: seed, name: "instances")
     }
 
     // MARK: Devices
 
     /// Draws the seconds by which a wall clock is ahead.
     mutating func wallOffset(within skew: Int64) -> Int64 {
-        skew > 0 ? Int64.random(in: -skew...skew, using: &self.chance) : 0
+        skew > 0 ? Int64.random(in: -skew...skew, using: &chance) : 0
     }
 
     /// Draws whether a device is hostile.
-    mutating func isHostile(share: Double) -> Bool { self.chance.decide(share) }
+    mutating func isHostile(share: Double) -> Bool { chance.decide(share) }
 
     /// Draws any node; after the start of the simulation preferably a running one, because it admits the newcomer.
     mutating func contact(in nodes: Population, at now: Int64) -> Int {
         var other = 0
         for _ in 0..<8 {
-            other = Int.random(in: nodes.indices, using: &self.chance)
+            other = Int.random(in: nodes.indices, using: &chance)
             if now == 0 || nodes[other].isRunning { break }
         }
         return other
@@ -66,9 +66,9 @@ struct Lives {
     ) -> NodeCore.Configuration {
         var configuration = NodeCore.Configuration(
             signer: signer,
-            instance: InstanceId(generating: &self.instances),
-            randomSeed: self.instances.next(),
-            nonceKey: SecretBytes(copying: self.instances.bytes(32)),
+            instance: InstanceId(generating: &instances),
+            randomSeed: instances.next(),
+            nonceKey: SecretBytes(copying: instances.bytes(32)),
             limits: limits,
             verifier: verifier
         )
@@ -81,31 +81,31 @@ struct Lives {
 
     /// Begins churn: sessions end and others begin.
     mutating func begin(_ churn: Scenario.Churn, at now: Int64) {
-        self.state = ChurnState(churn: churn, end: now + churn.lasting.nanoseconds)
+        state = ChurnState(churn: churn, end: now + churn.lasting.nanoseconds)
     }
 
     /// Draws the end of a session that begins now; nil if churn does not end it.
     mutating func departure(at now: Int64) -> Departure? {
-        guard let state = self.state else { return nil }
-        let session = state.churn.sessions.nanoseconds(at: self.drawShare())
+        guard let state else { return nil }
+        let session = state.churn.sessions.nanoseconds(at: drawShare())
         guard now + session < state.end else { return nil }
-        return Departure(at: now + session, isAbrupt: self.chance.decide(state.churn.abrupt))
+        return Departure(at: now + session, isAbrupt: chance.decide(state.churn.abrupt))
     }
 
     /// Draws the successor of a node that leaves: if nodes are independent, that node itself or a new one; otherwise an
     /// earlier node whose absence has ended, if any; nil after the end of churn.
     mutating func successor(of node: Int, at now: Int64) -> Successor? {
-        guard let state = self.state, now < state.end else { return nil }
-        let isReturning = self.chance.decide(state.churn.returning)
-        if let start = self.arrival(at: now) {
+        guard let state, now < state.end else { return nil }
+        let isReturning = chance.decide(state.churn.returning)
+        if let start = arrival(at: now) {
             return Successor(number: isReturning ? node : nil, start: start, isForGood: !isReturning)
         }
         if isReturning {
-            let absence = state.churn.absences.nanoseconds(at: self.drawShare())
+            let absence = state.churn.absences.nanoseconds(at: drawShare())
             self.state?.absent.append((node, now + absence))
         }
         guard let index = state.absent.firstIndex(where: { $0.until <= now }),
-            self.chance.decide(state.churn.returning)
+            chance.decide(state.churn.returning)
         else { return Successor(number: nil, start: now, isForGood: !isReturning) }
         self.state?.absent.remove(at: index)
         return Successor(number: state.absent[index].node, start: now, isForGood: !isReturning)
@@ -113,9 +113,9 @@ struct Lives {
 
     /// Draws the start of a node that is absent from now on; nil if a node only starts when another one leaves.
     mutating func arrival(at now: Int64) -> Int64? {
-        guard let churn = self.state?.churn, churn.isIndependent else { return nil }
-        return now + churn.absences.nanoseconds(at: self.drawShare())
+        guard let churn = state?.churn, churn.isIndependent else { return nil }
+        return now + churn.absences.nanoseconds(at: drawShare())
     }
 
-    private mutating func drawShare() -> Double { Double(self.chance.next() >> 11) / 0x1p53 }
+    private mutating func drawShare() -> Double { Double(chance.next() >> 11) / 0x1p53 }
 }

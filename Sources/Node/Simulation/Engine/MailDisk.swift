@@ -10,15 +10,15 @@ struct MailDisk {
 
     /// The mails that are held for other members, and their bytes.
     var heldAmount: (mails: Int, bytes: Int) {
-        (self.held.count, self.held.values.reduce(0) { $0 + $1.description.byteCount })
+        (held.count, held.values.reduce(0) { $0 + $1.description.byteCount })
     }
 
     /// Whether the application has a mail.
-    func hasReceived(_ id: MailID) -> Bool { self.received.contains(id) }
+    func hasReceived(_ id: MailID) -> Bool { received.contains(id) }
 
     /// Stores a mail of the application.
     mutating func add(_ mail: Mail, _ description: OutgoingMail) {
-        self.outgoing[mail.id] = (mail, description)
+        outgoing[mail.id] = (mail, description)
     }
 
     /// The inputs that restore the mailboxes of a core from the stored mail.
@@ -34,23 +34,23 @@ struct MailDisk {
         switch effect {
         case .readOutgoing(let id, let relays):
             if !relays.isEmpty {
-                self.update(id) {
+                update(id) {
                     OutgoingMail($0, to: $1.recipient, homes: $1.homes, holders: $1.holders, relays: relays)
                 }
             }
-            return .outgoingRead(id, self.outgoing[id]?.mail)
+            return .outgoingRead(id, outgoing[id]?.mail)
         case .progressed(let id, let progress):
-            self.note(progress, of: id)
+            note(progress, of: id)
             return nil
         case .hold(let mail, let description):
-            self.held[mail.id] = (mail, description)
+            held[mail.id] = (mail, description)
             return .held(mail.id, true)
-        case .readHeld(let ids, let owner): return .heldRead(for: owner, ids.compactMap { self.held[$0]?.mail })
+        case .readHeld(let ids, let owner): return .heldRead(for: owner, ids.compactMap { held[$0]?.mail })
         case .delete(let ids):
-            for id in ids { self.held[id] = nil }
+            for id in ids { held[id] = nil }
             return nil
         case .receive(let mail, _):
-            self.received.insert(mail.id)
+            received.insert(mail.id)
             return .stored([mail.id], .delivered)
         }
     }
@@ -58,13 +58,13 @@ struct MailDisk {
     private mutating func note(_ progress: Mailbox.Progress, of id: MailID) {
         switch progress {
         case .held(let holders):
-            self.update(id) { OutgoingMail($0, to: $1.recipient, homes: $1.homes, holders: holders, relays: $1.relays) }
-        case .delivered, .refused, .expired: self.outgoing[id] = nil
+            update(id) { OutgoingMail($0, to: $1.recipient, homes: $1.homes, holders: holders, relays: $1.relays) }
+        case .delivered, .refused, .expired: outgoing[id] = nil
         }
     }
 
     private mutating func update(_ id: MailID, _ change: (Mail, OutgoingMail) -> OutgoingMail) {
-        guard let (mail, description) = self.outgoing[id] else { return }
-        self.outgoing[id] = (mail, change(mail, description))
+        guard let (mail, description) = outgoing[id] else { return }
+        outgoing[id] = (mail, change(mail, description))
     }
 }

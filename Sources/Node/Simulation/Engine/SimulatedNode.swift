@@ -49,16 +49,16 @@ struct SimulatedNode {
         var keys = KeyDisk()
 
         mutating func remember(_ peer: PeerId, at addresses: [SocketAddress]) {
-            self.peers.removeAll { $0.peer == peer }
-            self.peers.insert((peer, addresses), at: 0)
-            if self.peers.count > Self.peerLimit { self.peers.removeLast() }
+            peers.removeAll { $0.peer == peer }
+            peers.insert((peer, addresses), at: 0)
+            if peers.count > Self.peerLimit { peers.removeLast() }
         }
 
         /// Returns the revocations that a core receives when it starts.
         func revocationSet(of network: NetworkId) -> RevocationSet {
             var set = RevocationSet(networkId: network)
             do throws(IdentityError) {
-                try set.merge(self.revocations, verifySignature: { _ in true })
+                try set.merge(revocations, verifySignature: { _ in true })
             } catch {
                 preconditionFailure("a node stored revocations of another network: \(error)")
             }
@@ -72,28 +72,28 @@ struct SimulatedNode {
         self.wallOffset = wallOffset
     }
 
-    var peerId: PeerId { self.token.peerId }
+    var peerId: PeerId { token.peerId }
 
     /// Whether it is cut off by the latest partition; a new one has no contact yet.
     var isCutOff: Bool {
         get {
-            switch self.side {
+            switch side {
             case .main: false
             case .cutOff: true
             }
         }
-        set { self.side = newValue ? .cutOff(firstContact: nil) : .main }
+        set { side = newValue ? .cutOff(firstContact: nil) : .main }
     }
 
     /// The time at which a node that was cut off was first connected to the other side again; always nil on that side.
     var firstContact: Int64? {
         get {
-            switch self.side {
+            switch side {
             case .main: nil
             case .cutOff(let time): time
             }
         }
-        set { if self.isCutOff { self.side = .cutOff(firstContact: newValue) } }
+        set { if isCutOff { side = .cutOff(firstContact: newValue) } }
     }
 }
 
@@ -111,16 +111,14 @@ enum SimulatedAddress {
 
     /// Returns the address of node number `number`.
     static func of(_ number: Int) -> SocketAddress {
-        let host = UInt32(truncatingIfNeeded: number + 1) &* self.spread & (1 << self.hostBits - 1)
-        return SocketAddress(.v4(10 << self.hostBits | host), port: self.port)
+        let host = UInt32(truncatingIfNeeded: number + 1) &* spread & (1 << hostBits - 1)
+        return SocketAddress(.v4(10 << hostBits | host), port: port)
     }
 
     /// The number of the node that would be at `address`; nil if it cannot be one's.
     static func number(at address: SocketAddress) -> Int? {
-        guard case .v4(let word) = address.ip, word >> self.hostBits == 10, address.port == self.port else {
-            return nil
-        }
-        let host = word & (1 << self.hostBits - 1)
-        return Int(host &* self.inverse & (1 << self.hostBits - 1)) - 1
+        guard case .v4(let word) = address.ip, word >> hostBits == 10, address.port == port else { return nil }
+        let host = word & (1 << hostBits - 1)
+        return Int(host &* inverse & (1 << hostBits - 1)) - 1
     }
 }

@@ -44,8 +44,8 @@ struct TableRequests {
 
     /// Adds a key that a node is going to write; returns its number.
     mutating func addKey(of writer: Int, in network: NetworkId, byteCount: Int, lifetime: Duration) -> Int {
-        let key = StoredKey.key(self.stored.count)
-        self.stored.append(
+        let key = StoredKey.key(stored.count)
+        stored.append(
             StoredKey(
                 key: key,
                 location: Record.location(of: key, in: network),
@@ -54,27 +54,27 @@ struct TableRequests {
                 lifetime: lifetime
             )
         )
-        return self.stored.count - 1
+        return stored.count - 1
     }
 
     /// Notes that a version of a key was acknowledged to its writer.
-    mutating func noteVersion(_ version: UInt64, of number: Int) { self.stored[number].version = version }
+    mutating func noteVersion(_ version: UInt64, of number: Int) { stored[number].version = version }
 
     // MARK: Requests
 
     mutating func begin(_ request: RunningRequest) -> Kademlia.RequestId {
-        self.lastNumber += 1
-        self.running[self.lastNumber] = request
-        return Kademlia.RequestId(self.lastNumber)
+        lastNumber += 1
+        running[lastNumber] = request
+        return Kademlia.RequestId(lastNumber)
     }
 
     /// Removes a request that has an outcome; nil if it was abandoned.
-    mutating func end(_ id: Kademlia.RequestId) -> RunningRequest? { self.running.removeValue(forKey: id.number) }
+    mutating func end(_ id: Kademlia.RequestId) -> RunningRequest? { running.removeValue(forKey: id.number) }
 
     /// Removes the requests of a node that stops; returns their purposes, in no order that matters.
     mutating func abandon(of node: Int, _ generation: UInt32) -> [RunningRequest.Purpose] {
-        let abandoned = self.running.filter { $0.value.node == node && $0.value.generation == generation }
-        for id in abandoned.keys { self.running[id] = nil }
+        let abandoned = running.filter { $0.value.node == node && $0.value.generation == generation }
+        for id in abandoned.keys { running[id] = nil }
         return abandoned.values.map(\.purpose)
     }
 }

@@ -9,15 +9,15 @@ internal import PubSub
 extension World {
     mutating func carryOut(_ effect: Effect, of node: Int) {
         switch effect {
-        case .connection(let effect): self.carryOut(effect, of: node)
-        case .peer(let effect): self.carryOut(effect, of: node)
-        case .membership(let effect): self.carryOut(effect, of: node)
-        case .table(_, let effect): self.carryOut(effect, of: node)
-        case .events(_, let effect): self.carryOut(effect, of: node)
-        case .mailbox(_, let effect): self.carryOut(effect, of: node)
-        case .keys(let peer, let effect): self.carryOut(effect, with: peer, of: node)
-        case .discovery(.multicast(let datagram)): self.multicast(datagram, from: node)
-        case .wake(let time): self.schedule(wakeOf: node, at: time.nanosecondsRoundedUp)
+        case .connection(let effect): carryOut(effect, of: node)
+        case .peer(let effect): carryOut(effect, of: node)
+        case .membership(let effect): carryOut(effect, of: node)
+        case .table(_, let effect): carryOut(effect, of: node)
+        case .events(_, let effect): carryOut(effect, of: node)
+        case .mailbox(_, let effect): carryOut(effect, of: node)
+        case .keys(let peer, let effect): carryOut(effect, with: peer, of: node)
+        case .discovery(.multicast(let datagram)): multicast(datagram, from: node)
+        case .wake(let time): schedule(wakeOf: node, at: time.nanosecondsRoundedUp)
         case .discovery(.ignored), .services:
             // Reports that no figure counts.
             break
@@ -29,9 +29,9 @@ extension World {
 
     private mutating func carryOut(_ effect: ConnectionEffect, of node: Int) {
         switch effect {
-        case .send(let id, let frame): self.send(frame, on: id, from: node)
-        case .close(let id, let code, _): self.close(id, code, by: node)
-        case .drain(let id): self.drain(id, by: node)
+        case .send(let id, let frame): send(frame, on: id, from: node)
+        case .close(let id, let code, _): close(id, code, by: node)
+        case .drain(let id): drain(id, by: node)
         case .admitted, .moveRequests, .resetStreams, .migrate, .openChannel, .relay:
             // There are no limits, streams or paths here.
             break
@@ -40,14 +40,14 @@ extension World {
 
     private mutating func carryOut(_ effect: PeerEffect, of node: Int) {
         switch effect {
-        case .dial(let peer, let addresses): self.dial(peer, at: addresses, by: node)
-        case .joined(let peer, _): self.admit(peer, at: node)
-        case .left(let peer, _, _): self.record.noteLoss(of: peer)
+        case .dial(let peer, let addresses): dial(peer, at: addresses, by: node)
+        case .joined(let peer, _): admit(peer, at: node)
+        case .left(let peer, _, _): record.noteLoss(of: peer)
         case .refused(let peer, _, _), .refusedByPeer(let peer, _, _):
-            self.record.noteRefusal(of: peer)
+            record.noteRefusal(of: peer)
         case .persist(let peer, _, let place):
-            self.nodes[node].disk.remember(peer, at: place.map { [$0.address] } ?? [])
-        case .discovered(let peer, _, _): self.noteDiscovery(of: peer, by: node)
+            nodes[node].disk.remember(peer, at: place.map { [$0.address] } ?? [])
+        case .discovered(let peer, _, _): noteDiscovery(of: peer, by: node)
         case .dialPath, .unreachable, .banned, .lost, .persistSeen, .persistFailure:
             // No node waits for one peer, nor traverses a NAT, and no person reads when a peer was seen.
             break
@@ -55,26 +55,24 @@ extension World {
     }
 
     private mutating func admit(_ peer: PeerId, at node: Int) {
-        let other = self.nodes.number(of: peer)
-        self.record.noteAdmission(of: other, at: node, after: self.nodes.admit(node, at: self.queue.now))
-        guard let other, self.queue.now >= self.network.partition.end else { return }
-        self.nodes.noteContact(of: node, with: other, at: self.queue.now)
+        let other = nodes.number(of: peer)
+        record.noteAdmission(of: other, at: node, after: nodes.admit(node, at: queue.now))
+        guard let other, queue.now >= network.partition.end else { return }
+        nodes.noteContact(of: node, with: other, at: queue.now)
     }
 
     private mutating func noteDiscovery(of peer: PeerId, by node: Int) {
-        guard let other = self.nodes.number(of: peer) else { return }
-        let start = max(self.nodes[node].startedAt, self.nodes[other].startedAt)
-        self.record.noteDiscovery(of: other, by: node, after: self.queue.now - start)
+        guard let other = nodes.number(of: peer) else { return }
+        let start = max(nodes[node].startedAt, nodes[other].startedAt)
+        record.noteDiscovery(of: other, by: node, after: queue.now - start)
     }
 
     private mutating func carryOut(_ effect: MembershipEffect, of node: Int) {
         switch effect {
         case .persistRevocations(let entries):
-            self.nodes[node].disk.revocations += entries
-            for entry in entries {
-                self.record.noteRevocation(of: entry.peerId, at: self.queue.now, by: node, self.nodes[node])
-            }
-        case .persistSecrets(let secrets): self.nodes[node].disk.secrets = secrets
+            nodes[node].disk.revocations += entries
+            for entry in entries { record.noteRevocation(of: entry.peerId, at: queue.now, by: node, nodes[node]) }
+        case .persistSecrets(let secrets): nodes[node].disk.secrets = secrets
         case .tokenRenewed, .tokenExpiring, .renewalRequested:
             // Tokens have no end here.
             break
@@ -86,20 +84,20 @@ extension World {
 
     private mutating func carryOut(_ effect: Kademlia.HostEffect, of node: Int) {
         switch effect {
-        case .finished(let id, let outcome, let effort): self.finish(id, outcome, effort)
+        case .finished(let id, let outcome, let effort): finish(id, outcome, effort)
         case .persist(let record):
-            let id = RecordId(location: Record.location(of: record.key, in: self.keys.networkId), writer: record.writer)
-            self.nodes[node].disk.records[id] = record
-            self.diskAnswers.append(.table(.persisted(self.keys.networkId, id, version: record.version, true)))
-        case .forget(let id): self.nodes[node].disk.records[id] = nil
+            let id = RecordId(location: Record.location(of: record.key, in: keys.networkId), writer: record.writer)
+            nodes[node].disk.records[id] = record
+            diskAnswers.append(.table(.persisted(keys.networkId, id, version: record.version, true)))
+        case .forget(let id): nodes[node].disk.records[id] = nil
         }
     }
 
     private mutating func carryOut(_ effect: PubSub.HostEffect, of node: Int) {
         switch effect {
         case .deliver(let batch, _, let hops):
-            self.record.noteBatch(batch, hops, at: self.queue.now, of: node, in: self.nodes)
-        case .missed(let stream, let count): self.record.noteGap(in: stream, count: count)
+            record.noteBatch(batch, hops, at: queue.now, of: node, in: nodes)
+        case .missed(let stream, let count): record.noteGap(in: stream, count: count)
         case .isolated:
             // A report that no figure counts.
             break
@@ -107,8 +105,8 @@ extension World {
     }
 
     private mutating func schedule(wakeOf node: Int, at time: Int64) {
-        self.nodes[node].wakeGeneration &+= 1
-        let generation = self.nodes[node].wakeGeneration
-        self.queue.schedule(.wake, at: max(time, self.queue.now), node: node, stamp: generation)
+        nodes[node].wakeGeneration &+= 1
+        let generation = nodes[node].wakeGeneration
+        queue.schedule(.wake, at: max(time, queue.now), node: node, stamp: generation)
     }
 }

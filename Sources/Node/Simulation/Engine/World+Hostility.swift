@@ -7,27 +7,27 @@ internal import NodeCore
 extension World {
     /// Marks the hostile nodes, and adds those that gather around the first keys.
     mutating func recruit(_ hostility: Scenario.Hostility) throws(IdentityError) {
-        for node in self.nodes.indices where node != Population.owner {
-            self.nodes[node].isHostile = self.lives.isHostile(share: hostility.share)
+        for node in nodes.indices where node != Population.owner {
+            nodes[node].isHostile = lives.isHostile(share: hostility.share)
         }
         for number in 0..<hostility.besiegedKeys {
-            let location = Record.location(of: StoredKey.key(number), in: self.keys.networkId)
-            try self.besiege(location, by: hostility.besiegers)
+            let location = Record.location(of: StoredKey.key(number), in: keys.networkId)
+            try besiege(location, by: hostility.besiegers)
         }
-        let members = self.nodes.indices.filter { self.nodes[$0].isHostile }
-        self.conspiracy.members = MemberIndex(members.map { (self.nodes[$0].peerId, $0) })
+        let members = nodes.indices.filter { nodes[$0].isHostile }
+        conspiracy.members = MemberIndex(members.map { (nodes[$0].peerId, $0) })
     }
 
     /// Makes `count` hostile nodes that are among the ``MemberIndex/replicaCount`` nearest of a location.
     private mutating func besiege(_ location: Bytes32, by count: Int) throws(IdentityError) {
-        let honest = self.nodes.indices.filter { !self.nodes[$0].isHostile }
-        let index = MemberIndex(honest.map { (self.nodes[$0].peerId, $0) })
+        let honest = nodes.indices.filter { !nodes[$0].isHostile }
+        let index = MemberIndex(honest.map { (nodes[$0].peerId, $0) })
         let place = MemberIndex.replicaCount - count
         guard let limit = index.nearest(to: location, count: place + 1).last else { return }
-        let border = self.nodes[limit].peerId.words.first ^ location.first
+        let border = nodes[limit].peerId.words.first ^ location.first
         for _ in 0..<count {
-            try self.addNode { $0.words.first ^ location.first < border }
-            self.nodes[self.nodes.count - 1].isHostile = true
+            try addNode { $0.words.first ^ location.first < border }
+            nodes[nodes.count - 1].isHostile = true
         }
     }
 
@@ -37,9 +37,9 @@ extension World {
             let message = try? Message(payload),  // likewise
             case .rpc(let rpc) = message.body
         else { return false }
-        let answer = self.conspiracy.answer(to: rpc, in: self.keys.networkId)
+        let answer = conspiracy.answer(to: rpc, in: keys.networkId)
         let reply = Message(number: message.number, body: .answer(answer))
-        self.send(.dht(index: index, reply.bytes), on: id, from: node)
+        send(.dht(index: index, reply.bytes), on: id, from: node)
         return true
     }
 }

@@ -54,31 +54,31 @@ extension World {
 
     /// Gives a new core the exchanges of its disk.
     mutating func readKeys(of node: Int) {
-        let signer = self.nodes[node].signer
-        let verify = self.keys.verifier.signature
+        let signer = nodes[node].signer
+        let verify = keys.verifier.signature
         var secrets: [PeerId: SecretBytes] = [:]
-        for peer in self.nodes[node].disk.keys.peers {
-            secrets[peer] = SecretBytes(copying: self.keyChance.bytes(Bytes32.byteCount))
+        for peer in nodes[node].disk.keys.peers {
+            secrets[peer] = SecretBytes(copying: keyChance.bytes(Bytes32.byteCount))
         }
-        let exchanges = self.nodes[node].disk.keys.exchanges { peer in
+        let exchanges = nodes[node].disk.keys.exchanges { peer in
             guard let secret = secrets[peer] else { preconditionFailure("no secret was drawn for a peer") }
             var configuration = KeyExchange.Configuration(signer: signer, peer: peer, secret: secret)
             configuration.verifySignature = verify
             return configuration
         }
-        self.apply(.keys(.opened(exchanges)), to: node)
+        apply(.keys(.opened(exchanges)), to: node)
     }
 
     mutating func carryOut(_ effect: KeyExchanges.HostEffect, with peer: PeerId, of node: Int) {
         switch effect {
-        case .send(let bytes): self.send(.exchange(bytes), to: peer, from: node)
-        case .generate, .save: self.store(effect, of: peer, at: node)
+        case .send(let bytes): send(.exchange(bytes), to: peer, from: node)
+        case .generate, .save: store(effect, of: peer, at: node)
         case .established:
-            self.record.sealed.completions += 1
-            self.store(effect, of: peer, at: node)
-        case .failed: self.record.sealed.failures += 1
+            record.sealed.completions += 1
+            store(effect, of: peer, at: node)
+        case .failed: record.sealed.failures += 1
         case .connected:
-            if self.nodes[node].disk.keys.isLow(peer) { self.diskAnswers.append(.keys(.refillRequested(peer))) }
+            if nodes[node].disk.keys.isLow(peer) { diskAnswers.append(.keys(.refillRequested(peer))) }
         case .changed, .removed:
             // No node reports its exchanges, and none deletes keys.
             break
@@ -86,55 +86,53 @@ extension World {
     }
 
     private mutating func store(_ effect: KeyExchanges.HostEffect, of peer: PeerId, at node: Int) {
-        guard let answer = self.nodes[node].disk.keys.perform(effect, of: peer, using: &self.keyChance) else { return }
-        self.queue.schedule(
+        guard let answer = nodes[node].disk.keys.perform(effect, of: peer, using: &keyChance) else { return }
+        queue.schedule(
             .keysStored,
-            at: self.queue.now + Self.diskDelay,
+            at: queue.now + Self.diskDelay,
             node: node,
-            stamp: self.nodes[node].generation,
-            payload: self.keyAnswers.insert(answer)
+            stamp: nodes[node].generation,
+            payload: keyAnswers.insert(answer)
         )
     }
 
     /// Passes an answer of the disk to the exchanges of a node; it is dropped if that was stopped meanwhile.
     mutating func deliverKeyAnswer(_ event: Event, to node: Int) {
-        guard let answer = self.keyAnswers.remove(event.payload), self.nodes[node].generation == event.stamp else {
-            return
-        }
-        self.record.note(.keysStored, at: self.queue.now, of: node, UInt64(event.payload))
-        self.apply(.keys(answer), to: node)
+        guard let answer = keyAnswers.remove(event.payload), nodes[node].generation == event.stamp else { return }
+        record.note(.keysStored, at: queue.now, of: node, UInt64(event.payload))
+        apply(.keys(answer), to: node)
     }
 
     // MARK: Requests
 
     /// Sends a request to a peer that is connected; it is lost otherwise.
     private mutating func send(_ request: KeyRequest, to peer: PeerId, from node: Int) {
-        guard let target = self.nodes.number(of: peer), self.nodes.cores[node]?.route(to: peer) != nil else { return }
-        let way = self.nodes.way(from: node, to: target)
-        for sent in self.network.send(request: request.bytes, over: way, at: self.queue.now) {
-            self.queue.schedule(
+        guard let target = nodes.number(of: peer), nodes.cores[node]?.route(to: peer) != nil else { return }
+        let way = nodes.way(from: node, to: target)
+        for sent in network.send(request: request.bytes, over: way, at: queue.now) {
+            queue.schedule(
                 .keyRequest,
                 at: sent.arrival,
                 node: target,
                 slot: UInt32(node),
-                stamp: self.nodes[target].generation,
+                stamp: nodes[target].generation,
                 payload: sent.packet
             )
         }
     }
 
     mutating func deliverKeyRequest(_ event: Event, to node: Int) {
-        guard let bytes = self.network.receive(event.payload)?.first, self.nodes[node].isRunning,
-            self.nodes[node].generation == event.stamp
+        guard let bytes = network.receive(event.payload)?.first, nodes[node].isRunning,
+            nodes[node].generation == event.stamp
         else { return }
-        let sender = self.nodes[Int(event.slot)].peerId
-        self.record.note(.keyRequest, at: self.queue.now, of: node, UInt64(event.slot) << 32 | UInt64(bytes.count))
+        let sender = nodes[Int(event.slot)].peerId
+        record.note(.keyRequest, at: queue.now, of: node, UInt64(event.slot) << 32 | UInt64(bytes.count))
         do throws(BytesError) {
             switch try KeyRequest(bytes) {
-            case .exchange(let message): self.apply(.keys(.messageReceived(from: sender, message)), to: node)
+            case .exchange(let message): apply(.keys(.messageReceived(from: sender, message)), to: node)
             case .message(let number, let message): self.open(message, number, from: sender, at: node)
             case .answer(let number, let isOpened):
-                if isOpened { self.record.sealed.noteReported(Int(number)) }
+                if isOpened { record.sealed.noteReported(Int(number)) }
             }
         } catch {
             preconditionFailure("a node sent a malformed request: \(error)")
@@ -142,41 +140,41 @@ extension World {
     }
 
     private mutating func open(_ message: [UInt8], _ number: UInt64, from sender: PeerId, at node: Int) {
-        let own = self.nodes[node].peerId
-        let body = self.nodes[node].disk.keys.open(message, from: sender, for: own)
-        if let body { self.record.sealed.noteOpened(Int(number), body) }
-        self.send(.answer(number, isOpened: body != nil), to: sender, from: node)
+        let own = nodes[node].peerId
+        let body = nodes[node].disk.keys.open(message, from: sender, for: own)
+        if let body { record.sealed.noteOpened(Int(number), body) }
+        send(.answer(number, isOpened: body != nil), to: sender, from: node)
     }
 
     // MARK: Steps
 
     /// Begins an exchange in each pair of connected members.
     mutating func exchangeKeys() {
-        for first in self.nodes.indices {
-            for second in self.nodes.indices where second > first {
+        for first in nodes.indices {
+            for second in nodes.indices where second > first {
                 // Each node begins some of its exchanges.
                 let (node, other) = (first + second).isMultiple(of: 2) ? (first, second) : (second, first)
-                let peer = self.nodes[other].peerId
-                guard self.nodes.cores[node]?.route(to: peer) != nil else { continue }
-                self.apply(.keys(.requested(peer)), to: node)
+                let peer = nodes[other].peerId
+                guard nodes.cores[node]?.route(to: peer) != nil else { continue }
+                apply(.keys(.requested(peer)), to: node)
             }
         }
     }
 
     /// Sends a sealed message from a random running node to a random member that is connected to it.
     mutating func sendSealedMessage(byteCount: Int) {
-        guard let node = self.drawAsker(),
-            let peer = self.nodes.cores[node]?.admittedPeers().randomElement(using: &self.stepChance)
+        guard let node = drawAsker(),
+            let peer = nodes.cores[node]?.admittedPeers().randomElement(using: &stepChance)
         else { return }
-        let body = self.stepChance.bytes(byteCount)
-        self.record.note(.task, at: self.queue.now, of: node, UInt64(body.count))
-        if let message = self.nodes[node].disk.keys.seal(body, to: peer) {
-            let number = self.record.sealed.begin(body, message.keyName)
-            self.send(.message(UInt64(number), message.bytes), to: peer, from: node)
+        let body = stepChance.bytes(byteCount)
+        record.note(.task, at: queue.now, of: node, UInt64(body.count))
+        if let message = nodes[node].disk.keys.seal(body, to: peer) {
+            let number = record.sealed.begin(body, message.keyName)
+            send(.message(UInt64(number), message.bytes), to: peer, from: node)
         } else {
-            self.record.sealed.withoutKeys += 1
+            record.sealed.withoutKeys += 1
         }
-        if self.nodes[node].disk.keys.isLow(peer) { self.apply(.keys(.refillRequested(peer)), to: node) }
+        if nodes[node].disk.keys.isLow(peer) { apply(.keys(.refillRequested(peer)), to: node) }
     }
 
     // MARK: Figures
@@ -185,13 +183,13 @@ extension World {
     /// differ, or one cannot open messages of the other.
     func keyPairs() -> (count: Int, disagreeing: Int) {
         var pairs = (count: 0, disagreeing: 0)
-        for first in self.nodes.indices {
-            for second in self.nodes.indices where second > first {
-                guard let one = self.status(of: first, with: second), let other = self.status(of: second, with: first)
+        for first in nodes.indices {
+            for second in nodes.indices where second > first {
+                guard let one = status(of: first, with: second), let other = status(of: second, with: first)
                 else { continue }
                 pairs.count += 1
-                let (disk, otherDisk) = (self.nodes[first].disk.keys, self.nodes[second].disk.keys)
-                let (peer, otherPeer) = (self.nodes[first].peerId, self.nodes[second].peerId)
+                let (disk, otherDisk) = (nodes[first].disk.keys, nodes[second].disk.keys)
+                let (peer, otherPeer) = (nodes[first].peerId, nodes[second].peerId)
                 let agrees =
                     one.state == .completed && other.state == .completed && one.safetyNumber == other.safetyNumber
                     && disk.canSeal(to: otherPeer, with: otherDisk, from: peer)
@@ -203,7 +201,7 @@ extension World {
     }
 
     private func status(of node: Int, with other: Int) -> KeyExchange.Status? {
-        let peer = self.nodes[other].peerId
-        return self.nodes.cores[node]?.keyExchanges.first { $0.peer == peer }?.status
+        let peer = nodes[other].peerId
+        return nodes.cores[node]?.keyExchanges.first { $0.peer == peer }?.status
     }
 }

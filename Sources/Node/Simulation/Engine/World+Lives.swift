@@ -5,145 +5,140 @@ internal import NodeCore
 extension World {
     /// Makes a device with an identity and a token, switched off.
     mutating func addNode(where isWanted: (PeerId) -> Bool = { _ in true }) throws(IdentityError) {
-        let number = self.nodes.count
-        let signer = self.keys.peer(number, where: isWanted)
+        let number = nodes.count
+        let signer = keys.peer(number, where: isWanted)
         let token = try AccessToken.create(
             peerId: PeerId(publicKey: signer.publicKey),
-            networkId: self.keys.networkId,
-            signer: self.keys.network,
+            networkId: keys.networkId,
+            signer: keys.network,
             expirationSeconds: nil
         )
-        let skew = self.scenario.clocks.skew.components.seconds
-        let offset = self.lives.wallOffset(within: skew)
-        self.nodes.add(SimulatedNode(signer: signer, token: token, wallOffset: offset))
-        if let localNetwork = self.network.model.local, localNetwork.knows == .secret {
-            self.nodes[number].disk.secrets = MemberSecrets(self.keys.firstSecret)
+        let skew = scenario.clocks.skew.components.seconds
+        let offset = lives.wallOffset(within: skew)
+        nodes.add(SimulatedNode(signer: signer, token: token, wallOffset: offset))
+        if let localNetwork = network.model.local, localNetwork.knows == .secret {
+            nodes[number].disk.secrets = MemberSecrets(keys.firstSecret)
         }
     }
 
     /// Writes the members that a node knows initially to its disk.
     mutating func giveContacts(to node: Int) {
-        let contacts = self.scenario.contacts
-        let count = min(contacts.count, self.nodes.count - 1)
+        let contacts = scenario.contacts
+        let count = min(contacts.count, nodes.count - 1)
         guard count > 0 else { return }
         for turn in 0..<count {
             var other: Int
             switch contacts.pattern {
             case .none: return
-            case .ring: other = (node + 1 + turn) % self.nodes.count
+            case .ring: other = (node + 1 + turn) % nodes.count
             case .first: other = turn
-            case .random: other = self.lives.contact(in: self.nodes, at: self.queue.now)
+            case .random: other = lives.contact(in: nodes, at: queue.now)
             }
-            if other == node { other = (node + 1) % self.nodes.count }
-            self.nodes[node].disk.remember(self.nodes[other].peerId, at: [SimulatedAddress.of(other)])
+            if other == node { other = (node + 1) % nodes.count }
+            nodes[node].disk.remember(nodes[other].peerId, at: [SimulatedAddress.of(other)])
         }
     }
 
     mutating func start(_ node: Int) {
-        guard !self.nodes[node].isRunning else { return }
+        guard !nodes[node].isRunning else { return }
         var limits = Limits()
-        if let kept = self.scenario.keptConnections { limits.keptConnections = kept }
-        let signer = self.nodes[node].signer
-        let configuration = self.lives.configuration(for: signer, limits, self.keys.verifier)
-        self.nodes.switchOn(node, configuration, at: self.queue.now)
-        self.record.note(.start, at: self.queue.now, of: node, UInt64(self.nodes[node].generation))
-        self.readDisk(of: node)
+        if let kept = scenario.keptConnections { limits.keptConnections = kept }
+        let signer = nodes[node].signer
+        let configuration = lives.configuration(for: signer, limits, keys.verifier)
+        nodes.switchOn(node, configuration, at: queue.now)
+        record.note(.start, at: queue.now, of: node, UInt64(nodes[node].generation))
+        readDisk(of: node)
     }
 
     /// Restores a new core from its disk, as a running node does from its stores.
     private mutating func readDisk(of node: Int) {
-        let network = self.keys.networkId
-        let disk = self.nodes[node].disk
+        let network = keys.networkId
+        let disk = nodes[node].disk
         let revocations = disk.revocationSet(of: network)
-        self.apply(
-            .membership(.added(self.nodes[node].token, obtainedSeconds: Self.startSeconds, revocations)),
-            to: node
-        )
-        let secrets = disk.secrets?.all ?? (node == Population.owner ? [self.keys.firstSecret] : [])
-        for secret in secrets { self.apply(.membership(.secretAdded(secret)), to: node) }
+        apply(.membership(.added(nodes[node].token, obtainedSeconds: Self.startSeconds, revocations)), to: node)
+        let secrets = disk.secrets?.all ?? (node == Population.owner ? [keys.firstSecret] : [])
+        for secret in secrets { apply(.membership(.secretAdded(secret)), to: node) }
         if let localNetwork = self.network.model.local {
             if localNetwork.knows == .rendezvous {
-                let key = self.keys.firstSecret.rendezvous.publicKey
-                self.apply(.membership(.rendezvousLearnt(network, key)), to: node)
+                let key = keys.firstSecret.rendezvous.publicKey
+                apply(.membership(.rendezvousLearnt(network, key)), to: node)
             }
-            self.apply(.addressesChanged([SimulatedAddress.of(node)]), to: node)
-            self.apply(.discovery(.started), to: node)
+            apply(.addressesChanged([SimulatedAddress.of(node)]), to: node)
+            apply(.discovery(.started), to: node)
         }
         if !disk.records.isEmpty {
             let records = disk.records.keys.sorted().compactMap { disk.records[$0] }
-            self.apply(.table(.recordsLoaded(network, records)), to: node)
+            apply(.table(.recordsLoaded(network, records)), to: node)
         }
-        if self.scenario.sendsMail { self.readMail(of: node) }
-        if self.scenario.exchangesKeys { self.readKeys(of: node) }
+        if scenario.sendsMail { readMail(of: node) }
+        if scenario.exchangesKeys { readKeys(of: node) }
         for (peer, addresses) in disk.peers {
-            self.apply(.peer(.remembered(peer, networks: [network], addresses: addresses)), to: node)
-            self.apply(.peer(.sought(peer)), to: node)
+            apply(.peer(.remembered(peer, networks: [network], addresses: addresses)), to: node)
+            apply(.peer(.sought(peer)), to: node)
         }
     }
 
     mutating func stop(_ node: Int, isAbrupt: Bool) {
-        guard self.nodes[node].isRunning else { return }
-        self.record.note(.stop, at: self.queue.now, of: node, isAbrupt ? 1 : 0)
-        self.noteMeetings()
-        if !isAbrupt { self.apply(.stopping, to: node) }
-        for purpose in self.requests.abandon(of: node, self.nodes[node].generation) {
-            self.record.requests.noteAbandoned(purpose)
-        }
-        let links = self.nodes[node].links
+        guard nodes[node].isRunning else { return }
+        record.note(.stop, at: queue.now, of: node, isAbrupt ? 1 : 0)
+        noteMeetings()
+        if !isAbrupt { apply(.stopping, to: node) }
+        for purpose in requests.abandon(of: node, nodes[node].generation) { record.requests.noteAbandoned(purpose) }
+        let links = nodes[node].links
         for slot in links {
-            guard let connection = self.network.connections[slot] else { continue }
+            guard let connection = network.connections[slot] else { continue }
             let id = ConnectionId(slot: slot, stamp: connection.stamp)
-            self.silence(id, at: connection.other(than: node))
-            _ = self.takeDown(id, at: node)
+            silence(id, at: connection.other(than: node))
+            _ = takeDown(id, at: node)
         }
-        self.nodes.switchOff(node)
+        nodes.switchOff(node)
     }
 
     // MARK: Churn
 
     mutating func beginChurn(_ churn: Scenario.Churn) {
-        self.lives.begin(churn, at: self.queue.now)
-        for node in self.nodes.indices where node != Population.owner {
-            if self.nodes[node].isRunning {
-                self.scheduleDeparture(of: node)
-            } else if let start = self.lives.arrival(at: self.queue.now) {
-                self.queue.schedule(.start, at: start, node: node, stamp: self.nodes[node].generation)
+        lives.begin(churn, at: queue.now)
+        for node in nodes.indices where node != Population.owner {
+            if nodes[node].isRunning {
+                scheduleDeparture(of: node)
+            } else if let start = lives.arrival(at: queue.now) {
+                queue.schedule(.start, at: start, node: node, stamp: nodes[node].generation)
             }
         }
     }
 
     /// Starts a node, and draws the end of its session.
     mutating func beginSession(of node: Int) {
-        self.start(node)
-        self.scheduleDeparture(of: node)
+        start(node)
+        scheduleDeparture(of: node)
     }
 
     /// Draws how long a node stays that starts now.
     private mutating func scheduleDeparture(of node: Int) {
-        guard let departure = self.lives.departure(at: self.queue.now) else { return }
-        self.queue.schedule(
+        guard let departure = lives.departure(at: queue.now) else { return }
+        queue.schedule(
             .stop,
             at: departure.at,
             node: node,
-            stamp: self.nodes[node].generation,
+            stamp: nodes[node].generation,
             payload: departure.isAbrupt ? 1 : 0
         )
     }
 
     /// Ends a session; another node replaces the one that leaves, or that one returns later.
     mutating func end(_ node: Int, isAbrupt: Bool) throws(IdentityError) {
-        self.stop(node, isAbrupt: isAbrupt)
-        guard let successor = self.lives.successor(of: node, at: self.queue.now) else { return }
-        self.nodes[node].isGone = successor.isForGood
-        let next = successor.number ?? self.nodes.count
+        stop(node, isAbrupt: isAbrupt)
+        guard let successor = lives.successor(of: node, at: queue.now) else { return }
+        nodes[node].isGone = successor.isForGood
+        let next = successor.number ?? nodes.count
         if successor.number == nil {
-            try self.addNode()
-            self.giveContacts(to: next)
+            try addNode()
+            giveContacts(to: next)
         }
-        if successor.start <= self.queue.now {
-            self.beginSession(of: next)
+        if successor.start <= queue.now {
+            beginSession(of: next)
         } else {
-            self.queue.schedule(.start, at: successor.start, node: next, stamp: self.nodes[next].generation)
+            queue.schedule(.start, at: successor.start, node: next, stamp: nodes[next].generation)
         }
     }
 }

@@ -12,69 +12,67 @@ extension World {
 
     /// Restores the mail of a new core from its disk, and notes that its application receives mail.
     mutating func readMail(of node: Int) {
-        self.apply(.receivesMail(true), to: node)
-        for input in self.nodes[node].disk.mail.inputs {
-            self.apply(.mailbox(self.keys.networkId, input), to: node)
+        apply(.receivesMail(true), to: node)
+        for input in nodes[node].disk.mail.inputs {
+            apply(.mailbox(keys.networkId, input), to: node)
         }
     }
 
     /// Performs an effect of the mailboxes of a node; the answer follows as an event.
     mutating func carryOut(_ effect: Mailbox.HostEffect, of node: Int) {
-        self.note(effect, of: node)
-        guard let answer = self.nodes[node].disk.mail.perform(effect) else { return }
-        self.queue.schedule(
+        note(effect, of: node)
+        guard let answer = nodes[node].disk.mail.perform(effect) else { return }
+        queue.schedule(
             .mailAnswer,
-            at: self.queue.now + Self.diskDelay,
+            at: queue.now + Self.diskDelay,
             node: node,
-            stamp: self.nodes[node].generation,
-            payload: self.mailAnswers.insert(answer)
+            stamp: nodes[node].generation,
+            payload: mailAnswers.insert(answer)
         )
     }
 
     /// Gives an answer to the mailboxes of a node; it is dropped if that was stopped meanwhile.
     mutating func deliverMailAnswer(_ event: Event, to node: Int) {
-        guard let answer = self.mailAnswers.remove(event.payload), self.nodes[node].generation == event.stamp else {
-            return
-        }
-        self.record.note(.mailAnswer, at: self.queue.now, of: node, UInt64(event.payload))
-        self.apply(.mailbox(self.keys.networkId, answer), to: node)
+        guard let answer = mailAnswers.remove(event.payload), nodes[node].generation == event.stamp else { return }
+        record.note(.mailAnswer, at: queue.now, of: node, UInt64(event.payload))
+        apply(.mailbox(keys.networkId, answer), to: node)
     }
 
     /// Notes an effect before the disk performs it.
     private mutating func note(_ effect: Mailbox.HostEffect, of node: Int) {
-        let now = self.queue.now
+        let now = queue.now
         switch effect {
         case .readOutgoing, .readHeld:
             // Reading changes no mail.
             break
         case .hold(let mail, _):
-            self.record.noteMail(mail.id, at: now, of: node)
-            self.record.mails.noteStored(mail.id, at: now, by: node)
+            record.noteMail(mail.id, at: now, of: node)
+            record.mails.noteStored(mail.id, at: now, by: node)
         case .delete(let ids):
-            self.noteMeetings()
+            noteMeetings()
             for id in ids {
-                self.record.noteMail(id, at: now, of: node)
-                self.record.mails.noteDeleted(id, at: now, by: node)
+                record.noteMail(id, at: now, of: node)
+                record.mails.noteDeleted(id, at: now, by: node)
             }
         case .progressed(let id, let progress):
-            self.record.noteMail(id, at: now, of: node)
+            record.noteMail(id, at: now, of: node)
             guard progress.isFinal else { return }
-            self.noteMeetings()
-            if progress == .refused { self.record.mails.noteRefusal(of: id) }
-            self.record.mails.noteDeleted(id, at: now, by: node)
+            noteMeetings()
+            if progress == .refused { record.mails.noteRefusal(of: id) }
+            record.mails.noteDeleted(id, at: now, by: node)
         case .receive(let mail, _):
-            guard !self.nodes[node].disk.mail.hasReceived(mail.id) else { return }
-            self.record.noteMail(mail.id, at: now, of: node)
-            self.record.mails.noteShown(mail, at: now, startedAt: self.nodes[node].startedAt)
+            guard !nodes[node].disk.mail.hasReceived(mail.id) else { return }
+            record.noteMail(mail.id, at: now, of: node)
+            record.mails.noteShown(mail, at: now, startedAt: nodes[node].startedAt)
         }
     }
 
     /// Notes the mails that a recipient could have collected by now; called before something ends its chance.
     mutating func noteMeetings() {
-        self.record.mails.noteMeetings(
-            in: self.nodes,
-            separatedUntil: self.network.partition.end,
-            at: self.queue.now
+        record.mails.noteMeetings(
+            in: nodes,
+            separatedUntil: network.partition.end,
+            at: queue.now
         )
     }
 
@@ -82,34 +80,34 @@ extension World {
 
     /// Sends a mail from a random running node to a random member, which may be offline.
     mutating func sendMail(byteCount: Int, lifetime: Duration) {
-        self.sampleHeldMail()
-        guard let sender = self.drawAsker(), let recipient = self.drawRecipient(of: sender) else { return }
-        let owner = self.nodes[recipient].peerId
+        sampleHeldMail()
+        guard let sender = drawAsker(), let recipient = drawRecipient(of: sender) else { return }
+        let owner = nodes[recipient].peerId
         let mail = Mail(
-            to: MailboxID(of: owner, in: self.keys.networkId),
-            expirationSeconds: self.time(of: sender).wallSeconds + UInt64(lifetime.components.seconds),
-            body: self.stepChance.bytes(byteCount)
+            to: MailboxID(of: owner, in: keys.networkId),
+            expirationSeconds: time(of: sender).wallSeconds + UInt64(lifetime.components.seconds),
+            body: stepChance.bytes(byteCount)
         )
         let description = OutgoingMail(mail, to: owner)
-        let now = self.queue.now
-        self.record.note(.task, at: now, of: sender, UInt64(recipient))
-        self.record.mails.begin(mail, from: sender, to: recipient, at: now, until: now + lifetime.nanoseconds)
-        self.nodes[sender].disk.mail.add(mail, description)
-        self.apply(.mailbox(self.keys.networkId, .submitted(description)), to: sender)
+        let now = queue.now
+        record.note(.task, at: now, of: sender, UInt64(recipient))
+        record.mails.begin(mail, from: sender, to: recipient, at: now, until: now + lifetime.nanoseconds)
+        nodes[sender].disk.mail.add(mail, description)
+        apply(.mailbox(keys.networkId, .submitted(description)), to: sender)
     }
 
     private mutating func drawRecipient(of sender: Int) -> Int? {
-        let members = self.nodes.indices.filter {
-            $0 != sender && !self.nodes[$0].isGone && !self.nodes[$0].isHostile
-                && !self.record.revocations.isVictim(self.nodes[$0].peerId)
+        let members = nodes.indices.filter {
+            $0 != sender && !nodes[$0].isGone && !nodes[$0].isHostile
+                && !record.revocations.isVictim(nodes[$0].peerId)
         }
-        return members.randomElement(using: &self.stepChance)
+        return members.randomElement(using: &stepChance)
     }
 
     private mutating func sampleHeldMail() {
-        for node in self.nodes.indices where !self.nodes[node].isGone {
-            let (mails, bytes) = self.nodes[node].disk.mail.heldAmount
-            self.record.mails.noteHeld(mails: mails, bytes: bytes)
+        for node in nodes.indices where !nodes[node].isGone {
+            let (mails, bytes) = nodes[node].disk.mail.heldAmount
+            record.mails.noteHeld(mails: mails, bytes: bytes)
         }
     }
 }

@@ -38,40 +38,40 @@ struct World {
 
     init(_ scenario: Scenario, seed: UInt64) throws(IdentityError) {
         self.scenario = scenario
-        self.keys = try SimulatedKeys(scenario.signatures, seed: seed, epoch: Self.startSeconds)
-        self.network = VirtualNetwork(scenario.network, seed: seed)
-        self.lives = Lives(seed: seed)
-        self.stepChance = SeededGenerator(seed: seed, name: "steps")
-        self.keyChance = SeededGenerator(seed: seed, name: "one-time keys")
-        self.nodes = Population(capacity: scenario.nodeCount)
-        for _ in 0..<scenario.nodeCount { try self.addNode() }
-        if let hostility = scenario.hostility { try self.recruit(hostility) }
-        for number in self.nodes.indices { self.giveContacts(to: number) }
+        keys = try SimulatedKeys(scenario.signatures, seed: seed, epoch: Self.startSeconds)
+        network = VirtualNetwork(scenario.network, seed: seed)
+        lives = Lives(seed: seed)
+        stepChance = SeededGenerator(seed: seed, name: "steps")
+        keyChance = SeededGenerator(seed: seed, name: "one-time keys")
+        nodes = Population(capacity: scenario.nodeCount)
+        for _ in 0..<scenario.nodeCount { try addNode() }
+        if let hostility = scenario.hostility { try recruit(hostility) }
+        for number in nodes.indices { giveContacts(to: number) }
         for (index, step) in scenario.steps.enumerated() {
-            self.queue.schedule(.step, at: step.at.nanoseconds, node: 0, payload: UInt32(index))
+            queue.schedule(.step, at: step.at.nanoseconds, node: 0, payload: UInt32(index))
         }
     }
 
     /// Processes the next event, unless it lies after `end`; false when no event is left until then.
     mutating func advance(until end: Int64) throws(IdentityError) -> Bool {
-        guard let event = self.queue.next(until: end) else { return false }
+        guard let event = queue.next(until: end) else { return false }
         let node = Int(event.node)
         switch event.kind {
-        case .frame: self.deliverPacket(event, to: node)
-        case .acceptedUp: self.bringUp(event, at: node, isDialler: false)
-        case .dialledUp: self.finishDial(event, by: node)
-        case .down: self.bringDown(event, at: node)
-        case .dialArrived: self.answerDial(event, by: node)
-        case .dialFailed: self.failDial(event.slot)
-        case .wake: self.wake(node, event.stamp)
-        case .datagram: self.deliverDatagram(event, to: node)
-        case .start: if self.nodes[node].generation == event.stamp { self.beginSession(of: node) }
-        case .stop: if self.nodes[node].generation == event.stamp { try self.end(node, isAbrupt: event.payload != 0) }
-        case .step: try self.perform(event.payload)
-        case .task: self.performTask(event.payload)
-        case .mailAnswer: self.deliverMailAnswer(event, to: node)
-        case .keyRequest: self.deliverKeyRequest(event, to: node)
-        case .keysStored: self.deliverKeyAnswer(event, to: node)
+        case .frame: deliverPacket(event, to: node)
+        case .acceptedUp: bringUp(event, at: node, isDialler: false)
+        case .dialledUp: finishDial(event, by: node)
+        case .down: bringDown(event, at: node)
+        case .dialArrived: answerDial(event, by: node)
+        case .dialFailed: failDial(event.slot)
+        case .wake: wake(node, event.stamp)
+        case .datagram: deliverDatagram(event, to: node)
+        case .start: if nodes[node].generation == event.stamp { beginSession(of: node) }
+        case .stop: if nodes[node].generation == event.stamp { try self.end(node, isAbrupt: event.payload != 0) }
+        case .step: try perform(event.payload)
+        case .task: performTask(event.payload)
+        case .mailAnswer: deliverMailAnswer(event, to: node)
+        case .keyRequest: deliverKeyRequest(event, to: node)
+        case .keysStored: deliverKeyAnswer(event, to: node)
         }
         return true
     }
@@ -80,40 +80,40 @@ struct World {
 
     /// The two times as the node sees them.
     func time(of node: Int) -> NodeTime {
-        let seconds = Int64(Self.startSeconds) + self.queue.now / 1_000_000_000 + self.nodes[node].wallOffset
-        return NodeTime(monotonic: .nanoseconds(self.queue.now), wallSeconds: UInt64(max(seconds, 0)))
+        let seconds = Int64(Self.startSeconds) + queue.now / 1_000_000_000 + nodes[node].wallOffset
+        return NodeTime(monotonic: .nanoseconds(queue.now), wallSeconds: UInt64(max(seconds, 0)))
     }
 
     /// Passes an input to a running node, and performs the effects.
     mutating func apply(_ input: Input, to node: Int) {
         let time = self.time(of: node)
-        self.effects.removeAll(keepingCapacity: true)
-        self.nodes.handle(input, at: time, by: node, into: &self.effects)
-        for index in self.effects.indices { self.carryOut(self.effects[index], of: node) }
+        effects.removeAll(keepingCapacity: true)
+        nodes.handle(input, at: time, by: node, into: &effects)
+        for index in effects.indices { carryOut(effects[index], of: node) }
         // Disks take no time, and their answers follow the effects of the same input.
-        let answers = self.diskAnswers
-        self.diskAnswers = []
-        for answer in answers { self.apply(answer, to: node) }
+        let answers = diskAnswers
+        diskAnswers = []
+        for answer in answers { apply(answer, to: node) }
     }
 
     private mutating func wake(_ node: Int, _ generation: UInt32) {
-        guard self.nodes[node].wakeGeneration == generation, self.nodes[node].isRunning else { return }
-        self.record.note(.wake, at: self.queue.now, of: node, 0)
-        self.apply(.timeReached, to: node)
+        guard nodes[node].wakeGeneration == generation, nodes[node].isRunning else { return }
+        record.note(.wake, at: queue.now, of: node, 0)
+        apply(.timeReached, to: node)
     }
 
     /// The measurements until the present moment.
     var figures: Figures {
         var figures = Figures()
-        figures["events"] = Double(self.queue.takenCount)
-        if self.network.model.local != nil { figures.add("discovery", self.record.discovery.samples) }
-        self.record.add(to: &figures, of: self.nodes)
-        var mails = self.record.mails
-        mails.noteMeetings(in: self.nodes, separatedUntil: self.network.partition.end, at: self.queue.now)
-        mails.add(to: &figures, at: self.queue.now)
-        guard self.scenario.exchangesKeys else { return figures }
-        let pairs = self.keyPairs()
-        self.record.sealed.add(to: &figures, pairs: pairs.count, disagreeing: pairs.disagreeing)
+        figures["events"] = Double(queue.takenCount)
+        if network.model.local != nil { figures.add("discovery", record.discovery.samples) }
+        record.add(to: &figures, of: nodes)
+        var mails = record.mails
+        mails.noteMeetings(in: nodes, separatedUntil: network.partition.end, at: queue.now)
+        mails.add(to: &figures, at: queue.now)
+        guard scenario.exchangesKeys else { return figures }
+        let pairs = keyPairs()
+        record.sealed.add(to: &figures, pairs: pairs.count, disagreeing: pairs.disagreeing)
         return figures
     }
 }

@@ -6,6 +6,6 @@ struct DiscoveryProbe {
 
     /// Whether a node discovers another one for the first time.
     mutating func isFirst(_ node: Int, _ other: Int) -> Bool {
-        self.pairs.insert(UInt64(node) << 32 | UInt64(other)).inserted
+        pairs.insert(UInt64(node) << 32 | UInt64(other)).inserted
     }
 }

@@ -28,30 +28,30 @@ struct EventProbe {
     private(set) var isCounting = false
     private var delays = Samples()
 
-    mutating func begin(isWarmUp: Bool) { self.isCounting = !isWarmUp }
+    mutating func begin(isWarmUp: Bool) { isCounting = !isWarmUp }
 
     mutating func note(_ batch: EventBatch, at time: Int64, audience: Int) {
-        self.indices[batch.stream, default: [:]][batch.first] = self.published.count
-        self.published.append(Published(at: time, audience: audience))
+        indices[batch.stream, default: [:]][batch.first] = published.count
+        published.append(Published(at: time, audience: audience))
     }
 
     mutating func noteDelivery(_ batch: EventBatch, _ hops: UInt8, at time: Int64) {
-        guard let index = self.indices[batch.stream]?[batch.first] else { return }
-        let delay = time - self.published[index].at
-        self.delays.add(delay)
-        self.published[index].deliveries += 1
-        self.published[index].onTime3s += delay <= 3_000_000_000 ? 1 : 0
-        self.published[index].onTime15s += delay <= 15_000_000_000 ? 1 : 0
-        self.published[index].lastHops = hops
-        self.published[index].lastAt = time
+        guard let index = indices[batch.stream]?[batch.first] else { return }
+        let delay = time - published[index].at
+        delays.add(delay)
+        published[index].deliveries += 1
+        published[index].onTime3s += delay <= 3_000_000_000 ? 1 : 0
+        published[index].onTime15s += delay <= 15_000_000_000 ? 1 : 0
+        published[index].lastHops = hops
+        published[index].lastAt = time
     }
 
     /// Counts the content of a frame that arrived at a node.
     mutating func noteFrame(_ bytes: [UInt8]) {
-        guard self.isCounting, let kind = Frame.kindOfEventMessage(bytes) else { return }
+        guard isCounting, let kind = Frame.kindOfEventMessage(bytes) else { return }
         switch Message.Kind(rawValue: kind) {
-        case .gossip, .answer: self.copies += 1
-        case .iHave: self.announcements += 1
+        case .gossip, .answer: copies += 1
+        case .iHave: announcements += 1
         case .neighbourRequest, .neighbourAnswer, .neighbourEnd, .iWant, .prune, nil:
             // These carry no event.
             break
@@ -59,21 +59,21 @@ struct EventProbe {
     }
 
     func add(to figures: inout Figures) {
-        guard !self.published.isEmpty else { return }
-        let audience = self.published.reduce(0) { $0 + $1.audience }
-        let delivered = self.published.reduce(0) { $0 + $1.deliveries }
-        let count = Double(self.published.count)
+        guard !published.isEmpty else { return }
+        let audience = published.reduce(0) { $0 + $1.audience }
+        let delivered = published.reduce(0) { $0 + $1.deliveries }
+        let count = Double(published.count)
         figures["eventsPublished"] = count
         figures["eventsMissed"] = Double(audience - delivered)
-        let soon = self.published.reduce(0) { $0 + $1.onTime3s }
-        let later = self.published.reduce(0) { $0 + $1.onTime15s }
+        let soon = published.reduce(0) { $0 + $1.onTime3s }
+        let later = published.reduce(0) { $0 + $1.onTime15s }
         figures["eventsMissingShareAt3s"] = 1 - Self.share(soon, of: audience)
         figures["eventsMissingShareAt15s"] = 1 - Self.share(later, of: audience)
-        figures["eventGaps"] = Double(self.gaps)
-        figures["eventRedundancy"] = Self.share(self.copies, of: audience) - 1
-        figures["eventAnnouncementsPerDelivery"] = Self.share(self.announcements, of: audience)
-        figures["eventLastHopsMean"] = Double(self.published.reduce(0) { $0 + Int($1.lastHops) }) / count
-        figures.add("eventDelay", self.delays)
+        figures["eventGaps"] = Double(gaps)
+        figures["eventRedundancy"] = Self.share(copies, of: audience) - 1
+        figures["eventAnnouncementsPerDelivery"] = Self.share(announcements, of: audience)
+        figures["eventLastHopsMean"] = Double(published.reduce(0) { $0 + Int($1.lastHops) }) / count
+        figures.add("eventDelay", delays)
     }
 
     private static func share(_ part: Int, of whole: Int) -> Double { whole == 0 ? 0 : Double(part) / Double(whole) }

@@ -3,17 +3,17 @@ struct Figures {
     private(set) var values: [String: Double] = [:]
 
     subscript(name: String) -> Double? {
-        get { self.values[name] }
-        set { self.values[name] = newValue }
+        get { values[name] }
+        set { values[name] = newValue }
     }
 
     /// Adds median, 90th and 99th percentile and maximum in milliseconds, and how many values there are.
     mutating func add(_ name: String, _ samples: Samples) {
         var samples = samples
-        self.values[name + "Count"] = Double(samples.count)
+        values[name + "Count"] = Double(samples.count)
         for (suffix, percent) in [("P50", 50), ("P90", 90), ("P99", 99), ("Max", 100)] {
             guard let value = samples.percentile(percent) else { continue }
-            self.values[name + suffix + "Milliseconds"] = Duration.milliseconds(ofNanoseconds: value)
+            values[name + suffix + "Milliseconds"] = Duration.milliseconds(ofNanoseconds: value)
         }
     }
 
@@ -23,7 +23,7 @@ struct Figures {
         let bad = badIsLow ? [("Min", 0), ("P10", 10)] : [("P90", 90), ("Max", 100)]
         for (suffix, percent) in [("P50", 50)] + bad {
             guard let value = samples.percentile(percent) else { continue }
-            self.values[name + suffix] = Double(value)
+            values[name + suffix] = Double(value)
         }
     }
 }

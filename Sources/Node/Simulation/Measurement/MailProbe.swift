@@ -22,7 +22,7 @@ struct MailProbe {
         /// Whether the recipient could have collected the mail.
         var hasMet = false
 
-        func isExpired(at now: Int64) -> Bool { self.shownCount == 0 && !self.isRefused && self.expiration <= now }
+        func isExpired(at now: Int64) -> Bool { shownCount == 0 && !isRefused && expiration <= now }
     }
 
     private var mails: [Sent] = []
@@ -44,69 +44,67 @@ struct MailProbe {
 
     /// Notes a mail that its sender has stored.
     mutating func begin(_ mail: Mail, from sender: Int, to recipient: Int, at now: Int64, until expiration: Int64) {
-        let number = self.mails.count
-        self.mails.append(Sent(recipient: recipient, at: now, expiration: expiration, carriers: [sender: now]))
-        self.numbers[mail.id] = number
-        self.numbersByBody[mail.body] = number
-        self.unsettled.append(number)
+        let number = mails.count
+        mails.append(Sent(recipient: recipient, at: now, expiration: expiration, carriers: [sender: now]))
+        numbers[mail.id] = number
+        numbersByBody[mail.body] = number
+        unsettled.append(number)
     }
 
     /// Notes that a holder stored a mail.
     mutating func noteStored(_ id: MailID, at now: Int64, by node: Int) {
-        guard let number = self.numbers[id] else { return }
-        self.mails[number].carriers[node] = now
+        guard let number = numbers[id] else { return }
+        mails[number].carriers[node] = now
     }
 
     /// Notes that a node no longer has a mail: it was shown, was refused or expired, or is lost.
     mutating func noteDeleted(_ id: MailID, at now: Int64, by node: Int) {
-        guard let number = self.numbers[id] else { return }
-        self.mails[number].carriers[node] = nil
-        let mail = self.mails[number]
-        if mail.shownCount == 0, !mail.isRefused, now < mail.expiration { self.mails[number].hasMet = true }
+        guard let number = numbers[id] else { return }
+        mails[number].carriers[node] = nil
+        let mail = mails[number]
+        if mail.shownCount == 0, !mail.isRefused, now < mail.expiration { mails[number].hasMet = true }
     }
 
     /// Notes the mails and bytes that a member holds for others at one moment.
     mutating func noteHeld(mails: Int, bytes: Int) {
-        self.heldMails.add(Int64(mails))
-        self.heldBytes.add(Int64(bytes))
+        heldMails.add(Int64(mails))
+        heldBytes.add(Int64(bytes))
     }
 
     // MARK: Recipients
 
     /// Notes that a recipient, which started at a time, shows a mail to its person.
     mutating func noteShown(_ mail: Mail, at now: Int64, startedAt: Int64) {
-        guard let number = self.numbersByBody[mail.body] else { return }
-        self.mails[number].shownCount += 1
-        let sent = self.mails[number]
+        guard let number = numbersByBody[mail.body] else { return }
+        mails[number].shownCount += 1
+        let sent = mails[number]
         guard sent.shownCount == 1 else { return }
-        self.mails[number].isLate = now > sent.expiration + Self.lateTime
+        mails[number].isLate = now > sent.expiration + Self.lateTime
         if startedAt > sent.at {
-            self.afterStart.add(now - startedAt)
+            afterStart.add(now - startedAt)
         } else {
-            self.whileOnline.add(now - sent.at)
+            whileOnline.add(now - sent.at)
         }
     }
 
     mutating func noteRefusal(of id: MailID) {
-        guard let number = self.numbers[id] else { return }
-        self.mails[number].isRefused = true
+        guard let number = numbers[id] else { return }
+        mails[number].isRefused = true
     }
 
     /// Notes that a recipient is no longer a member: its mail is deleted.
     mutating func noteRevocation(of recipient: Int) {
-        for number in self.mails.indices where self.mails[number].recipient == recipient {
-            self.mails[number].isRefused = true
-        }
+        for number in mails.indices where mails[number].recipient == recipient { mails[number].isRefused = true }
     }
 
     /// Notes the unsettled mails of recipients that are online together with a node that has them, for long enough.
     mutating func noteMeetings(in nodes: Population, separatedUntil end: Int64, at now: Int64) {
         var unsettled: [Int] = []
         for number in self.unsettled {
-            let mail = self.mails[number]
+            let mail = mails[number]
             guard mail.shownCount == 0, !mail.isRefused else { continue }
             if Self.hasMet(mail, in: nodes, separatedUntil: end, at: now) {
-                self.mails[number].hasMet = true
+                mails[number].hasMet = true
             } else if now < mail.expiration {
                 unsettled.append(number)
             }
@@ -127,22 +125,22 @@ struct MailProbe {
     // MARK: Figures
 
     func add(to figures: inout Figures, at now: Int64) {
-        guard !self.mails.isEmpty else { return }
-        let delivered = self.mails.count { $0.shownCount > 0 }
-        let refused = self.mails.count { $0.shownCount == 0 && $0.isRefused }
-        let expired = self.mails.count { $0.isExpired(at: now) }
-        figures["mailsSent"] = Double(self.mails.count)
+        guard !mails.isEmpty else { return }
+        let delivered = mails.count { $0.shownCount > 0 }
+        let refused = mails.count { $0.shownCount == 0 && $0.isRefused }
+        let expired = mails.count { $0.isExpired(at: now) }
+        figures["mailsSent"] = Double(mails.count)
         figures["mailsDelivered"] = Double(delivered)
         figures["mailsRefused"] = Double(refused)
         figures["mailsExpired"] = Double(expired)
-        figures["mailsPending"] = Double(self.mails.count - delivered - refused - expired)
+        figures["mailsPending"] = Double(mails.count - delivered - refused - expired)
         figures["mailsDeliveredShare"] = Double(delivered) / Double(max(delivered + refused + expired, 1))
-        figures["mailsShownTwice"] = Double(self.mails.count { $0.shownCount > 1 })
-        figures["mailsShownLate"] = Double(self.mails.count { $0.isLate })
-        figures["mailsLost"] = Double(self.mails.count { $0.hasMet && $0.shownCount == 0 && !$0.isRefused })
-        figures.add("mailAfterStart", self.afterStart)
-        figures.add("mailWhileOnline", self.whileOnline)
-        figures.add(counts: "mailsHeld", self.heldMails)
-        figures.add(counts: "mailBytesHeld", self.heldBytes)
+        figures["mailsShownTwice"] = Double(mails.count { $0.shownCount > 1 })
+        figures["mailsShownLate"] = Double(mails.count { $0.isLate })
+        figures["mailsLost"] = Double(mails.count { $0.hasMet && $0.shownCount == 0 && !$0.isRefused })
+        figures.add("mailAfterStart", afterStart)
+        figures.add("mailWhileOnline", whileOnline)
+        figures.add(counts: "mailsHeld", heldMails)
+        figures.add(counts: "mailBytesHeld", heldBytes)
     }
 }

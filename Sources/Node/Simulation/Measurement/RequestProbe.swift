@@ -15,32 +15,32 @@ struct RequestProbe {
         /// The number of requests that their node abandoned because it stopped.
         fileprivate(set) var abandoned = 0
 
-        var isUsed: Bool { self.finished + self.abandoned > 0 }
+        var isUsed: Bool { finished + abandoned > 0 }
 
         mutating func note(_ effort: Kademlia.Effort, after nanoseconds: Int64, isCorrect: Bool) {
-            self.finished += 1
-            if isCorrect { self.correct += 1 }
-            self.latency.add(nanoseconds)
-            self.hops.add(Int64(effort.hops))
-            self.queries.add(Int64(effort.queries))
-            if let first = effort.firstResult { self.firstResult.add(first.nanoseconds) }
+            finished += 1
+            if isCorrect { correct += 1 }
+            latency.add(nanoseconds)
+            hops.add(Int64(effort.hops))
+            queries.add(Int64(effort.queries))
+            if let first = effort.firstResult { firstResult.add(first.nanoseconds) }
         }
 
         mutating func noteFailure(_ error: KademliaError) {
-            self.finished += 1
-            self.failures[error.name, default: 0] += 1
+            finished += 1
+            failures[error.name, default: 0] += 1
         }
 
         func add(_ name: String, to figures: inout Figures) {
-            guard self.isUsed else { return }
-            figures.add(name, self.latency)
-            figures.add(name + "First", self.firstResult)
-            figures.add(counts: name + "Hops", self.hops)
-            figures.add(counts: name + "Questions", self.queries)
-            figures[name + "Abandoned"] = Double(self.abandoned)
-            figures[name + "CorrectShare"] = Double(self.correct) / Double(max(self.finished, 1))
-            figures[name + "Failed"] = Double(self.failures.values.reduce(0, +))
-            for (failure, count) in self.failures { figures[name + "Failed" + failure] = Double(count) }
+            guard isUsed else { return }
+            figures.add(name, latency)
+            figures.add(name + "First", firstResult)
+            figures.add(counts: name + "Hops", hops)
+            figures.add(counts: name + "Questions", queries)
+            figures[name + "Abandoned"] = Double(abandoned)
+            figures[name + "CorrectShare"] = Double(correct) / Double(max(finished, 1))
+            figures[name + "Failed"] = Double(failures.values.reduce(0, +))
+            for (failure, count) in failures { figures[name + "Failed" + failure] = Double(count) }
         }
     }
 
@@ -58,48 +58,48 @@ struct RequestProbe {
     // MARK: Outcomes
 
     mutating func notePut(_ effort: Kademlia.Effort, after delay: Int64, replicas: Int) {
-        self.puts.note(effort, after: delay, isCorrect: true)
+        puts.note(effort, after: delay, isCorrect: true)
         self.replicas.add(Int64(replicas))
     }
 
     /// Records the version that a read found, if any, and the one that was stored when it began.
     mutating func noteGet(_ effort: Kademlia.Effort, after delay: Int64, found: UInt64?, expected: UInt64) {
-        self.gets.note(effort, after: delay, isCorrect: found.map { $0 >= expected } ?? false)
-        if let found { self.stale += found < expected ? 1 : 0 } else { self.missing += 1 }
+        gets.note(effort, after: delay, isCorrect: found.map { $0 >= expected } ?? false)
+        if let found { stale += found < expected ? 1 : 0 } else { missing += 1 }
     }
 
     mutating func noteLookup(_ effort: Kademlia.Effort, after delay: Int64, overlap: Int, isCorrect: Bool) {
-        self.lookups.note(effort, after: delay, isCorrect: isCorrect)
+        lookups.note(effort, after: delay, isCorrect: isCorrect)
         self.overlap.add(Int64(overlap))
     }
 
     mutating func noteFailure(of purpose: RunningRequest.Purpose, _ error: KademliaError) {
         switch purpose {
-        case .put: self.puts.noteFailure(error)
-        case .get: self.gets.noteFailure(error)
-        case .lookup: self.lookups.noteFailure(error)
+        case .put: puts.noteFailure(error)
+        case .get: gets.noteFailure(error)
+        case .lookup: lookups.noteFailure(error)
         }
     }
 
     mutating func noteAbandoned(_ purpose: RunningRequest.Purpose) {
         switch purpose {
-        case .put: self.puts.abandoned += 1
-        case .get: self.gets.abandoned += 1
-        case .lookup: self.lookups.abandoned += 1
+        case .put: puts.abandoned += 1
+        case .get: gets.abandoned += 1
+        case .lookup: lookups.abandoned += 1
         }
     }
 
     // MARK: Figures
 
     func add(to figures: inout Figures) {
-        self.puts.add("dhtPut", to: &figures)
-        self.gets.add("dhtGet", to: &figures)
-        self.lookups.add("dhtLookup", to: &figures)
-        figures.add(counts: "dhtPutHolders", self.replicas, badIsLow: true)
-        figures.add(counts: "dhtLookupOverlap", self.overlap, badIsLow: true)
-        if self.gets.isUsed {
-            figures["dhtGetMissing"] = Double(self.missing)
-            figures["dhtGetStale"] = Double(self.stale)
+        puts.add("dhtPut", to: &figures)
+        gets.add("dhtGet", to: &figures)
+        lookups.add("dhtLookup", to: &figures)
+        figures.add(counts: "dhtPutHolders", replicas, badIsLow: true)
+        figures.add(counts: "dhtLookupOverlap", overlap, badIsLow: true)
+        if gets.isUsed {
+            figures["dhtGetMissing"] = Double(missing)
+            figures["dhtGetStale"] = Double(stale)
         }
     }
 }

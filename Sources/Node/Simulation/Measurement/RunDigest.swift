@@ -7,25 +7,25 @@ struct RunDigest {
     private var second: UInt64 = 0x1319_8A2E_0370_7344
 
     mutating func mix(_ word: UInt64) {
-        let product = (self.first ^ word).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)
-        self.first = product.high ^ product.low ^ self.second
-        self.second = (self.second << 23 | self.second >> 41) &+ word &* 0xE703_7ED1_A0B4_28DB
+        let product = (first ^ word).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)
+        first = product.high ^ product.low ^ second
+        second = (second << 23 | second >> 41) &+ word &* 0xE703_7ED1_A0B4_28DB
     }
 
     /// Mixes words of eight bytes.
     mutating func mix(_ bytes: some Collection<UInt8>) {
-        self.mix(UInt64(bytes.count))
+        mix(UInt64(bytes.count))
         var word: UInt64 = 0
         var filled = 0
         for byte in bytes {
             word = word << 8 | UInt64(byte)
             filled += 1
             if filled == 8 {
-                self.mix(word)
+                mix(word)
                 (word, filled) = (0, 0)
             }
         }
-        if filled > 0 { self.mix(word) }
+        if filled > 0 { mix(word) }
     }
 
     /// One of as many words as are wanted; each depends on everything that was mixed in.
@@ -38,7 +38,7 @@ struct RunDigest {
 
     /// Thirty-two hexadecimal digits.
     var text: String {
-        [self.word(0), self.word(1)].map { word in
+        [word(0), word(1)].map { word in
             let digits = String(word, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()

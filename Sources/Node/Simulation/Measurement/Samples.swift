@@ -3,21 +3,21 @@ struct Samples {
     private var values: [Int64] = []
     private var isSorted = true
 
-    var count: Int { self.values.count }
+    var count: Int { values.count }
 
     mutating func add(_ value: Int64) {
-        self.values.append(value)
-        self.isSorted = false
+        values.append(value)
+        isSorted = false
     }
 
     /// The smallest value that at least `percent` of all values do not exceed (nearest rank); nil without values.
     mutating func percentile(_ percent: Int) -> Int64? {
-        guard !self.values.isEmpty else { return nil }
-        if !self.isSorted {
-            self.values.sort()
-            self.isSorted = true
+        guard !values.isEmpty else { return nil }
+        if !isSorted {
+            values.sort()
+            isSorted = true
         }
-        let rank = (self.values.count * percent + 99) / 100
-        return self.values[max(rank, 1) - 1]
+        let rank = (values.count * percent + 99) / 100
+        return values[max(rank, 1) - 1]
     }
 }

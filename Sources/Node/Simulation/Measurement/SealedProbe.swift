@@ -22,31 +22,31 @@ struct SealedProbe {
 
     /// Notes a message that was sealed, and returns its number.
     mutating func begin(_ body: [UInt8], _ key: OneTimeKeyName) -> Int {
-        if !self.usedKeys.insert(key).inserted { self.keysUsedTwice += 1 }
-        self.messages.append(Sent(body: body))
-        return self.messages.count - 1
+        if !usedKeys.insert(key).inserted { keysUsedTwice += 1 }
+        messages.append(Sent(body: body))
+        return messages.count - 1
     }
 
     mutating func noteOpened(_ number: Int, _ body: [UInt8]) {
-        self.messages[number].openedCount += 1
-        if body != self.messages[number].body { self.messages[number].isFalsified = true }
+        messages[number].openedCount += 1
+        if body != messages[number].body { messages[number].isFalsified = true }
     }
 
     /// Notes that the sender of a message has the confirmation that it was opened.
-    mutating func noteReported(_ number: Int) { self.messages[number].isReported = true }
+    mutating func noteReported(_ number: Int) { messages[number].isReported = true }
 
     /// Adds the figures of a run that exchanged keys, with the pairs of nodes that did so.
     func add(to figures: inout Figures, pairs: Int, disagreeing: Int) {
-        figures["sealedSent"] = Double(self.messages.count)
-        figures["sealedReported"] = Double(self.messages.count { $0.isReported })
-        figures["sealedOpened"] = Double(self.messages.count { $0.openedCount > 0 })
-        figures["sealedOpenedTwice"] = Double(self.messages.count { $0.openedCount > 1 })
-        figures["sealedReportedUnopened"] = Double(self.messages.count { $0.isReported && $0.openedCount == 0 })
-        figures["sealedFalsified"] = Double(self.messages.count { $0.isFalsified })
-        figures["sealedWithoutKeys"] = Double(self.withoutKeys)
-        figures["oneTimeKeysUsedTwice"] = Double(self.keysUsedTwice)
-        figures["keyExchanges"] = Double(self.completions)
-        figures["keyExchangesFailed"] = Double(self.failures)
+        figures["sealedSent"] = Double(messages.count)
+        figures["sealedReported"] = Double(messages.count { $0.isReported })
+        figures["sealedOpened"] = Double(messages.count { $0.openedCount > 0 })
+        figures["sealedOpenedTwice"] = Double(messages.count { $0.openedCount > 1 })
+        figures["sealedReportedUnopened"] = Double(messages.count { $0.isReported && $0.openedCount == 0 })
+        figures["sealedFalsified"] = Double(messages.count { $0.isFalsified })
+        figures["sealedWithoutKeys"] = Double(withoutKeys)
+        figures["oneTimeKeysUsedTwice"] = Double(keysUsedTwice)
+        figures["keyExchanges"] = Double(completions)
+        figures["keyExchangesFailed"] = Double(failures)
         figures["keyPairs"] = Double(pairs)
         figures["keyPairsDisagreeing"] = Double(disagreeing)
     }

@@ -19,19 +19,19 @@ struct TableProbe {
     var replicas = Samples()
 
     func add(to figures: inout Figures) {
-        if self.tables > 0 {
+        if tables > 0 {
             let tables = Double(self.tables)
             figures["tables"] = tables
-            figures["tablesKnowingAllShare"] = Double(self.knowingAll) / tables
-            figures["tablesKnowing18Share"] = Double(self.knowingMost) / tables
-            figures["tablesKnowingFewerThan5Share"] = Double(self.knowingFew) / tables
-            figures.add(counts: "tableContacts", self.contacts)
-            figures.add(counts: "connections", self.connections)
+            figures["tablesKnowingAllShare"] = Double(knowingAll) / tables
+            figures["tablesKnowing18Share"] = Double(knowingMost) / tables
+            figures["tablesKnowingFewerThan5Share"] = Double(knowingFew) / tables
+            figures.add(counts: "tableContacts", contacts)
+            figures.add(counts: "connections", connections)
         }
-        if self.records > 0 {
-            figures["records"] = Double(self.records)
-            figures["recordsLost"] = Double(self.lost)
-            figures.add(counts: "recordHolders", self.replicas, badIsLow: true)
+        if records > 0 {
+            figures["records"] = Double(records)
+            figures["recordsLost"] = Double(lost)
+            figures.add(counts: "recordHolders", replicas, badIsLow: true)
         }
     }
 }
@@ -47,12 +47,12 @@ extension TableProbe {
             let contacts = core.contacts(in: network)
             let known = Set(contacts.map(\.peerId))
             let missing = nearest.count { !known.contains(nodes[$0].peerId) }
-            self.tables += 1
-            if missing == 0 { self.knowingAll += 1 }
-            if missing <= 2 { self.knowingMost += 1 }
-            if nearest.count - missing < 5 { self.knowingFew += 1 }
+            tables += 1
+            if missing == 0 { knowingAll += 1 }
+            if missing <= 2 { knowingMost += 1 }
+            if nearest.count - missing < 5 { knowingFew += 1 }
             self.contacts.add(Int64(contacts.count))
-            self.connections.add(Int64(nodes[node].links.count))
+            connections.add(Int64(nodes[node].links.count))
         }
     }
 
@@ -60,24 +60,24 @@ extension TableProbe {
     mutating func measureRecords(_ stored: [StoredKey], in nodes: inout Population, of network: NetworkId) {
         let index = nodes.memberIndex(honestOnly: true)
         let running = nodes.indices.filter { nodes[$0].isRunning && !nodes[$0].isHostile }
-        self.lost = 0
-        self.records = 0
+        lost = 0
+        records = 0
         for stored in stored {
             guard let version = stored.version else { continue }
             let id = RecordId(location: stored.location, writer: nodes[stored.writer].peerId)
             let near = index.nearest(to: stored.location, count: MemberIndex.replicaCount)
             let replicas = near.count { nodes.stores(id, version, at: $0, in: network) }
-            self.records += 1
+            records += 1
             self.replicas.add(Int64(replicas))
             let isHeld = replicas > 0 || running.contains { nodes.stores(id, version, at: $0, in: network) }
-            if !isHeld { self.lost += 1 }
+            if !isHeld { lost += 1 }
         }
     }
 }
 
 extension Population {
     fileprivate func stores(_ id: RecordId, _ version: UInt64, at node: Int, in network: NetworkId) -> Bool {
-        guard let held = self.cores[node]?.storedVersion(of: id, in: network) else { return false }
+        guard let held = cores[node]?.storedVersion(of: id, in: network) else { return false }
         return held >= version
     }
 }

@@ -9,8 +9,8 @@ struct Traffic {
 
     mutating func noteFrame(_ bytes: [UInt8]) {
         let kind = Int(bytes.first ?? 0)
-        self.kinds[kind].messages += 1
-        self.kinds[kind].bytes += bytes.count + Self.lengthByteCount(bytes.count)
+        kinds[kind].messages += 1
+        kinds[kind].bytes += bytes.count + Self.lengthByteCount(bytes.count)
     }
 
     /// The bytes of a QUIC varint.
@@ -20,12 +20,12 @@ struct Traffic {
     private(set) var datagrams = Count()
 
     mutating func noteDatagram(byteCount: Int) {
-        self.datagrams.messages += 1
-        self.datagrams.bytes += byteCount
+        datagrams.messages += 1
+        datagrams.bytes += byteCount
     }
 
     var total: Count {
-        self.kinds.reduce(into: self.datagrams) { total, kind in
+        kinds.reduce(into: datagrams) { total, kind in
             total.messages += kind.messages
             total.bytes += kind.bytes
         }
@@ -33,6 +33,6 @@ struct Traffic {
 
     /// The kinds of which there was any, by the type byte of their frames.
     var byKind: [(kind: UInt8, count: Count)] {
-        self.kinds.enumerated().filter { $0.element.messages > 0 }.map { (UInt8($0.offset), $0.element) }
+        kinds.enumerated().filter { $0.element.messages > 0 }.map { (UInt8($0.offset), $0.element) }
     }
 }

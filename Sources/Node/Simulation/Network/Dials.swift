@@ -12,30 +12,30 @@ struct SimulatedDial {
 struct Dials {
     private var dials = Slab<SimulatedDial>()
 
-    subscript(slot: UInt32) -> SimulatedDial? { self.dials[slot] }
+    subscript(slot: UInt32) -> SimulatedDial? { dials[slot] }
 
-    mutating func insert(_ dial: SimulatedDial) -> UInt32 { self.dials.insert(dial) }
+    mutating func insert(_ dial: SimulatedDial) -> UInt32 { dials.insert(dial) }
 
     /// Ends an attempt that reached the peer; returns the dial if no attempt did before.
     mutating func succeed(_ slot: UInt32) -> SimulatedDial? {
-        guard var dial = self.dials[slot] else { return nil }
+        guard var dial = dials[slot] else { return nil }
         dial.attemptsLeft -= 1
         let isFirst = !dial.isConnected
         dial.isConnected = true
-        self.settle(dial, in: slot)
+        settle(dial, in: slot)
         return isFirst ? dial : nil
     }
 
     /// Ends an attempt that did not reach the peer; returns the dial if that was the last one and none did.
     mutating func fail(_ slot: UInt32) -> SimulatedDial? {
-        guard var dial = self.dials[slot] else { return nil }
+        guard var dial = dials[slot] else { return nil }
         dial.attemptsLeft -= 1
-        self.settle(dial, in: slot)
+        settle(dial, in: slot)
         return dial.attemptsLeft == 0 && !dial.isConnected ? dial : nil
     }
 
     private mutating func settle(_ dial: SimulatedDial, in slot: UInt32) {
-        self.dials[slot] = dial
-        if dial.attemptsLeft == 0 { _ = self.dials.remove(slot) }
+        dials[slot] = dial
+        if dial.attemptsLeft == 0 { _ = dials.remove(slot) }
     }
 }

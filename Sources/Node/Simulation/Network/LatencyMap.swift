@@ -7,26 +7,26 @@ struct LatencyMap {
 
     init(_ model: NetworkModel, seed: UInt64) {
         self.seed = seed
-        self.roundTrip = model.roundTrip
-        self.asymmetry = model.asymmetry
+        roundTrip = model.roundTrip
+        asymmetry = model.asymmetry
     }
 
     /// Nanoseconds from `source` to `target`.
     func oneWay(from source: Int, to target: Int) -> Int64 {
-        let pair = self.number(UInt64(min(source, target)), UInt64(max(source, target)))
+        let pair = number(UInt64(min(source, target)), UInt64(max(source, target)))
         let roundTrip = self.roundTrip(of: source, and: target, pair: pair)
-        guard self.asymmetry > 0, Self.share(Self.mixed(pair ^ 0xA5)) < self.asymmetry else { return roundTrip / 2 }
+        guard asymmetry > 0, Self.share(Self.mixed(pair ^ 0xA5)) < asymmetry else { return roundTrip / 2 }
         let isSlow = (source < target) == (pair & 1 == 0)
         return isSlow ? roundTrip * 3 / 4 : roundTrip / 4
     }
 
     private func roundTrip(of source: Int, and target: Int, pair: UInt64) -> Int64 {
-        switch self.roundTrip {
+        switch roundTrip {
         case .fixed(let duration): return duration.nanoseconds
         case .uniform(let low, let high):
             return low.nanoseconds + Int64(Self.share(pair) * Double((high - low).nanoseconds))
         case .coordinates(let low, let high):
-            let (first, second) = (self.place(of: source), self.place(of: target))
+            let (first, second) = (place(of: source), place(of: target))
             let (x, y) = (first.x - second.x, first.y - second.y)
             // The diagonal of the square is the square root of 2; roots are exact in IEEE 754, so this is no libm.
             let share = ((x * x + y * y) / 2).squareRoot()
@@ -40,7 +40,7 @@ struct LatencyMap {
     }
 
     private func number(_ first: UInt64, _ second: UInt64) -> UInt64 {
-        Self.mixed(Self.mixed(self.seed ^ first) &+ second)
+        Self.mixed(Self.mixed(seed ^ first) &+ second)
     }
 
     /// From 0 to below 1.

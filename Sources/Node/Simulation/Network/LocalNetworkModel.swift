@@ -17,7 +17,7 @@ struct LocalNetworkModel: Sendable, Hashable {
 
     /// Returns the nodes that are in one network with `node`, itself included.
     func neighbours(of node: Int, nodeCount: Int) -> Range<Int> {
-        let first = node / self.size * self.size
-        return first..<min(first + self.size, nodeCount)
+        let first = node / size * size
+        return first..<min(first + size, nodeCount)
     }
 }

@@ -18,7 +18,7 @@ struct Partition {
 
     /// Whether something that is sent at `time` does not get through before the end.
     func blocks(_ way: Way, at time: Int64) -> Bool {
-        guard time < self.end, way.isSourceCutOff != way.isTargetCutOff else { return false }
-        return !(self.isOneWay && way.isSourceCutOff)
+        guard time < end, way.isSourceCutOff != way.isTargetCutOff else { return false }
+        return !(isOneWay && way.isSourceCutOff)
     }
 }

@@ -31,18 +31,18 @@ struct SimulatedConnection {
     var dialler: End
     var acceptor: End
 
-    func isDialler(_ node: Int) -> Bool { Int(self.dialler.node) == node }
+    func isDialler(_ node: Int) -> Bool { Int(dialler.node) == node }
 
     /// The end at `node`.
     subscript(node: Int) -> End {
-        get { self.isDialler(node) ? self.dialler : self.acceptor }
+        get { isDialler(node) ? dialler : acceptor }
         set {
-            if self.isDialler(node) { self.dialler = newValue } else { self.acceptor = newValue }
+            if isDialler(node) { dialler = newValue } else { acceptor = newValue }
         }
     }
 
     /// The node at the other end of `node`.
-    func other(than node: Int) -> Int { Int(self.isDialler(node) ? self.acceptor.node : self.dialler.node) }
+    func other(than node: Int) -> Int { Int(isDialler(node) ? acceptor.node : dialler.node) }
 }
 
 /// The id of a connection for the cores at both ends.
@@ -51,8 +51,8 @@ extension ConnectionId {
         self.init(UInt64(stamp) << 32 | UInt64(slot))
     }
 
-    var slot: UInt32 { UInt32(truncatingIfNeeded: self.number) }
-    var stamp: UInt32 { UInt32(truncatingIfNeeded: self.number >> 32) }
+    var slot: UInt32 { UInt32(truncatingIfNeeded: number) }
+    var stamp: UInt32 { UInt32(truncatingIfNeeded: number >> 32) }
 }
 
 /// Frames that travel together, because one node sent them on one connection at one moment.

@@ -7,7 +7,7 @@ internal import NodeCore
 struct HashSigner: Signer {
     let publicKey: Ed25519PublicKey
 
-    func sign(_ message: [UInt8]) throws(IdentityError) -> [UInt8] { Self.signature(by: self.publicKey.words, message) }
+    func sign(_ message: [UInt8]) throws(IdentityError) -> [UInt8] { Self.signature(by: publicKey.words, message) }
 
     /// Whether `signature` is the one that ``sign(_:)`` returns.
     static func isValid(_ signature: [UInt8], by key: Bytes32, for message: [UInt8]) -> Bool {
@@ -44,12 +44,12 @@ struct SimulatedKeys {
         let key = Ed25519PrivateKey(generating: &random)
         self.signatures = signatures
         self.seed = seed
-        self.network = signatures == .real ? key : HashSigner(publicKey: key.publicKey)
-        self.networkId = NetworkId(publicKey: key.publicKey)
+        network = signatures == .real ? key : HashSigner(publicKey: key.publicKey)
+        networkId = NetworkId(publicKey: key.publicKey)
         var secretRandom = SeededGenerator(seed: seed, name: "member secret")
-        self.firstSecret = try MemberSecret.create(
-            networkId: self.networkId,
-            signer: self.network,
+        firstSecret = try MemberSecret.create(
+            networkId: networkId,
+            signer: network,
             epoch: epoch,
             generating: &secretRandom
         )
@@ -57,7 +57,7 @@ struct SimulatedKeys {
 
     /// Draws the key of node number `number` until its id is as wanted.
     func peer(_ number: Int, where isWanted: (PeerId) -> Bool = { _ in true }) -> any Signer {
-        var random = SeededGenerator(seed: self.seed, name: "peer key \(number)")
+        var random = SeededGenerator(seed: seed, name: "peer key \(number)")
         while true {
             let signer = self.signer(using: &random)
             if let signer, isWanted(PeerId(publicKey: signer.publicKey)) { return signer }
@@ -66,7 +66,7 @@ struct SimulatedKeys {
 
     /// Nil if the bytes that were drawn are no key.
     private func signer(using random: inout SeededGenerator) -> (any Signer)? {
-        if self.signatures == .real { return Ed25519PrivateKey(generating: &random) }
+        if signatures == .real { return Ed25519PrivateKey(generating: &random) }
         // Any bytes in canonical form will do where no curve is involved.
         guard let key = try? Ed25519PublicKey(rawRepresentation: random.bytes(32)) else { return nil }  // drawn again
         return HashSigner(publicKey: key)
@@ -77,12 +77,12 @@ struct SimulatedKeys {
         epoch: UInt64,
         using random: inout SeededGenerator
     ) throws(IdentityError) -> MemberSecret {
-        try MemberSecret.create(networkId: self.networkId, signer: self.network, epoch: epoch, generating: &random)
+        try MemberSecret.create(networkId: networkId, signer: network, epoch: epoch, generating: &random)
     }
 
     /// The verifier that the nodes check signatures with.
     var verifier: NodeCore.Verifier {
-        guard self.signatures == .hashed else { return NodeCore.Verifier() }
+        guard signatures == .hashed else { return NodeCore.Verifier() }
         return NodeCore.Verifier(
             token: {
                 HashSigner.isValid($0.signatureValue.bytes, by: $0.networkId.words, for: $0.signedBytes)

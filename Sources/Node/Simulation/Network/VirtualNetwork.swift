@@ -20,10 +20,10 @@ struct VirtualNetwork {
 
     init(_ model: NetworkModel, seed: UInt64) {
         self.model = model
-        self.latency = LatencyMap(model, seed: seed)
-        self.connectionChance = SeededGenerator(seed: seed, name: "connections")
-        self.datagramChance = SeededGenerator(seed: seed, name: "datagrams")
-        self.requestChance = SeededGenerator(seed: seed, name: "requests")
+        latency = LatencyMap(model, seed: seed)
+        connectionChance = SeededGenerator(seed: seed, name: "connections")
+        datagramChance = SeededGenerator(seed: seed, name: "datagrams")
+        requestChance = SeededGenerator(seed: seed, name: "requests")
     }
 
     // MARK: Time under way
@@ -31,26 +31,24 @@ struct VirtualNetwork {
     /// Returns when something that is sent at `time` gets through: then, or at the end of a short partition; nil if that
     /// outlasts every connection.
     private func passage(over way: Way, at time: Int64) -> Int64? {
-        guard self.partition.blocks(way, at: time) else { return time }
-        return self.partition.lasting < self.model.idleTimeout.nanoseconds ? self.partition.end : nil
+        guard partition.blocks(way, at: time) else { return time }
+        return partition.lasting < model.idleTimeout.nanoseconds ? partition.end : nil
     }
 
     /// Draws when something sent on a connection arrives; nil if it never does, because a partition outlasts it.
     mutating func arrival(over way: Way, sentAt time: Int64) -> Int64? {
-        guard let start = self.passage(over: way, at: time) else { return nil }
-        let oneWay = self.latency.oneWay(from: way.source, to: way.target)
-        guard self.model.loss > 0 || self.model.jitter > .zero else { return start + oneWay }
-        let link = LinkModel(latency: .nanoseconds(oneWay), jitter: self.model.jitter, loss: self.model.loss)
-        return start + link.connectionDelay(using: &self.connectionChance).nanoseconds
+        guard let start = passage(over: way, at: time) else { return nil }
+        let oneWay = latency.oneWay(from: way.source, to: way.target)
+        guard model.loss > 0 || model.jitter > .zero else { return start + oneWay }
+        let link = LinkModel(latency: .nanoseconds(oneWay), jitter: model.jitter, loss: model.loss)
+        return start + link.connectionDelay(using: &connectionChance).nanoseconds
     }
 
     /// Draws when something sent on a connection arrives after all that was sent before; nil if it never does.
     mutating func nextArrival(on slot: UInt32, over way: Way, sentAt now: Int64) -> Int64? {
-        guard let end = self.connections[slot]?[way.target], let free = self.arrival(over: way, sentAt: now) else {
-            return nil
-        }
+        guard let end = connections[slot]?[way.target], let free = arrival(over: way, sentAt: now) else { return nil }
         let arrival = max(free, end.lastArrival)
-        self.connections.noteArrival(arrival, on: slot, at: way.target)
+        connections.noteArrival(arrival, on: slot, at: way.target)
         return arrival
     }
 
@@ -64,16 +62,16 @@ struct VirtualNetwork {
         over way: Way,
         at now: Int64
     ) -> (packet: UInt32, arrival: Int64)? {
-        guard let end = self.connections[slot]?[way.target] else { return nil }
+        guard let end = connections[slot]?[way.target] else { return nil }
         let byteCount = end.lastByteCount + frame.count
         if end.lastSent == now, end.lastArrival > now, byteCount <= SimulatedPacket.byteLimit {
-            self.packets[end.lastPacket]?.others.append(frame)
-            self.connections.notePacket(end.lastPacket, byteCount: byteCount, sentAt: now, on: slot, to: way.target)
+            packets[end.lastPacket]?.others.append(frame)
+            connections.notePacket(end.lastPacket, byteCount: byteCount, sentAt: now, on: slot, to: way.target)
             return nil
         }
-        guard let arrival = self.nextArrival(on: slot, over: way, sentAt: now) else { return nil }
-        let packet = self.packets.insert(SimulatedPacket(first: frame))
-        self.connections.notePacket(packet, byteCount: frame.count, sentAt: now, on: slot, to: way.target)
+        guard let arrival = nextArrival(on: slot, over: way, sentAt: now) else { return nil }
+        let packet = packets.insert(SimulatedPacket(first: frame))
+        connections.notePacket(packet, byteCount: frame.count, sentAt: now, on: slot, to: way.target)
         return (packet, arrival)
     }
 
@@ -84,27 +82,27 @@ struct VirtualNetwork {
         over way: Way,
         at now: Int64
     ) -> [(packet: UInt32, arrival: Int64)] {
-        guard !self.partition.blocks(way, at: now) else { return [] }
-        return link.datagramDelays(using: &self.datagramChance).map { delay in
-            (self.packets.insert(SimulatedPacket(first: datagram)), now + delay.nanoseconds)
+        guard !partition.blocks(way, at: now) else { return [] }
+        return link.datagramDelays(using: &datagramChance).map { delay in
+            (packets.insert(SimulatedPacket(first: datagram)), now + delay.nanoseconds)
         }
     }
 
     /// Sends a request on a stream of its own, out of the order of its connection; returns its arrivals.
     mutating func send(request: [UInt8], over way: Way, at now: Int64) -> [(packet: UInt32, arrival: Int64)] {
-        guard !self.partition.blocks(way, at: now) else { return [] }
+        guard !partition.blocks(way, at: now) else { return [] }
         let link = LinkModel(
-            latency: .nanoseconds(self.latency.oneWay(from: way.source, to: way.target)),
-            jitter: self.model.jitter,
-            loss: self.model.loss,
+            latency: .nanoseconds(latency.oneWay(from: way.source, to: way.target)),
+            jitter: model.jitter,
+            loss: model.loss,
             reordering: Self.requestReordering,
             duplication: Self.requestDuplication
         )
-        return link.datagramDelays(using: &self.requestChance).map { delay in
-            (self.packets.insert(SimulatedPacket(first: request)), now + delay.nanoseconds)
+        return link.datagramDelays(using: &requestChance).map { delay in
+            (packets.insert(SimulatedPacket(first: request)), now + delay.nanoseconds)
         }
     }
 
     /// Takes out a packet that arrives.
-    mutating func receive(_ packet: UInt32) -> SimulatedPacket? { self.packets.remove(packet) }
+    mutating func receive(_ packet: UInt32) -> SimulatedPacket? { packets.remove(packet) }
 }

@@ -11,7 +11,7 @@ extension Scenario {
             nodeCount: try fields.count("nodes", in: 1...Self.nodeLimit),
             duration: try fields.duration("duration")
         )
-        self.signatures = try fields.word("signatures", or: .hashed)
+        signatures = try fields.word("signatures", or: .hashed)
         let network = try fields.object("network") { fields throws(ScenarioError) in try NetworkModel(&fields) }
         self.network = network ?? NetworkModel()
         let clocks = try fields.object("clocks") { fields throws(ScenarioError) in
@@ -28,7 +28,7 @@ extension Scenario {
         self.network.local = try fields.object("localNetwork") { fields throws(ScenarioError) in
             try LocalNetworkModel(&fields)
         }
-        self.hostility = try fields.object("hostile") { fields throws(ScenarioError) in
+        hostility = try fields.object("hostile") { fields throws(ScenarioError) in
             Hostility(
                 share: try fields.share("share", or: 0),
                 besiegedKeys: try fields.count("besiegedKeys", in: 0...1000, or: 0),
@@ -36,10 +36,10 @@ extension Scenario {
             )
         }
         if fields.names.contains("keptConnections") {
-            self.keptConnections = try fields.count("keptConnections", in: 1...100_000)
+            keptConnections = try fields.count("keptConnections", in: 1...100_000)
         }
-        self.steps = try fields.objects("steps") { fields throws(ScenarioError) in try Step(&fields) }
-        self.expectations = try fields.objects("expect") { fields throws(ScenarioError) in try Expectation(&fields) }
+        steps = try fields.objects("steps") { fields throws(ScenarioError) in try Step(&fields) }
+        expectations = try fields.objects("expect") { fields throws(ScenarioError) in try Expectation(&fields) }
         try fields.finish()
     }
 }
@@ -51,11 +51,11 @@ extension NetworkModel {
             try RoundTrip(&fields)
         }
         if let roundTrip { self.roundTrip = roundTrip }
-        self.jitter = try fields.duration("jitter", or: self.jitter)
-        self.loss = try fields.share("loss", or: self.loss)
-        self.asymmetry = try fields.share("asymmetry", or: self.asymmetry)
-        self.dialTimeout = try fields.duration("dialTimeout", or: self.dialTimeout)
-        self.idleTimeout = try fields.duration("idleTimeout", or: self.idleTimeout)
+        jitter = try fields.duration("jitter", or: jitter)
+        loss = try fields.share("loss", or: loss)
+        asymmetry = try fields.share("asymmetry", or: asymmetry)
+        dialTimeout = try fields.duration("dialTimeout", or: dialTimeout)
+        idleTimeout = try fields.duration("idleTimeout", or: idleTimeout)
     }
 }
 
@@ -73,7 +73,7 @@ extension NetworkModel.RoundTrip {
 
 extension Scenario.Step {
     fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
-        self.at = try fields.duration("at")
+        at = try fields.duration("at")
         var actions: [Scenario.Action] = []
         for name in Scenario.Action.names {
             let action = try fields.object(name) { fields throws(ScenarioError) in
@@ -169,42 +169,42 @@ extension Scenario.Action {
 
 extension Scenario.Work {
     fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
-        self.count = try fields.count("count", in: 1...10_000_000)
-        self.over = try fields.duration("over", or: .zero)
+        count = try fields.count("count", in: 1...10_000_000)
+        over = try fields.duration("over", or: .zero)
     }
 }
 
 extension Scenario.Churn {
     fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
-        self.sessions = try fields.quantiles("sessions")
-        self.absences = try fields.quantiles("absences")
-        self.returning = try fields.share("returning")
-        self.abrupt = try fields.share("abrupt", or: 1)
-        self.lasting = try fields.duration("lasting")
-        self.isIndependent = try fields.flag("independent")
+        sessions = try fields.quantiles("sessions")
+        absences = try fields.quantiles("absences")
+        returning = try fields.share("returning")
+        abrupt = try fields.share("abrupt", or: 1)
+        lasting = try fields.duration("lasting")
+        isIndependent = try fields.flag("independent")
     }
 }
 
 extension LocalNetworkModel {
     fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
-        self.size = try fields.count("size", in: 1...Scenario.nodeLimit)
-        self.link = LinkModel(
+        size = try fields.count("size", in: 1...Scenario.nodeLimit)
+        link = LinkModel(
             latency: try fields.duration("latency", or: .milliseconds(1)),
             jitter: try fields.duration("jitter", or: .milliseconds(4)),
             loss: try fields.share("loss", or: 0),
             reordering: try fields.share("reordering", or: 0),
             duplication: try fields.share("duplication", or: 0)
         )
-        self.knows = try fields.word("knows", or: .secret)
+        knows = try fields.word("knows", or: .secret)
     }
 }
 
 extension Scenario.Expectation {
     fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
-        self.figure = try fields.text("figure")
+        figure = try fields.text("figure")
         for relation in Relation.allCases where fields.names.contains(relation.rawValue) {
             self.relation = relation
-            self.bound = try fields.number(relation.rawValue)
+            bound = try fields.number(relation.rawValue)
             return
         }
         let relations = Relation.allCases.map(\.rawValue).joined(separator: ", ")

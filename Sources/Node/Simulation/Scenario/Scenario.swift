@@ -38,13 +38,13 @@ public struct Scenario: Sendable, Hashable {
 extension Scenario {
     /// Whether a step sends mail, so that the applications of all nodes take it.
     var sendsMail: Bool {
-        self.steps.contains { step in
+        steps.contains { step in
             if case .mail = step.action { true } else { false }
         }
     }
 
     /// Whether a step exchanges one-time keys, so that all nodes host exchanges.
-    var exchangesKeys: Bool { self.steps.contains { $0.action == .exchangeKeys } }
+    var exchangesKeys: Bool { steps.contains { $0.action == .exchangeKeys } }
 
     /// The signature scheme of the nodes.
     enum Signatures: String, Sendable, CaseIterable {
@@ -189,10 +189,10 @@ extension Scenario {
         var bound: Double
 
         func isMet(by value: Double) -> Bool {
-            switch self.relation {
-            case .atMost: value <= self.bound
-            case .atLeast: value >= self.bound
-            case .equal: value == self.bound
+            switch relation {
+            case .atMost: value <= bound
+            case .atLeast: value >= bound
+            case .equal: value == bound
             }
         }
     }
@@ -219,11 +219,11 @@ struct Quantiles: Sendable, Hashable {
 
     /// The value below which `share` of all lie, in nanoseconds.
     func nanoseconds(at share: Double) -> Int64 {
-        for (low, high) in zip(self.points, self.points.dropFirst()) where share <= high.share {
+        for (low, high) in zip(points, points.dropFirst()) where share <= high.share {
             let part = (share - low.share) / (high.share - low.share)
             let (from, to) = (low.value.nanoseconds, high.value.nanoseconds)
             return from + Int64(part * Double(to - from))
         }
-        return self.points.last?.value.nanoseconds ?? 0
+        return points.last?.value.nanoseconds ?? 0
     }
 }

@@ -18,30 +18,30 @@ struct ScenarioFields {
 
     init(text: [UInt8]) throws(ScenarioError) {
         do throws(JSONProblem) {
-            self.fields = try JSONValue.fields(of: text, limits: Self.limits)
+            fields = try JSONValue.fields(of: text, limits: Self.limits)
         } catch {
             throw .unreadable(reason: error.description)
         }
-        self.path = ""
+        path = ""
     }
 
     /// The names of the fields, in the order of the text.
-    var names: [String] { self.fields.map(\.name) }
+    var names: [String] { fields.map(\.name) }
 
     /// The way to a field, for errors.
-    func path(to name: String) -> String { self.path.isEmpty ? name : "\(self.path).\(name)" }
+    func path(to name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
     /// The value of an optional field.
     mutating func value(_ name: String) -> JSONValue? {
-        self.asked.insert(name)
-        return self.fields.first { $0.name == name }?.value
+        asked.insert(name)
+        return fields.first { $0.name == name }?.value
     }
 
     /// Refuses fields that the parser did not ask for.
     func finish() throws(ScenarioError) {
-        guard let unknown = self.names.first(where: { !self.asked.contains($0) }) else { return }
-        let known = self.asked.sorted().joined(separator: ", ")
-        throw .invalid(path: self.path(to: unknown), reason: "is not a field here; there are \(known)")
+        guard let unknown = names.first(where: { !asked.contains($0) }) else { return }
+        let known = asked.sorted().joined(separator: ", ")
+        throw .invalid(path: path(to: unknown), reason: "is not a field here; there are \(known)")
     }
 
     /// Reads the object in a field with `body`, which must ask for all of its fields.
@@ -50,7 +50,7 @@ struct ScenarioFields {
         _ body: (inout ScenarioFields) throws(ScenarioError) -> Value
     ) throws(ScenarioError) -> Value? {
         guard let value = self.value(name) else { return nil }
-        return try Self.read(value, path: self.path(to: name), body)
+        return try Self.read(value, path: path(to: name), body)
     }
 
     /// Reads the objects in a field with `body`; none if the field is missing.
@@ -60,11 +60,11 @@ struct ScenarioFields {
     ) throws(ScenarioError) -> [Value] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let elements) = value else {
-            throw .invalid(path: self.path(to: name), reason: "must be an array of objects")
+            throw .invalid(path: path(to: name), reason: "must be an array of objects")
         }
         var values: [Value] = []
         for (index, element) in elements.enumerated() {
-            values.append(try Self.read(element, path: "\(self.path(to: name))[\(index)]", body))
+            values.append(try Self.read(element, path: "\(path(to: name))[\(index)]", body))
         }
         return values
     }
@@ -86,8 +86,8 @@ struct ScenarioFields {
 extension ScenarioFields {
     /// A text, required unless there is a `fallback`.
     mutating func text(_ name: String) throws(ScenarioError) -> String {
-        guard case .string(let text)? = self.value(name), !text.isEmpty else {
-            throw .invalid(path: self.path(to: name), reason: "must be a text")
+        guard case .string(let text)? = value(name), !text.isEmpty else {
+            throw .invalid(path: path(to: name), reason: "must be a text")
         }
         return text
     }
@@ -101,7 +101,7 @@ extension ScenarioFields {
         if value == nil, let fallback { return fallback }
         guard case .string(let text)? = value, let word = Word(rawValue: text) else {
             let words = Word.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-            throw .invalid(path: self.path(to: name), reason: "must be one of \(words)")
+            throw .invalid(path: path(to: name), reason: "must be one of \(words)")
         }
         return word
     }
@@ -116,7 +116,7 @@ extension ScenarioFields {
         if value == nil, let fallback { return fallback }
         guard case .integer(let number)? = value, let count = Int(exactly: number), range.contains(count) else {
             let reason = "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
-            throw .invalid(path: self.path(to: name), reason: reason)
+            throw .invalid(path: path(to: name), reason: reason)
         }
         return count
     }
@@ -126,15 +126,15 @@ extension ScenarioFields {
         let value = self.value(name)
         if value == nil, let fallback { return fallback }
         guard let share = value.flatMap(Self.number), (0...1).contains(share) else {
-            throw .invalid(path: self.path(to: name), reason: "must be a number from 0 to 1")
+            throw .invalid(path: path(to: name), reason: "must be a number from 0 to 1")
         }
         return share
     }
 
     /// Any number.
     mutating func number(_ name: String) throws(ScenarioError) -> Double {
-        guard let number = self.value(name).flatMap(Self.number), number.isFinite else {
-            throw .invalid(path: self.path(to: name), reason: "must be a number")
+        guard let number = value(name).flatMap(Self.number), number.isFinite else {
+            throw .invalid(path: path(to: name), reason: "must be a number")
         }
         return number
     }
@@ -148,10 +148,10 @@ extension ScenarioFields {
     }
 
     mutating func flag(_ name: String) throws(ScenarioError) -> Bool {
-        switch self.value(name) {
+        switch value(name) {
         case nil: return false
         case .boolean(let flag): return flag
-        default: throw .invalid(path: self.path(to: name), reason: "must be true or false")
+        default: throw .invalid(path: path(to: name), reason: "must be true or false")
         }
     }
 
@@ -159,8 +159,8 @@ extension ScenarioFields {
     mutating func duration(_ name: String, or fallback: Duration? = nil) throws(ScenarioError) -> Duration {
         let value = self.value(name)
         if value == nil, let fallback { return fallback }
-        guard let value else { throw .invalid(path: self.path(to: name), reason: "is missing") }
-        return try Self.duration(value, path: self.path(to: name))
+        guard let value else { throw .invalid(path: path(to: name), reason: "is missing") }
+        return try Self.duration(value, path: path(to: name))
     }
 
     /// The longest time that a simulation can have, in nanoseconds of 64 bits, with room for timers.
@@ -176,7 +176,7 @@ extension ScenarioFields {
         } catch {
             throw .invalid(path: path, reason: "cannot be used: \(error)")
         }
-        guard duration <= self.longest else {
+        guard duration <= longest else {
             throw .invalid(path: path, reason: "is longer than a hundred days")
         }
         return duration
@@ -198,7 +198,7 @@ extension ScenarioFields {
     mutating func quantiles(_ name: String) throws(ScenarioError) -> Quantiles {
         let path = self.path(to: name)
         let reason = "must be pairs that ascend from 0 to 1, as in [[0, \"1m\"], [0.5, \"2h\"], [1, \"9h\"]]"
-        guard case .array(let pairs)? = self.value(name) else { throw .invalid(path: path, reason: reason) }
+        guard case .array(let pairs)? = value(name) else { throw .invalid(path: path, reason: reason) }
         var points: [Quantiles.Point] = []
         for pair in pairs {
             guard case .array(let parts) = pair, parts.count == 2, let share = Self.number(parts[0]) else {
