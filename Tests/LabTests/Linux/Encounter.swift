@@ -72,9 +72,8 @@ extension Device {
     }
 
     func connect(to other: Device, at address: String? = nil) async throws -> ConnectReport {
-        try await ask(
-            .connect(PeerName(other.peerId), network: NetworkName("Family"), address: address, overRelay: false)
-        )
+        let form = ConnectForm(network: "Family", address: address, relay: false)
+        return try await ask(Operations.connect(PeerName(other.peerId), form))
     }
 
     /// Whether packets to a peer are relayed, or nil if it is not connected.
@@ -87,7 +86,8 @@ extension Device {
     }
 
     private func report(of other: Device) async throws -> PeersReport.Peer? {
-        try await ask(.peers(all: false)).peers.first { $0.peerId == other.peerId }
+        let connected = Operations.peers(Joined(PeersQuery(all: false), PageQuery.whole)).reading(PeersReport.self)
+        return try await ask(connected).peers.first { $0.peerId == other.peerId }
     }
 
     func watch() async throws -> Watch { try await Watch(home: home.path) }
