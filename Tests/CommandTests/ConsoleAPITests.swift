@@ -89,7 +89,7 @@ internal import Testing
         let answer = try #require(api.routes.first { $0.template == "/api/v1/offers/{number}" })
         var request = RouteRequest()
         request.parameters = ["number": "1"]
-        request.body = JSONText.bytes(OfferForm(accept: true, directory: home.path))
+        request.body = JSONText.bytes(OfferForm(directory: home.path))
         for (origin, status) in [(RouteRequest.Origin.thisMachine, 403), (.network, 403), (.socket, 409)] {
             request.origin = origin
             let found = await answer.answer(request)
