@@ -294,16 +294,23 @@ let package = Package(
                 logging,
             ]
         ),
-        // The node as a program: its home, its settings, its API and who answers it.
+        // The use cases of a node's user, without a server: its home, its settings, requests and reports.
+        module(
+            "NodeModel",
+            in: "Apps",
+            [
+                "Failures", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Bytes", "Identity",
+                "Certificates", "Concurrency", "Kademlia", "Traversal", "Platform", "Database", "NodeStore", "Node",
+                logging, metrics, deque,
+            ]
+        ),
+        // The node as a program: its HTTP API, the console, the control socket and their client.
         module(
             "NodeService",
             in: "Apps",
             [
-                "Failures", "HTTPAPI", "Console", "MetricsText", "RunarNode", "Circle", "SealedMessages",
-                "OneTimeKeys", "NanoTDF", "Libc", "Bytes", "Identity", "Certificates", "Concurrency", "Kademlia",
-                "QRCode",
-                "Traversal", "Platform", "Database", "NodeStore", "Node", logging, metrics, deque, nio, nioPosix,
-                nioHTTP1,
+                "NodeModel", "HTTPAPI", "Console", "MetricsText", "RunarNode", "Libc", "Bytes", "Identity",
+                "Certificates", "Concurrency", "QRCode", "Platform", logging, nio, nioPosix, nioHTTP1,
             ]
         ),
         // The licences of everything in the program, embedded.
@@ -311,10 +318,9 @@ let package = Package(
         .executableTarget(
             name: "runar",
             dependencies: [
-                "CNotices", "NodeService", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes", "Identity",
-                "Concurrency", "NodeCore",
-                "QRCode", "ImageFiles", "Traversal", "Transport", "QUIC", "Platform", "Database", "NodeStore", logging,
-                arguments,
+                "CNotices", "NodeModel", "NodeService", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes",
+                "Identity", "Concurrency", "NodeCore", "QRCode", "ImageFiles", "Traversal", "Transport", "QUIC",
+                "Platform", "Database", "NodeStore", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -398,8 +404,9 @@ let package = Package(
         tests(
             of: "Command",
             [
-                "runar", "NodeService", "HTTPAPI", "Console", "RunarNode", "NanoTDF", "Node", "Traversal", "Platform",
-                "Bytes", "Certificates", "Concurrency", "Identity", "QRCode", "SlotStore", "TestSupport", logging,
+                "runar", "NodeModel", "NodeService", "HTTPAPI", "Console", "RunarNode", "NanoTDF", "Node", "Traversal",
+                "Platform", "Bytes", "Certificates", "Concurrency", "Identity", "QRCode", "SlotStore", "TestSupport",
+                logging,
             ]
         ),
         .target(
@@ -513,7 +520,7 @@ let package = Package(
             path: "Tests/Helpers/Cable",
             swiftSettings: house
         ),
-        tests(of: "Lab", ["runar", "NodeService", "Concurrency", "TestSupport", "Cable"]),
+        tests(of: "Lab", ["runar", "NodeModel", "NodeService", "Concurrency", "TestSupport", "Cable"]),
         tests(
             of: "RunarNode",
             [

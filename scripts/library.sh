@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 folder=${1:-.build/library}
 headers=Sources/Apps/CRunar/include
-version=$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Apps/NodeService/Text/ProductVersion.swift)
+version=$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/Apps/NodeModel/Text/ProductVersion.swift)
 engine="-lngtcp2_crypto_gnutls -lngtcp2 -lgnutls -lsqlite3 -lz"
 
 say() { printf '   %s\n' "$*"; }

@@ -2,6 +2,7 @@ internal import Console
 internal import HTTPAPI
 internal import RunarNode
 
+@testable internal import NodeModel
 @testable internal import NodeService
 
 /// The description of the API, as OpenAPI 3.1: `openapi.json` among the console's pages.

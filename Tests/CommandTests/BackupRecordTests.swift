@@ -1,6 +1,7 @@
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeModel
 @testable internal import NodeService
 
 @Suite("Records of a backup") struct BackupRecordTests {

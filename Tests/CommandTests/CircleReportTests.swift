@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Testing
 
+@testable internal import NodeModel
 @testable internal import NodeService
 
 /// The reports of the circle, as people read them.

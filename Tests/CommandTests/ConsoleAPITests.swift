@@ -7,6 +7,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import RunarNode
 @testable internal import runar
@@ -20,7 +21,7 @@ internal import Testing
         let console = try #require(try NodeConsole(settings: settings, home: directory))
         let keys = InMemoryKeyStorage()
         let node = try RunarNode(config: RunarNodeConfig(keyStorage: keys, statePath: nil))
-        let watch = NodeWatch(node: node, console: console, home: directory, settings: settings)
+        let watch = NodeWatch(node: node, tap: console.tap, logs: console.logs, home: directory, settings: settings)
         let handler = RequestHandler(node: node, keys: keys, home: directory, settings: settings, watch: watch)
         return NodeAPI(handler)
     }
@@ -231,9 +232,9 @@ internal import Testing
 
     @Test func `an id in an address is that of reports, and a name stays a name`() {
         let id = String(repeating: "-", count: 42) + "8"
-        #expect(RouteRequest.plainId(id) == String(repeating: "+", count: 42) + "8=")
+        #expect(IdText.plain(id) == String(repeating: "+", count: 42) + "8=")
         for name in ["Home", "", String(repeating: "x", count: 44), String(repeating: "é", count: 43)] {
-            #expect(RouteRequest.plainId(name) == name)
+            #expect(IdText.plain(name) == name)
         }
     }
 }

@@ -6,6 +6,7 @@ internal import TestSupport
 internal import Testing
 
 @testable internal import Node
+@testable internal import NodeModel
 @testable internal import NodeService
 
 @Suite("Offers of files", .timeLimit(.minutes(15))) struct FileOfferTests {

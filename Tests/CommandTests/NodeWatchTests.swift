@@ -4,6 +4,7 @@ internal import Logging
 internal import RunarNode
 internal import Testing
 
+@testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar
 

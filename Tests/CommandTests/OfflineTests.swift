@@ -1,4 +1,5 @@
 internal import Foundation
+internal import NodeModel
 internal import NodeService
 internal import TestSupport
 internal import Testing

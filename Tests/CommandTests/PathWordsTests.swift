@@ -3,6 +3,7 @@ internal import Testing
 internal import Traversal
 
 @testable import Node
+@testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar
 

@@ -1,6 +1,7 @@
 internal import Identity
 internal import Testing
 
+@testable internal import NodeModel
 @testable internal import NodeService
 
 @Suite("Who is connected") struct PeersReportTests {

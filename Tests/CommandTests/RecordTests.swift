@@ -2,6 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeModel
 @testable internal import NodeService
 
 /// Values that one member stores and another reads, with nodes that find each other on loopback.

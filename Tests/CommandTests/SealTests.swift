@@ -4,6 +4,7 @@ internal import NanoTDF
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar
 

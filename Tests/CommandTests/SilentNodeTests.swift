@@ -3,6 +3,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
+@testable internal import NodeModel
 @testable internal import NodeService
 
 @Suite("A node that does not answer", .aside, .timeLimit(.minutes(15))) struct SilentNodeTests {

@@ -30,7 +30,7 @@ enum Layers {
         // Apps.
         ["CGnuTLS"],
         ["ConsolePages", "CTLSShim", "CRunar", "CNotices"],
-        ["HTTPAPI"],
+        ["HTTPAPI", "NodeModel"],
         ["Console"],
         ["NodeService"],
         ["runar", "RunarC"],

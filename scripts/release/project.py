@@ -9,7 +9,7 @@ import tarfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # The one place of the version.
-VERSION_FILE = "Sources/Apps/NodeService/Text/ProductVersion.swift"
+VERSION_FILE = "Sources/Apps/NodeModel/Text/ProductVersion.swift"
 DIST = os.path.join(ROOT, "dist")
 WORK = os.path.join(ROOT, ".build-release")
 

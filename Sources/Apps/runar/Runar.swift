@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CNotices
 internal import Foundation
+internal import NodeModel
 internal import NodeService
 internal import Platform
 

@@ -2,6 +2,7 @@
 internal import Concurrency
 internal import TestSupport
 
+@testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar
 

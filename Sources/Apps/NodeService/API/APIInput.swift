@@ -2,6 +2,7 @@ internal import Bytes
 internal import Foundation
 internal import HTTPAPI
 internal import Identity
+internal import NodeModel
 
 // The parameters and the body of a request, checked against their bounds.
 extension RouteRequest {
@@ -68,23 +69,6 @@ extension RouteRequest {
 
     /// The network in the path, nil for the only one.
     var network: NetworkName? { parameters[NetworkName?.parameter].flatMap { NetworkName?(segment: $0) } }
-
-    /// An id in base64url as reports write it; anything else as it is.
-    static func plainId(_ text: String) -> String {
-        guard text.utf8.count == 43 else { return text }
-        let bytes = try? Base64URL.decode(text)  // a name: as it is
-        return bytes.flatMap { $0.count == 32 ? Base64.encode($0) : nil } ?? text
-    }
-}
-
-extension NetworkName {
-    /// Creates a name from a form field; an id in base64url becomes one in base64.
-    package init(form text: String) { self.init(RouteRequest.plainId(text)) }
-}
-
-extension PeerName {
-    /// Creates a name from a form field; an id in base64url becomes one in base64.
-    package init(form text: String) { self.init(RouteRequest.plainId(text)) }
 }
 
 extension RouteFailure {

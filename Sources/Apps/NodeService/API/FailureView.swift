@@ -1,4 +1,5 @@
 internal import HTTPAPI
+internal import NodeModel
 
 /// A failure as the API writes it, within the member `error`.
 struct FailureView: Codable, Hashable, Sendable {

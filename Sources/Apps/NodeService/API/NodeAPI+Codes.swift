@@ -1,5 +1,6 @@
 internal import HTTPAPI
 internal import Identity
+internal import NodeModel
 internal import Platform
 internal import QRCode
 

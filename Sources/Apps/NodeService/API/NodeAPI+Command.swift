@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Foundation
 internal import HTTPAPI
+package import NodeModel
 internal import RunarNode
 
 // Operations for the `runar` command alone, over the socket in the home: paths of this machine, secret keys, and services

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Foundation
 internal import HTTPAPI
 internal import Identity
+package import NodeModel
 internal import RunarNode
 
 // Values, events and services.
@@ -183,7 +184,7 @@ extension NodeAPI {
     }
 
     private static func order(_ form: CallForm) throws -> ServiceCall {
-        let path = try TopicArgument(form.path, network: form.network.map { RouteRequest.plainId($0) })
+        let path = try TopicArgument(form.path, network: form.network.map { IdText.plain($0) })
         guard !path.path.isPattern, path.path.segments.count > 1 else {
             throw RouteRequest.badField("path", "must be a service, a slash and an action, as in math/add")
         }

@@ -3,6 +3,7 @@ internal import Concurrency
 internal import Foundation
 internal import HTTPAPI
 internal import Identity
+package import NodeModel
 internal import Platform
 internal import RunarNode
 

@@ -1,6 +1,7 @@
 internal import HTTPAPI
 internal import Identity
 internal import Logging
+package import NodeModel
 internal import Platform
 internal import RunarNode
 
@@ -71,7 +72,7 @@ extension NodeAPI {
                 return .last(JSONText.bytes(report), then: stop)
             },
             serve(Operations.doctor) { request in
-                let peer = request.form.peer.map { RouteRequest.plainId($0) }
+                let peer = request.form.peer.map { IdText.plain($0) }
                 let facts = try await handler.facts(about: peer.map { PeerName($0) })
                 return DoctorReport(Diagnosis(DoctorFacts(node: facts, askedPeer: peer), for: .console))
             },
@@ -211,27 +212,5 @@ extension NodeAPI {
             source: lan.report.source,
             here: origin != .network
         )
-    }
-}
-
-/// A link by which a device of the local network gets into the console.
-package struct PairingReport: Codable, Hashable, Sendable {
-    var event = "pairing"
-    /// With a secret for one browser.
-    package let link: String
-    let address: String
-    /// The fingerprint of the certificate that the browser asks about.
-    package let fingerprint: String
-    /// The last second of the link since 1970.
-    let expires: UInt64
-}
-
-/// The outcome of a pairing link.
-package struct PairingEnd: Report {
-    /// Whether a browser has signed in by it; otherwise it expired.
-    let used: Bool
-
-    package var lines: [String] {
-        [used ? "paired" : "no device used the code within a minute: run the command again for a new one"]
     }
 }

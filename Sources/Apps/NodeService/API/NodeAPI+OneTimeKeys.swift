@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPAPI
+package import NodeModel
 internal import RunarNode
 
 // One-time keys, and messages that are sealed with them.

@@ -1,4 +1,5 @@
 internal import HTTPAPI
+package import NodeModel
 
 // The inner circle: streams, the devices of this device's person, and the people who are blocked.
 extension Operations {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPAPI
 internal import Identity
+package import NodeModel
 internal import Platform
 internal import RunarNode
 

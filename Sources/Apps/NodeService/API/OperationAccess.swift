@@ -1,5 +1,6 @@
 internal import Bytes
 internal import HTTPAPI
+package import NodeModel
 internal import Platform
 
 /// The place and the secret that an operation of the API requires.

@@ -1,5 +1,6 @@
 package import Bytes
 internal import HTTPAPI
+internal import NodeModel
 internal import RunarNode
 
 /// A request to the API of a node that is answered with an `Answer`; ``Operations`` make them.

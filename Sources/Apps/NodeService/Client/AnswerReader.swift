@@ -1,4 +1,5 @@
 internal import Foundation
+internal import NodeModel
 
 /// Reads the answer to a request incrementally.
 struct AnswerReader<Answer: Decodable & Sendable>: Sendable {

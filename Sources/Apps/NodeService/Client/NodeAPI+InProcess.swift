@@ -1,4 +1,5 @@
 internal import HTTPAPI
+package import NodeModel
 
 // A command whose own process has the node uses the same routes, without a socket.
 extension NodeAPI {

@@ -3,6 +3,7 @@ internal import HTTPAPI
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+package import NodeModel
 internal import Platform
 
 /// A client of the node that runs on a home, by HTTP over the socket in it.

@@ -3,6 +3,7 @@ internal import Concurrency
 internal import Console
 internal import Foundation
 internal import Identity
+internal import NodeModel
 internal import Platform
 
 /// The console for other devices of the local network, which is switched on and off while the node runs.

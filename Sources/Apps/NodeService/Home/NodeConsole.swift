@@ -4,6 +4,7 @@ internal import Console
 internal import HTTPAPI
 internal import Logging
 internal import MetricsText
+package import NodeModel
 package import Platform
 internal import RunarNode
 
@@ -33,7 +34,7 @@ package final class NodeConsole: Sendable {
     private let waiting = Locked<[String: AsyncStream<Void>.Continuation]>([:])
 
     /// The address; nil until it serves.
-    var currentAddress: String? { address.withLock { $0 } }
+    package var currentAddress: String? { address.withLock { $0 } }
 
     /// Makes it; nil when it is switched off.
     ///

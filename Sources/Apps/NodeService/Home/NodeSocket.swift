@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Console
 internal import Logging
+package import NodeModel
 internal import Platform
 
 /// Serves the API of a node on the socket in its home, to which commands connect.

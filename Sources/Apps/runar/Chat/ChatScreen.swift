@@ -1,3 +1,4 @@
+internal import NodeModel
 internal import NodeService
 
 /// A conversation on a terminal, as a value without I/O.

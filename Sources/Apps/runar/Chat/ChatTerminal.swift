@@ -1,4 +1,5 @@
 internal import Foundation
+internal import NodeModel
 internal import NodeService
 
 /// Shows a ``ChatScreen`` on the terminal and hands keys to it.

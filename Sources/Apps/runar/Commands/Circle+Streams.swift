@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import NodeModel
 internal import NodeService
 
 // Streams: groups, and the thoughts of one person for many.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Identity
+internal import NodeModel
 internal import NodeService
 
 extension Device {

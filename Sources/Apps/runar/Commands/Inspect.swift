@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import NanoTDF
+internal import NodeModel
 internal import NodeService
 internal import Platform
 

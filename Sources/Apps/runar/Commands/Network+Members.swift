@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Bytes
 internal import Foundation
 internal import Identity
+internal import NodeModel
 internal import NodeService
 internal import Platform
 

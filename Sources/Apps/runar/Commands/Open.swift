@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Bytes
 internal import NanoTDF
+internal import NodeModel
 internal import NodeService
 
 /// Opens a sealed file with the private key of its recipient.

@@ -3,6 +3,7 @@ internal import Bytes
 internal import Foundation
 internal import Identity
 internal import NodeCore
+internal import NodeModel
 internal import NodeService
 internal import Platform
 internal import QUIC

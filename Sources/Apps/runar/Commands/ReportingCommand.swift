@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import NodeModel
 internal import NodeService
 
 /// A command that asks the node of a home for one report and prints it.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Database
 internal import Foundation
 internal import Identity
+internal import NodeModel
 internal import NodeService
 internal import NodeStore
 internal import Platform
@@ -91,7 +92,11 @@ struct Reset: AsyncParsableCommand {
             return try directory.lockForNode()
         } catch {
             guard case .inUse(_, let process) = error else { throw error }
-            throw NodeDirectory.inUse(directory, byProcess: process)
+            throw NodeDirectory.inUse(
+                directory,
+                byProcess: process,
+                isServed: Session.isNodeRunning(in: directory.path)
+            )
         }
     }
 }

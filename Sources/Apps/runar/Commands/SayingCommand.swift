@@ -1,3 +1,4 @@
+internal import NodeModel
 internal import NodeService
 
 /// A command that adds a thought to a conversation.

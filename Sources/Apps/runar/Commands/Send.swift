@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import NodeModel
 internal import NodeService
 internal import Platform
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import NodeModel
 internal import NodeService
 internal import Platform
 
@@ -37,7 +38,7 @@ struct Up: AsyncParsableCommand {
         if let logs = console?.logs { LoggingSystem.bootstrap { RingLogHandler(label: $0, ring: logs) } }
         let node = try nodeDirectory.makeNode(settings: settings, metrics: console?.tap)
         let watch = console.map {
-            NodeWatch(node: node, console: $0, home: nodeDirectory.directory, settings: settings)
+            NodeWatch(node: node, tap: $0.tap, logs: $0.logs, home: nodeDirectory.directory, settings: settings)
         }
         let handler = RequestHandler(
             node: node,

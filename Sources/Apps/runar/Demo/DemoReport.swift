@@ -1,3 +1,4 @@
+internal import NodeModel
 internal import NodeService
 
 /// The result of the demo.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import NodeModel
 internal import NodeService
 
 // Devices, network, tokens, nodes.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Identity
+internal import NodeModel
 internal import NodeService
 
 // A device that only the laptop can be asked for.

@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Foundation
+internal import NodeModel
 internal import NodeService
 
 /// The devices of the demo and the facts that its steps have shown.

@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Foundation
+internal import NodeModel
 internal import NodeService
 
 /// The output of a process so far, line by line, for tasks that wait for a certain line.

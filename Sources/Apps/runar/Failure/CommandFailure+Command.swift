@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import NodeModel
 internal import NodeService
 
 extension CommandFailure {

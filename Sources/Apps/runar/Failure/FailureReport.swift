@@ -1,3 +1,4 @@
+internal import NodeModel
 internal import NodeService
 
 /// The one object that a failing command prints with `--json`.

@@ -1,4 +1,5 @@
 internal import Identity
+internal import NodeModel
 internal import NodeService
 
 /// An invitation among the arguments, where every program on the machine can read it.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import NodeModel
 internal import NodeService
 
 /// A word in the place of a command that is no command; the parser would call it, or the next option, unexpected.

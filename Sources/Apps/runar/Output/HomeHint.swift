@@ -1,3 +1,4 @@
+internal import NodeModel
 internal import NodeService
 
 /// Repeats `--home` in the commands that a text advises, so that they can be copied as they are.

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Concurrency
+internal import NodeModel
 internal import NodeService
 
 /// A line on a terminal's standard error with the progress of an operation; elsewhere it shows nothing.

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Concurrency
 internal import Foundation
+internal import NodeModel
 internal import NodeService
 internal import Platform
 

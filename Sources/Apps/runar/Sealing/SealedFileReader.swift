@@ -1,4 +1,5 @@
 internal import NanoTDF
+internal import NodeModel
 internal import NodeService
 
 /// Opens a sealed file of any size, part by part.

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Concurrency
 internal import Foundation
 internal import Identity
+internal import NodeModel
 internal import NodeService
 
 /// Runs the commands of an offered service.

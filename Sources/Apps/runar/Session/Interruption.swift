@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Foundation
+internal import NodeModel
 internal import NodeService
 
 /// The signals by which a person or the system asks a program to end.

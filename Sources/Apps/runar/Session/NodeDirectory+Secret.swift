@@ -1,4 +1,5 @@
 internal import Bytes
+internal import NodeModel
 internal import NodeService
 internal import Platform
 
@@ -8,7 +9,7 @@ extension NodeDirectory {
     ///
     /// - Throws: ``CommandFailure`` or the error of a store.
     static func open(_ path: String, settings: Settings, waiting: Bool = true) async throws -> NodeDirectory {
-        let home = try await open(path, waiting: waiting) { directory in
+        let home = try await open(path, waiting: waiting, isServed: Session.isNodeRunning) { directory in
             try await secret(of: directory, settings: settings).opening {
                 try VaultFile.open(at: directory.file(vaultName), secret: $0)
             }

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Concurrency
 internal import Foundation
 internal import Identity
+internal import NodeModel
 internal import NodeService
 
 /// The questions about offered files, one after the other.

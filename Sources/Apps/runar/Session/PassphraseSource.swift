@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Concurrency
+internal import NodeModel
 internal import NodeService
 internal import Platform
 

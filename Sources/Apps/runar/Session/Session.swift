@@ -1,4 +1,5 @@
 internal import Concurrency
+internal import NodeModel
 internal import NodeService
 internal import Platform
 internal import RunarNode

@@ -1,4 +1,5 @@
 internal import Database
+internal import NodeModel
 internal import NodeService
 internal import NodeStore
 internal import Platform

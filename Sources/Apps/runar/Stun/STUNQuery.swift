@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Identity
+internal import NodeModel
 internal import NodeService
 internal import Platform
 internal import Traversal

@@ -1,4 +1,5 @@
 internal import Identity
+internal import NodeModel
 internal import NodeService
 internal import Traversal
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPAPI
+internal import NodeModel
 internal import RunarNode
 
 extension RouteRequest {

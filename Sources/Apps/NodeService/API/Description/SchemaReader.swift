@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Identity
+internal import NodeModel
 internal import RunarNode
 
 /// Derives the JSON schema of a type: it decodes the type from nothing and notes the requested values.

@@ -1,4 +1,5 @@
 internal import HTTPAPI
+internal import NodeModel
 
 /// An operation of the API: the parts of its request, and the type of its answer.
 ///

@@ -1,4 +1,5 @@
 internal import HTTPAPI
+package import NodeModel
 
 /// The values of the parameters in the path of an operation.
 package protocol PathParameters: Sendable {
