@@ -318,9 +318,9 @@ let package = Package(
         .executableTarget(
             name: "runar",
             dependencies: [
-                "CNotices", "NodeModel", "NodeService", "RunarNode", "NanoTDF", "Simulation", "Libc", "Bytes",
-                "Identity", "Concurrency", "NodeCore", "QRCode", "ImageFiles", "Traversal", "Transport", "QUIC",
-                "Platform", "Database", "NodeStore", logging, arguments,
+                "CNotices", "NodeModel", "NodeService", "CircleModel", "RunarNode", "NanoTDF", "Simulation", "Libc",
+                "Bytes", "Identity", "Concurrency", "NodeCore", "QRCode", "ImageFiles", "Traversal", "Transport",
+                "QUIC", "Platform", "Database", "NodeStore", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -330,7 +330,10 @@ let package = Package(
         module(
             "RunarC",
             in: "Apps",
-            ["Essentials", "CRunar", "RunarNode", "Circle", "SealedMessages", "NanoTDF", "Concurrency", logging]
+            [
+                "Essentials", "CRunar", "NodeModel", "RunarNode", "Circle", "SealedMessages", "NanoTDF", "Concurrency",
+                logging,
+            ]
         ),
 
         // Benchmarks: in this package for its `package` access, in none of its products.

@@ -52,7 +52,7 @@ internal import Testing
                 addresses: ["192.168.1.2", "2a00::2", "fe80::2"]
             ),
         ],
-        multicast: [DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "heard")],
+        multicast: [DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: .heard)],
         wallSeconds: now,
         node: NodeFacts(
             isRunning: true,
@@ -72,7 +72,7 @@ internal import Testing
                 )
             ],
             peers: [NodeFacts.Peer(peerIdText: "x", relayed: false)],
-            mapping: "endpointIndependent",
+            mapping: .endpointIndependent,
             isMappingProven: true,
             filtering: "endpointDependent",
             observed: ["203.0.113.9:4433"],
@@ -134,7 +134,7 @@ internal import Testing
             $0.node?.peers = [NodeFacts.Peer(peerIdText: "x", relayed: true)]
         },
         Case("multicast-silent", .note, "firewall") {
-            $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "silent")
+            $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: .silent)
         },
         Case("state-not-stored", .problem, "no space is left") { $0.node?.storageProblem = "no space is left" },
         Case("peer-key-used-twice", .problem, "`runar keys renew-device` on the copy") {
@@ -151,7 +151,7 @@ internal import Testing
             $0.node?.networks[0].isOwner = true
         },
         Case("multicast-refused", .note, "refused to join") {
-            $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: "refused")
+            $0.multicast[0] = DoctorFacts.Multicast(interface: "eth0", family: "IPv4", outcome: .refused)
         },
         Case("clock-wrong", .problem, "set the clock") {
             $0.wallSeconds = 86_400
@@ -177,9 +177,9 @@ internal import Testing
         Case("no-member-connected", .note, "runar connect") { $0.node?.peers = [] },
         Case("nat-unknown", .note, "a member elsewhere") { $0.node?.observed = [] },
         Case("no-nat", .ok, "no NAT") { $0.node?.observed = ["192.168.1.2:4433"] },
-        Case("nat-hard", .note, "symmetric") { $0.node?.mapping = "endpointDependent" },
+        Case("nat-hard", .note, "symmetric") { $0.node?.mapping = .endpointDependent },
         Case("nat-hard", .note, "a single member") {
-            $0.node?.mapping = "endpointDependent"
+            $0.node?.mapping = .endpointDependent
             $0.node?.isMappingProven = false
         },
         Case("filter-open", .ok, "every member can dial") { $0.node?.filtering = "endpointIndependent" },
@@ -187,7 +187,7 @@ internal import Testing
             $0.node?.filtering = "unknown: no second member"
             $0.node?.peers = [NodeFacts.Peer(peerIdText: "x", relayed: true)]
         },
-        Case("nat-kind-unknown", .note, "two members") { $0.node?.mapping = "unknown" },
+        Case("nat-kind-unknown", .note, "two members") { $0.node?.mapping = .unknown },
     ])
     func `each wrong fact has a finding with its advice`(wrong: Case) throws {
         var facts = Self.healthy

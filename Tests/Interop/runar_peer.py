@@ -57,7 +57,7 @@ def obey(node, words):
             say("exchanged", *node.exchange_keys(peer)["safetyNumber"].split())
         case ["verify", peer, *groups]:
             node.verify_keys(peer, " ".join(groups))
-            say("verified", *(one["isVerified"] for one in node.key_relationships()))
+            say("verified", *(one["verified"] for one in node.key_relationships()))
         case ["seal", peer, text]:
             say("sealed", node.seal(text.encode(), peer).hex())
         case ["open", peer, message]:

@@ -1,7 +1,9 @@
 internal import CRunar
 internal import Circle
 internal import Concurrency
+internal import NodeModel
 internal import RunarNode
+internal import SealedMessages
 
 /// A subscription of a program in C to the events of the circle.
 final class CircleSubscription: ProgramSubscription {
@@ -27,9 +29,11 @@ final class CircleSubscription: ProgramSubscription {
     }
 
     private func deliver(_ event: CircleEvent, of circle: CircleManager) {
-        self.node.value?.gate.pass {
+        guard let node = self.node.value else { return }
+        node.gate.pass {
             self.gate.pass {
-                if let report = CircleEventReport(event, of: circle) { self.target.call(report) }
+                let keys = try? node.keyStores()  // nil: the node is freed, and no keys are shown
+                if let report = CircleEventReport(event, of: circle, node.node, keys) { self.target.call(report) }
             }
         }
     }
@@ -77,19 +81,20 @@ struct CircleEventReport {
     let json: String
 
     /// Describes an event; nil for those of streams and of own devices, for which C has no functions.
-    init?(_ event: CircleEvent, of circle: CircleManager) {
+    init?(_ event: CircleEvent, of circle: CircleManager, _ node: RunarNode, _ keys: KeyStoreManager?) {
         switch event {
         case .trustChanged(let person, let change):
-            self.init(RUNAR_CIRCLE_TRUST_CHANGED.rawValue, person.id, PersonJSON(person), Self.word(for: change))
+            let word = Self.word(for: change)
+            self.init(RUNAR_CIRCLE_TRUST_CHANGED.rawValue, person.id, PersonReport(person, on: node, keys), word)
         case .profileChanged(let person):
-            self.init(RUNAR_CIRCLE_PROFILE_CHANGED.rawValue, person.id, PersonJSON(person))
+            self.init(RUNAR_CIRCLE_PROFILE_CHANGED.rawValue, person.id, PersonReport(person, on: node, keys))
         case .thoughtReceived(let thought):
             let creator = thought.model.creatorPublicID
             let person = creator == circle.card?.publicID ? Self.recipient(of: thought, in: circle) : creator
-            self.init(RUNAR_CIRCLE_THOUGHT_RECEIVED.rawValue, person, ThoughtJSON(thought))
+            self.init(RUNAR_CIRCLE_THOUGHT_RECEIVED.rawValue, person, Self.report(thought, in: circle))
         case .deliveryChanged(let thought):
             let person = Self.recipient(of: thought, in: circle)
-            self.init(RUNAR_CIRCLE_DELIVERY_CHANGED.rawValue, person, ThoughtJSON(thought))
+            self.init(RUNAR_CIRCLE_DELIVERY_CHANGED.rawValue, person, Self.report(thought, in: circle))
         case .streamChanged, .cardChanged: return nil
         }
     }
@@ -105,6 +110,12 @@ struct CircleEventReport {
     private static func recipient(of thought: Thought, in circle: CircleManager) -> PublicID? {
         let stream = thought.model.streamPublicID
         return circle.people.first { circle.conversation(with: $0.id) == stream }?.id
+    }
+
+    private static func report(_ thought: Thought, in circle: CircleManager) -> ThoughtReport {
+        let stream = thought.model.streamPublicID
+        let place = recipient(of: thought, in: circle).map { ConversationPlace.person($0) } ?? .stream(stream)
+        return ThoughtReport(thought, in: place, PeopleNames(circle))
     }
 
     private static func word(for change: Trust.Change) -> String {

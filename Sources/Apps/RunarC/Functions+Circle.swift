@@ -4,6 +4,7 @@
 public import CRunar
 internal import Circle
 internal import Essentials
+internal import NodeModel
 internal import RunarNode
 internal import SealedMessages
 
@@ -94,7 +95,11 @@ public func runar_node_get_people(
     _ context: UnsafeMutableRawPointer?
 ) {
     unsafe begin(node, Completion(function: callback, context: context)) {
-        try unsafe withCircle(of: node) { try json($0.people.map(PersonJSON.init)) }
+        let handle = try unsafe found(node)
+        return try unsafe withCircle(of: node) { circle in
+            let keys = try? handle.keyStores()  // nil: the node is freed, and no keys are shown
+            return JSONText.encode(circle.people.map { PersonReport($0, on: handle.node, keys) })
+        }
     }
 }
 
@@ -249,7 +254,11 @@ public func runar_node_get_thoughts(
         // The numbers of thoughts are signed in the database.
         let before = number == 0 ? nil : min(number, UInt64(Int64.max))
         return try unsafe withCircle(of: node) { circle in
-            try json(circle.thoughts(with: person, before: before, limit: count).map(ThoughtJSON.init))
+            let names = PeopleNames(circle)
+            return JSONText.encode(
+                try circle.thoughts(with: person, before: before, limit: count)
+                    .map { ThoughtReport($0, in: .person(person), names) }
+            )
         }
     }
 }

@@ -4,6 +4,7 @@
 public import CRunar
 internal import Essentials
 internal import NanoTDF
+internal import NodeModel
 internal import RunarNode
 internal import SealedMessages
 
@@ -80,31 +81,6 @@ private func dataResult(_ body: () throws -> Data) -> UnsafeMutablePointer<runar
 
 // MARK: - One-time keys
 
-/// The one-time keys of this device and a peer, as programs in C read them.
-private struct RelationshipJSON: Encodable {
-    let peerId: String
-    let state: String
-    let suite: String?
-    let sendingKeyCount: Int
-    let sendingKeyCapacity: Int
-    let receivingKeyCount: Int
-    let isLow: Bool
-    let safetyNumber: String?
-    let isVerified: Bool
-
-    init(_ relationship: KeyRelationship) {
-        peerId = relationship.peer.base64Encoded
-        state = "\(relationship.state)"
-        suite = relationship.suite.map { "\($0)" }
-        sendingKeyCount = relationship.sendingKeyCount
-        sendingKeyCapacity = relationship.sendingKeyCapacity
-        receivingKeyCount = relationship.receivingKeyCount
-        isLow = relationship.isLow
-        safetyNumber = relationship.safetyNumber?.description
-        isVerified = relationship.isVerified
-    }
-}
-
 /// A body for ``begin(_:finish:_:)`` that uses the one-time keys of a node.
 private func withKeys<Success: Sendable>(
     of node: OpaquePointer?,
@@ -123,7 +99,9 @@ public func runar_node_exchange_keys(
 ) {
     unsafe begin(node, Completion(function: callback, context: context)) {
         let peer = try Arguments.peerId(unsafe Arguments.text(peer, "peer_id"))
-        return try unsafe withKeys(of: node) { try await json(RelationshipJSON($0.exchangeKeys(with: peer))) }
+        return try unsafe withKeys(of: node) {
+            JSONText.encode(KeyRelationshipReport(try await $0.exchangeKeys(with: peer)))
+        }
     }
 }
 
@@ -134,7 +112,7 @@ public func runar_node_get_key_relationships(
     _ context: UnsafeMutableRawPointer?
 ) {
     unsafe begin(node, Completion(function: callback, context: context)) {
-        try unsafe withKeys(of: node) { try json($0.relationships.map(RelationshipJSON.init)) }
+        try unsafe withKeys(of: node) { JSONText.encode($0.relationships.map { KeyRelationshipReport($0) }) }
     }
 }
 

@@ -240,14 +240,14 @@ static void make_trust(member *ada, member *ben) {
     runar_node_get_people(ada->node, take_end, &ada->end);
     REQUIRE(wait_for(&ada->end, ++ada->calls) == 0 && strstr(ada->end.value, "\"name\":\"Ben\"") != NULL);
     REQUIRE(strstr(ada->end.value, "\"blurb\":\"likes\\nboats\"") != NULL);
-    REQUIRE(strstr(ada->end.value, "\"isVerified\":false") != NULL && strstr(ada->end.value, id_of(ben->node)) != NULL);
+    REQUIRE(strstr(ada->end.value, "\"verified\":false") != NULL && strstr(ada->end.value, id_of(ben->node)) != NULL);
     copy_field(ada->end.value, "safetyNumber", number, sizeof number);
     runar_node_get_people(ben->node, take_end, &ben->end);
     REQUIRE(wait_for(&ben->end, ++ben->calls) == 0 && strstr(ben->end.value, number) != NULL);
     runar_node_verify_person(ada->node, ben->person, number, take_end, &ada->end);
     REQUIRE(wait_for(&ada->end, ++ada->calls) == 0);
     runar_node_get_people(ada->node, take_end, &ada->end);
-    REQUIRE(wait_for(&ada->end, ++ada->calls) == 0 && strstr(ada->end.value, "\"isVerified\":true") != NULL);
+    REQUIRE(wait_for(&ada->end, ++ada->calls) == 0 && strstr(ada->end.value, "\"verified\":true") != NULL);
     number[0] = number[0] == '0' ? '1' : '0';
     runar_node_verify_person(ada->node, ben->person, number, take_end, &ada->end);
     REQUIRE(wait_for(&ada->end, ++ada->calls) == RUNAR_ERROR_WRONG_SAFETY_NUMBER);

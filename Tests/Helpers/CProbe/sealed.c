@@ -160,7 +160,7 @@ static void use_one_time_keys(void) {
     REQUIRE(wait_for(&end, ++calls) == 0 && strstr(end.value, "\"state\":\"completed\"") != NULL);
     char number[72];
     copy_field(end.value, "safetyNumber", number, sizeof number);
-    REQUIRE(strstr(end.value, "\"isVerified\":false") != NULL);
+    REQUIRE(strstr(end.value, "\"verified\":false") != NULL);
     runar_node_get_key_relationships(first, take_end, &end);
     REQUIRE(wait_for(&end, ++calls) == 0 && strstr(end.value, number) != NULL);
 
@@ -174,7 +174,7 @@ static void use_one_time_keys(void) {
     runar_node_verify_keys(first, id_of(second), number, take_end, &end);
     REQUIRE(wait_for(&end, ++calls) == 0);
     runar_node_get_key_relationships(first, take_end, &end);
-    REQUIRE(wait_for(&end, ++calls) == 0 && strstr(end.value, "\"isVerified\":true") != NULL);
+    REQUIRE(wait_for(&end, ++calls) == 0 && strstr(end.value, "\"verified\":true") != NULL);
 
     runar_node_seal(second, id_of(first), text, text_length, take_data, &data);
     REQUIRE(wait_for(&data, ++answers) == 0);

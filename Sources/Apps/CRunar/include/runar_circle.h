@@ -7,14 +7,15 @@
  *
  *   Ids         People and thoughts have public ids: 32 bytes in base58. Another text is refused with
  *               RUNAR_ERROR_INVALID_PARAMETERS.
- *   A person    is a JSON object with personId, name and blurb (absent if unknown), trust ("none", "invited", "requested",
- *               "trusted" or "revoked"), safetyNumber, isVerified and devices (an array of peer ids).
+ *   A person    is a JSON object as in the HTTP API: personId, name (the id if unknown), blurb (absent if unknown), trust
+ *               ("none", "invited", "requested", "trusted" or "revoked"), safetyNumber, verified and devices: an array of
+ *               objects with peerId, connected, sendingKeys (letters that can still be sealed to it) and low.
  *   A thought   is a JSON object with number (its place in the order in which this device stored thoughts), thoughtId,
- *               creatorId, streamId (its conversation or group), mediaType, createdAt (milliseconds since 1970 by the creator's clock), length (bytes of content),
- *               text (absent if the content is no text), contentType and fileName (absent if unknown), state (absent if
- *               another person made it) and deliveries: an array of objects with peerId, state and holders. States are
- *               "refused", "expired", "waiting", "stored", "delivered" and "opened"; that of the thought is its least
- *               advanced delivery.
+ *               conversationId (the other person, or the stream), creatorId, creator (the name), own, mediaType, createdAt
+ *               (milliseconds since 1970 by the creator's clock), text (absent if the content is no text), byteCount
+ *               (absent if it is one), contentType and fileName (absent if unknown), holders, and for an own thought state
+ *               and deliveries: an array of objects with peerId, state and holders. States are "refused", "expired",
+ *               "waiting", "stored", "delivered" and "opened"; that of the thought is its least advanced delivery.
  */
 #ifndef RUNAR_CIRCLE_H
 #define RUNAR_CIRCLE_H

@@ -44,7 +44,7 @@ runar_data_result *runar_nanotdf_open(
  * request or an event: messages of `runar send --sealed` and of the console do not reach it. */
 
 /** Exchanges pools of one-time keys with a connected peer, in both directions. The value is a JSON object with peerId,
- * state, suite, sendingKeyCount, sendingKeyCapacity, receivingKeyCount, isLow, safetyNumber and isVerified. 3002 if the
+ * state, suite, sendingKeys, sendingCapacity, receivingKeys, low, safetyNumber and verified, as in the HTTP API. 3002 if the
  * peer is not connected, 2010 if the exchange failed: earlier keys stay. */
 void runar_node_exchange_keys(runar_node *node, const char *peer_id, runar_callback callback, void *context);
 

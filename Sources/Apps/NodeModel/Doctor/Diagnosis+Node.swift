@@ -146,18 +146,18 @@ extension Diagnosis {
         let place = "members see this device at \(first.ip)"
         let guess = node.isMappingProven ? "" : ", as a single member reports"
         switch node.mapping {
-        case "endpointIndependent":
+        case .endpointIndependent:
             ok(
                 "nat-easy",
                 "\(place), behind a NAT that shows every peer the same port: direct connections mostly work\(guess)"
             )
-        case "endpointDependent":
+        case .endpointDependent:
             note(
                 "nat-hard",
                 "\(place), behind a NAT that shows each peer another port (symmetric)\(guess)",
                 "direct connections work with devices behind other kinds of NAT; otherwise a member relays"
             )
-        default:
+        case .unknown:
             note(
                 "nat-kind-unknown",
                 "\(place), behind a NAT whose kind is not known: that takes two members at different addresses",

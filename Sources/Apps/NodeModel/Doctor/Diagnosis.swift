@@ -109,14 +109,14 @@ package struct Diagnosis {
         for check in facts.multicast {
             let place = "multicast on \(check.interface) over \(check.family)"
             switch check.outcome {
-            case "heard": ok("multicast", "\(place) works")
-            case "silent":
+            case .heard: ok("multicast", "\(place) works")
+            case .silent:
                 note(
                     "multicast-silent",
                     "\(place): what this device sends does not come back",
                     "a firewall on this device may stop UDP; members there are found by address only"
                 )
-            default:
+            case .refused:
                 note(
                     "multicast-refused",
                     "\(place): the system refused to join the group",

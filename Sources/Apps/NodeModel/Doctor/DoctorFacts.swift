@@ -1,6 +1,7 @@
 internal import Identity
 internal import Platform
 internal import RunarNode
+internal import Traversal
 
 /// The facts for a diagnosis, gathered offline on this machine and from its own node.
 package struct DoctorFacts: Hashable, Sendable {
@@ -38,11 +39,24 @@ package struct DoctorFacts: Hashable, Sendable {
 
     /// Whether multicast works on an interface.
     struct Multicast: Codable, Hashable, Sendable {
+        enum Outcome: String, Codable, CaseIterable, Sendable {
+            case heard
+            case silent
+            case refused
+
+            init(_ outcome: MulticastCheck.Outcome) {
+                switch outcome {
+                case .heard: self = .heard
+                case .silent: self = .silent
+                case .refused: self = .refused
+                }
+            }
+        }
+
         let interface: String
         /// `IPv4` or `IPv6`.
         let family: String
-        /// `heard`, `silent` or `refused`.
-        let outcome: String
+        let outcome: Outcome
     }
 
     var interfaces: [Interface]
@@ -57,6 +71,21 @@ package struct DoctorFacts: Hashable, Sendable {
 
 /// The facts that a home, and the node that may run on it, hold.
 package struct NodeFacts: Report, Hashable {
+    /// The way in which the NAT chooses the outer port (RFC 4787, section 4.1).
+    enum Mapping: String, Codable, CaseIterable, Sendable {
+        case unknown
+        case endpointIndependent
+        case endpointDependent
+
+        init(_ behaviour: MappingBehaviour) {
+            switch behaviour {
+            case .unknown: self = .unknown
+            case .endpointIndependent: self = .endpointIndependent
+            case .endpointDependent: self = .endpointDependent
+            }
+        }
+    }
+
     /// The state of this device in a network.
     struct Network: Codable, Hashable, Sendable {
         var name: String
@@ -85,8 +114,8 @@ package struct NodeFacts: Report, Hashable {
     var renewsTokens: Bool
     var networks: [Network]
     var peers: [Peer]
-    /// The NAT's mapping behaviour: `unknown`, `endpointIndependent` or `endpointDependent`.
-    var mapping: String
+    /// The NAT's mapping behaviour.
+    var mapping: Mapping
     /// Whether members at different addresses agree on that; else it is a guess.
     var isMappingProven: Bool
     /// The NAT's filtering behaviour, measured with a second member: `endpointIndependent`, `endpointDependent`, or why
@@ -145,7 +174,7 @@ extension DoctorFacts {
                 Multicast(
                     interface: $0.interface,
                     family: $0.isIPv6 ? "IPv6" : "IPv4",
-                    outcome: $0.outcome.rawValue
+                    outcome: Multicast.Outcome($0.outcome)
                 )
             },
             wallSeconds: SystemProcess.wallSeconds,
@@ -170,7 +199,7 @@ extension NodeFacts {
             renewsTokens: try settings.isOn(.renewTokens),
             networks: try RunarNode.membershipStates(statePath: state, peerId: own).map { NodeFacts.Network($0) },
             peers: [],
-            mapping: "unknown",
+            mapping: .unknown,
             isMappingProven: false,
             observed: [],
             peer: nil

@@ -9,7 +9,7 @@ package struct DoctorReport: HintingReport {
     /// The interfaces on which the node does not look for members; nil without a running node.
     let leftOutInterfaces: [String]?
     /// The NAT's mapping behaviour; nil without a running node, and while this device is offline.
-    let mapping: String?
+    let mapping: NodeFacts.Mapping?
     /// The NAT's filtering behaviour, measured with a second member; nil as `mapping` is.
     let filtering: String?
     /// The addresses at which peers see this device; nil as `mapping` is.

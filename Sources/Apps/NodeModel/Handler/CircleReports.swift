@@ -1,9 +1,11 @@
 internal import Bytes
-internal import Circle
+package import Circle
 internal import Foundation
 internal import Identity
 internal import Node
 internal import OneTimeKeys
+package import RunarNode
+package import SealedMessages
 
 /// A person of the circle.
 package struct PersonReport: Report, Hashable {
@@ -20,19 +22,32 @@ package struct PersonReport: Report, Hashable {
     package let personId: String
     package let name: String
     let blurb: String?
-    /// `none`, `invited`, `requested`, `trusted` or `revoked`.
-    package let trust: String
+    package let trust: Trust.State
     /// Twelve groups of five digits.
     package let safetyNumber: String
     /// Whether the safety number was compared.
     package let verified: Bool
     let devices: [Device]
 
+    /// Describes a person, with the connections of a node and the keys that are left.
+    package init(_ person: Person, on node: RunarNode, _ keys: KeyStoreManager?) {
+        let connected = Set(node.connectedPeers())
+        self.init(person) { device in
+            let relationship = keys?.relationship(with: device)
+            return Device(
+                peerId: device.base64Encoded,
+                connected: connected.contains(device),
+                sendingKeys: relationship?.sendingKeyCount ?? 0,
+                low: relationship?.isLow ?? false
+            )
+        }
+    }
+
     init(_ person: Person, device: (PeerId) -> Device) {
         personId = person.id.text
         name = person.card?.profile.name ?? person.id.text
         blurb = person.card?.profile.blurb
-        trust = person.trust.rawValue
+        trust = person.trust
         safetyNumber = person.safetyNumber.description
         verified = person.isVerified
         devices = (person.card?.devices ?? []).map(device)
@@ -43,7 +58,7 @@ package struct PersonReport: Report, Hashable {
 
     package var lines: [String] {
         var lines = ["\(name) (\(personId))", "  trust          \(state)"]
-        guard trust == Trust.State.trusted.rawValue else { return lines }
+        guard trust == .trusted else { return lines }
         let groups = safetyNumber.split(separator: " ")
         lines.append("  safety number  \(groups.prefix(6).joined(separator: " "))")
         lines.append("                 \(groups.dropFirst(6).joined(separator: " "))")
@@ -59,12 +74,12 @@ package struct PersonReport: Report, Hashable {
     }
 
     private var state: String {
-        switch Trust.State(rawValue: trust) {
+        switch trust {
         case .invited: "you asked, and there is no answer yet"
         case .requested: "the person asks for your trust: `runar circle accept` or `runar circle decline`"
         case .trusted: "you trust each other"
         case .revoked: "you revoked trust: no thoughts are exchanged"
-        case .some(.none), nil: "none"
+        case .none: "none"
         }
     }
 }

@@ -3,14 +3,24 @@ internal import RunarNode
 
 /// A network as this device sees it.
 package struct NetworkReport: HintingReport, Hashable {
+    /// The role of this device in a network.
+    package enum Role: String, Codable, CaseIterable, Hashable, Sendable {
+        /// It has the root key, of which the network's key is one.
+        case owner
+        /// It has the network's key alone.
+        case admin
+        case member
+        /// The network is only known.
+        case none
+    }
+
     /// Padded base64, as in the texts.
     package let networkId: String
     /// Base32 with a checksum, as people type it.
     package let networkIdText: String
     /// The name that its owner gave it; nil before its text was seen.
     package let name: String?
-    /// `owner`, `admin` with the network's key alone, `member`, or `none` for a network that is only known.
-    package let role: String
+    package let role: Role
     /// Which of the networks of the root key it is, from 0; nil unless this device is the owner.
     let index: UInt32?
     /// The version of the metadata.
@@ -51,7 +61,7 @@ package struct NetworkReport: HintingReport, Hashable {
     /// The role of this device in the network; nil while it may still join.
     private var standing: String? {
         if isRevoked { return "removed by its owner for good; \(CommandFailure.adviceAfterRevocation)" }
-        return role == "none" ? nil : role
+        return role == .none ? nil : role.rawValue
     }
 }
 
@@ -100,8 +110,7 @@ package struct RevocationReport: HintingReport {
 package struct JoinReport: Report {
     let networkId: String
     let name: String?
-    /// As in ``NetworkReport``.
-    let role: String
+    let role: NetworkReport.Role
     /// Whether this device now holds a token.
     package let isMember: Bool
     let expiration: UInt64?
@@ -110,7 +119,7 @@ package struct JoinReport: Report {
 
     package var lines: [String] {
         let what = name ?? "network \(networkId)"
-        if role == "owner" { return ["\(what) belongs to this device's root key: you own it here"] }
+        if role == .owner { return ["\(what) belongs to this device's root key: you own it here"] }
         guard isMember else {
             return [
                 "\(what) is known now; to become a member give its owner this device's peer id and join with the token"
@@ -156,7 +165,7 @@ extension NetworkReport {
             networkId: info.networkId.base64Encoded,
             networkIdText: info.networkId.text,
             name: info.metadata?.name,
-            role: info.isOwner ? (info.index == nil ? "admin" : "owner") : info.token == nil ? "none" : "member",
+            role: info.isOwner ? (info.index == nil ? .admin : .owner) : info.token == nil ? .none : .member,
             index: info.index,
             version: info.metadata?.version,
             isMember: info.token != nil,

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Identity
-internal import SealedMessages
+package import SealedMessages
 
 /// The one-time keys of this device and one peer.
 package struct KeyRelationshipReport: Report {
@@ -24,7 +24,7 @@ package struct KeyRelationshipReport: Report {
     /// Whether a person compared the safety number.
     let verified: Bool
 
-    init(_ relationship: KeyRelationship, label: String? = nil) {
+    package init(_ relationship: KeyRelationship, label: String? = nil) {
         peerId = relationship.peer.base64Encoded
         self.label = label
         state = "\(relationship.state)"

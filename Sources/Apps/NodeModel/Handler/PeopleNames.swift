@@ -1,12 +1,12 @@
-internal import Circle
+package import Circle
 
 /// The names of people, and the trust in them.
-struct PeopleNames: Sendable {
+package struct PeopleNames: Sendable {
     private let ownID: PublicID?
     private let names: [PublicID: String]
     private let trust: [PublicID: Trust.State]
 
-    init(_ circle: CircleManager) {
+    package init(_ circle: CircleManager) {
         var (names, trust): ([PublicID: String], [PublicID: Trust.State]) = ([:], [:])
         for person in circle.people {
             names[person.id] = person.card?.profile.name

@@ -19,7 +19,7 @@ extension RequestHandler {
                 http: 404
             )
         }
-        let owned = try networkReports().filter { $0.role == "owner" }.compactMap(\.text)
+        let owned = try networkReports().filter { $0.role == .owner }.compactMap(\.text)
         return BackupContent(
             rootKey: secret.withBytes { Hex.encode($0) },
             networks: owned,

@@ -133,17 +133,7 @@ extension RequestHandler {
     }
 
     private func report(_ person: Person) -> PersonReport {
-        let connected = Set(node.connectedPeers())
-        let keyStores = try? keyStores()  // nil: the reason is logged, and no keys are shown
-        return PersonReport(person) { device in
-            let relationship = keyStores?.relationship(with: device)
-            return PersonReport.Device(
-                peerId: device.base64Encoded,
-                connected: connected.contains(device),
-                sendingKeys: relationship?.sendingKeyCount ?? 0,
-                low: relationship?.isLow ?? false
-            )
-        }
+        PersonReport(person, on: node, try? keyStores())  // nil: the reason is logged, and no keys are shown
     }
 }
 

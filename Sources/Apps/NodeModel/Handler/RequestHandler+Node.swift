@@ -134,9 +134,9 @@ extension RequestHandler {
     }
 
     /// The kind of secret that opens the vault.
-    package var vaultKind: String {
+    package var vaultKind: VaultSecretKind {
         get throws {
-            try VaultFile.isOpenedWithKeyFile(at: home.file(NodeDirectory.vaultName)) ? "keyFile" : "passphrase"
+            try VaultFile.isOpenedWithKeyFile(at: home.file(NodeDirectory.vaultName)) ? .keyFile : .passphrase
         }
     }
 
@@ -171,7 +171,7 @@ extension RequestHandler {
             peers: node.connectedPeers().map {
                 NodeFacts.Peer(peerIdText: $0.text, relayed: node.path(to: $0)?.isRelayed ?? false)
             },
-            mapping: observations.map { "\($0.mapping)" } ?? "unknown",
+            mapping: observations.map { NodeFacts.Mapping($0.mapping) } ?? .unknown,
             isMappingProven: observations?.isProven ?? false,
             filtering: (await node.filtering()).map(\.word),
             observed: observations?.addresses.map(\.description) ?? [],

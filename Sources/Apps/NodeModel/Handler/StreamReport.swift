@@ -8,8 +8,8 @@ package struct StreamReport: Report, Hashable {
         let name: String
         /// Whether the person consented.
         let joined: Bool
-        /// The trust in the person, as in ``PersonReport``; `trusted` for this device's person.
-        let trust: String
+        /// The trust in the person; `trusted` for this device's person.
+        let trust: Trust.State
     }
 
     package let streamId: String
@@ -41,7 +41,7 @@ package struct StreamReport: Report, Hashable {
                 personId: member.person.text,
                 name: names.name(of: member.person),
                 joined: member.hasJoined,
-                trust: names.trust(in: member.person).rawValue
+                trust: names.trust(in: member.person)
             )
         }
     }

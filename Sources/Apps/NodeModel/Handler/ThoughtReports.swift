@@ -1,11 +1,25 @@
 internal import Bytes
-internal import Circle
+package import Circle
 internal import Foundation
 internal import Identity
 internal import Node
 
 /// A thought of a conversation.
 package struct ThoughtReport: Report, Hashable {
+    /// The delivery to one device.
+    struct DeviceDelivery: Codable, Hashable {
+        let peerId: String
+        let state: DeliveryState
+        /// The number of members that hold it for the device.
+        let holders: Int
+
+        init(_ delivery: Delivery) {
+            peerId = delivery.device.base64Encoded
+            state = delivery.state
+            holders = delivery.holders
+        }
+    }
+
     var event = "thought"
     /// Its place in the order in which this device stored thoughts.
     package let number: UInt64
@@ -18,7 +32,7 @@ package struct ThoughtReport: Report, Hashable {
     package let creator: String
     /// Whether this device's person made it.
     package let own: Bool
-    let mediaType: String
+    let mediaType: MediaType
     /// Milliseconds since 1970 by the clock of who made it.
     package let createdAt: UInt64
     /// The content, if it is a text.
@@ -27,12 +41,14 @@ package struct ThoughtReport: Report, Hashable {
     let byteCount: Int?
     let contentType: String?
     let fileName: String?
-    /// The progress of an own thought: `waiting`, `stored`, `delivered`, `opened`, `expired` or `refused`.
-    package let state: String?
+    /// The progress of an own thought: that of its least advanced delivery.
+    package let state: DeliveryState?
     /// The number of members that hold it for devices that are offline.
     package let holders: Int
+    /// The deliveries of an own thought; nil for that of another person.
+    let deliveries: [DeviceDelivery]?
 
-    init(_ thought: Thought, in place: ConversationPlace, _ names: PeopleNames) {
+    package init(_ thought: Thought, in place: ConversationPlace, _ names: PeopleNames) {
         let model = thought.model
         number = thought.number
         thoughtId = thought.publicID.text
@@ -40,22 +56,23 @@ package struct ThoughtReport: Report, Hashable {
         creatorId = model.creatorPublicID.text
         creator = names.name(of: model.creatorPublicID)
         own = names.isOwn(model.creatorPublicID)
-        mediaType = model.mediaType.rawValue
+        mediaType = model.mediaType
         createdAt = model.createdAtMilliseconds
         text = model.text
         byteCount = text == nil ? model.content.count : nil
         contentType = model.contentType
         fileName = model.fileName
-        state = thought.state?.rawValue
+        state = thought.state
         holders = thought.deliveries.map(\.holders).max() ?? 0
+        deliveries = own ? thought.deliveries.map { DeviceDelivery($0) } : nil
     }
 
     /// Whether no member and no device of the recipient has it yet.
-    package var isWaiting: Bool { state == DeliveryState.waiting.rawValue }
+    package var isWaiting: Bool { state == .waiting }
 
     /// The progress in words, for people.
     package var progress: String? {
-        guard let state = state.flatMap(DeliveryState.init) else { return nil }
+        guard let state else { return nil }
         return switch state {
         case .refused: "refused"
         case .expired: "expired"
@@ -70,7 +87,7 @@ package struct ThoughtReport: Report, Hashable {
     package var words: String {
         if let text { return text }
         let size = byteCount.map { ", \(ByteCountText.text(of: Double($0)))" } ?? ""
-        return "[\(mediaType)\(fileName.map { " \($0)" } ?? "")\(size)]"
+        return "[\(mediaType.rawValue)\(fileName.map { " \($0)" } ?? "")\(size)]"
     }
 
     package var lines: [String] {
@@ -84,7 +101,7 @@ package struct ThoughtReport: Report, Hashable {
 /// The content of a thought.
 package struct ThoughtContentReport: Report {
     package let thoughtId: String
-    let mediaType: String
+    let mediaType: MediaType
     let contentType: String?
     /// The name of the file at the person who sent it.
     let fileName: String?
@@ -93,7 +110,7 @@ package struct ThoughtContentReport: Report {
 
     init(_ thought: Thought) {
         thoughtId = thought.publicID.text
-        mediaType = thought.model.mediaType.rawValue
+        mediaType = thought.model.mediaType
         contentType = thought.model.contentType
         fileName = thought.model.fileName
         byteCount = thought.model.content.count
@@ -105,9 +122,11 @@ package struct ThoughtContentReport: Report {
     }
 
     /// A name for a file on this device, reduced as the names of received files are.
-    package var storedName: String { FileOffer.harmless(fileName ?? mediaType) }
+    package var storedName: String { FileOffer.harmless(fileName ?? mediaType.rawValue) }
 
-    package var lines: [String] { ["[\(mediaType) \(storedName), \(ByteCountText.text(of: Double(byteCount)))]"] }
+    package var lines: [String] {
+        ["[\(mediaType.rawValue) \(storedName), \(ByteCountText.text(of: Double(byteCount)))]"]
+    }
 }
 
 /// Thoughts of a conversation, the newest first.

@@ -23,8 +23,8 @@ package struct StorageView: Codable {
     let bytes: Int
     /// The largest first.
     let parts: [Part]
-    /// `passphrase` or `keyFile`: the kind of secret that opens the keys.
-    let vault: String
+    /// The kind of secret that opens the keys.
+    let vault: VaultSecretKind
     /// The bytes of the values held for hash tables, in memory.
     let recordBytes: Int
     /// The directory for files from peers.
@@ -46,5 +46,11 @@ package struct KeysView: Codable {
     let keys: [KeyReport]
     let networks: [Network]
     let certificateStatus: String
-    let vault: String
+    let vault: VaultSecretKind
+}
+
+/// The kind of secret that opens the vault.
+package enum VaultSecretKind: String, Codable, CaseIterable, Sendable {
+    case passphrase
+    case keyFile
 }

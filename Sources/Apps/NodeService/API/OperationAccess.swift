@@ -70,7 +70,7 @@ extension NodeAPI {
         }
     }
 
-    private var hasPassphrase: Bool { get throws { try handler.vaultKind == "passphrase" } }
+    private var hasPassphrase: Bool { get throws { try handler.vaultKind == .passphrase } }
 
     /// - Throws: ``KeychainError`` for another passphrase than the vault's; ``RouteFailure`` while another is checked.
     private func checkPassphrase(_ passphrase: String) throws {

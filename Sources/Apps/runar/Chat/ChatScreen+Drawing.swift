@@ -1,3 +1,4 @@
+internal import CircleModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService
@@ -52,7 +53,7 @@ extension ChatScreen {
     private var title: String {
         if let stream = self.stream { return "\(Terminal.escaped(stream.name))  \(Terminal.escaped(stream.summary))" }
         guard let person = self.person else { return "" }
-        let state = person.trust == "trusted" ? person.verified ? "verified" : "not verified" : person.trust
+        let state = person.trust == .trusted ? person.verified ? "verified" : "not verified" : person.trust.rawValue
         let keys = person.keysLeft
         return "\(Terminal.escaped(person.name))  \(state), \(keys) key\(keys == 1 ? "" : "s") left"
     }

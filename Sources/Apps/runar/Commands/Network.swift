@@ -131,7 +131,7 @@ extension Network {
 
         /// Asks the owner, as the console does; a member can return by a new invitation.
         private func confirm(_ network: NetworkReport) async throws {
-            guard network.role == "owner" || network.role == "admin" else { return }
+            guard network.role == .owner || network.role == .admin else { return }
             let name = network.name ?? network.networkIdText
             try await Prompt.requireConsent(
                 "You own \(name): without this device its members are invited, renewed and revoked only by another device"
