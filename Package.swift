@@ -220,8 +220,8 @@ let package = Package(
             "RunarNode",
             in: "Node",
             [
-                "Essentials", "Failures", "Bytes", "Identity", "OneTimeKeys", "Certificates", "Concurrency",
-                "Discovery", "Kademlia", "Mailbox", "PubSub", "Traversal", "Services", "NodeCore", "Transport",
+                "Essentials", "Failures", "Bytes", "Identity", "Certificates", "Concurrency", "Discovery", "Kademlia",
+                "Mailbox", "PubSub", "Traversal", "Services", "NodeCore", "Transport",
                 "QUIC", "Platform", "Database", "NodeStore", "Node", "QRCode", logging, metrics, tracing, crypto,
             ]
         ),

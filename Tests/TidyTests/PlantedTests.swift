@@ -122,6 +122,7 @@ internal import Testing
 
     @Test(arguments: [
         "let roll = Int.random(in: 0..<6, using: &generator)", "let text = \"await Task\"", "func `no await`() {}",
+        "timers.arm(turn.now)",
     ])
     func `randomness that is given, and words in text, are allowed in a protocol`(text: String) throws {
         #expect(try Rules.wordFindings([source(text)], banned: Rules.bannedInProtocols).isEmpty)

@@ -75,7 +75,7 @@ extension Rules {
         BannedWord(#"\bTask\b"#, "a protocol value has no tasks"),
         BannedWord(#"\b(async|await|actor)\b"#, "a protocol value never waits"),
         BannedWord(#"\b(ContinuousClock|SuspendingClock|DispatchTime|clock_gettime)\b"#, "time is an argument"),
-        BannedWord(#"\bDate\(\)|\bDate\.now\b|\bInstant\.now\b|\.now\b"#, "time is an argument"),
+        BannedWord(#"\bDate\(\)|\bDate\.now\b|\bInstant\.now\b|(?<!\bturn)\.now\b"#, "time is an argument"),
         BannedWord(#"\bSystemRandomNumberGenerator\b"#, "randomness is an argument"),
         BannedWord(#"\.random\((?![^)]*using:)"#, "randomness is an argument"),
         BannedWord(#"\.(shuffled|shuffle|randomElement)\(\)"#, "randomness is an argument"),

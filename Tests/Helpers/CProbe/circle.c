@@ -270,7 +270,7 @@ static void talk(member *ada, member *ben) {
     strcpy(sent, ada->end.value);
     line = wait_for_event(ben->events, RUNAR_CIRCLE_THOUGHT_RECEIVED, sent);
     REQUIRE(strstr(line, "\"contentType\":\"image/png\"") != NULL && strstr(line, "\"fileName\":\"boat.png\"") != NULL);
-    REQUIRE(strstr(line, "\"text\"") == NULL && strstr(line, "\"length\":6") != NULL);
+    REQUIRE(strstr(line, "\"text\"") == NULL && strstr(line, "\"byteCount\":6") != NULL);
     runar_node_get_thought_content(ben->node, sent, take_data, &data);
     REQUIRE(wait_for(&data, 1) == 0 && data.length == sizeof picture);
     REQUIRE(memcmp(data.value, picture, sizeof picture) == 0);

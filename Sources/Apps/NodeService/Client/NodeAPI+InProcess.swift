@@ -10,7 +10,7 @@ extension NodeAPI {
         _ request: APIRequest<Answer>,
         onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void
     ) async throws -> Answer {
-        let path = "\(Self.prefix)/\(request.template)"
+        let path = Self.prefix + request.template
         let found = (routes + commandRoutes).first { $0.method == request.method && $0.template == path }
         guard let route = found else { preconditionFailure("there is no route \(request.method.rawValue) \(path)") }
         var input = RouteRequest()
