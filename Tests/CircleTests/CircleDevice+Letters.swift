@@ -35,7 +35,7 @@ extension CircleDevice {
         )
         let envelope = Envelope(letter: try await keys.seal(letter.bytes, to: other.peerId).bytes, copy: copy)
         return Mail(
-            to: MailboxID(of: other.peerId, in: network),
+            to: MailboxId(of: other.peerId, in: network),
             expirationSeconds: driver.milliseconds / 1_000 + CircleDriver.lifetimeSeconds,
             body: try #require(envelope.seal(to: other.circle.driver.mailKey.publicKey, of: other.peerId))
         )
@@ -50,7 +50,7 @@ extension CircleDevice {
         in network: NetworkId
     ) async throws -> Mail {
         let thought = try ThoughtServiceModel(
-            creatorPublicID: personID,
+            creatorPublicID: personId,
             streamPublicID: stream,
             mediaType: mediaType,
             createdAtMilliseconds: circle.driver.milliseconds,

@@ -94,7 +94,7 @@ final class CircleDevice {
     }
 
     /// The id of the person of this device, which must have a profile.
-    var personID: PublicID {
+    var personId: PublicID {
         get throws { try #require(circle.card?.publicID) }
     }
 

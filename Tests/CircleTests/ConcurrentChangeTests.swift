@@ -66,7 +66,7 @@ internal import Testing
             try await laptop.circle.deleteStream(group)
             // The device with the lower PeerId wins where both change a group, but not where one deleted it.
             let lowest = try PeerId(rawRepresentation: [UInt8](repeating: 0, count: PeerId.byteCount))
-            let person = try laptop.personID
+            let person = try laptop.personId
             let change = try await driver.mutex.withLock { try driver.apply(description, from: person, lowest) }
             #expect(change == nil)
             #expect(throws: CircleError.unknownStream(group)) { try laptop.circle.stream(group) }
@@ -127,9 +127,9 @@ internal import Testing
             let (id, lowest, highest) = (stream.publicID, try peer(0), try peer(255))
             let renamed = try description("Renamed", of: stream)
             try await driver.mutex.withLock {
-                #expect(try driver.apply(renamed, from: driver.ownID, highest)?.stream == nil)
+                #expect(try driver.apply(renamed, from: driver.ownId, highest)?.stream == nil)
                 #expect(try driver.stream(id) == stream)
-                #expect(try driver.apply(renamed, from: driver.ownID, lowest)?.stream.revision == stream.revision)
+                #expect(try driver.apply(renamed, from: driver.ownId, lowest)?.stream.revision == stream.revision)
                 #expect(try driver.stream(id).profile.name == "Renamed")
 
                 let theirs = Circle.Stream.unknown
@@ -144,10 +144,10 @@ internal import Testing
     @Test func `two devices that change a group concurrently keep the invitation and the removal`() async throws {
         try await withCircles("Ada", "Laptop", "Ben", "Cleo") { devices, _ in
             let (phone, laptop, ben, cleo) = (devices[0], devices[1], devices[2], devices[3])
-            let (benID, cleoID) = (try ben.personID, try cleo.personID)
+            let (benId, cleoId) = (try ben.personId, try cleo.personId)
             for friend in [ben, cleo] { try await phone.makeTrust(with: friend) }
             let group = try await phone.circle.makeStream(name: "Friends").publicID
-            try await phone.circle.invite(benID, to: group)
+            try await phone.circle.invite(benId, to: group)
             await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
             try await ben.circle.join(group)
             await phone.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
@@ -156,11 +156,11 @@ internal import Testing
             await laptop.wait { (try? $0.circle.stream(group)) == before }  // nil: not yet
 
             let other = laptop.circle.driver
-            let invited = Circle.Stream.Member(person: cleoID, hasJoined: false)
+            let invited = Circle.Stream.Member(person: cleoId, hasJoined: false)
             // The laptop takes the letter of the phone after this change of its own, which has an equal revision.
             let change = try await other.mutex.withLock {
-                let removed = try await phone.circle.remove(benID, from: group)
-                let change = try other.change(group, telling: [cleoID]) { $0.members.append(invited) }
+                let removed = try await phone.circle.remove(benId, from: group)
+                let change = try other.change(group, telling: [cleoId]) { $0.members.append(invited) }
                 #expect(change?.stream.revision == removed.revision && removed.revision == before.revision + 1)
                 return change
             }

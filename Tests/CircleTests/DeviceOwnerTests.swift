@@ -34,10 +34,10 @@ internal import Testing
     @Test func `an earlier statement of a trusted person's device gives another person nothing`() async throws {
         try await withTrust { scene in
             let (ada, ben, mallory) = (scene.ada, scene.ben, scene.mallory)
-            let friend = try ben.personID
+            let friend = try ben.personId
             try mallory.circle.driver.keep(card(of: mallory, naming: ben, at: Self.now - 100))
             try await ada.makeTrust(with: mallory)
-            let enemy = try mallory.personID
+            let enemy = try mallory.personId
             #expect(ada.circle.people.first { $0.id == enemy }?.card?.devices.count == 2)
             // Thoughts of the device are its person's, and thoughts for the other person are not sealed for it.
             try await ben.say("hello", to: ada)
@@ -60,7 +60,7 @@ internal import Testing
     @Test func `a later statement of a trusted person's device is refused until the trust is revoked`() async throws {
         try await withTrust { scene in
             let (ada, ben, mallory) = (scene.ada, scene.ben, scene.mallory)
-            let friend = try ben.personID
+            let friend = try ben.personId
             let card = try card(of: mallory, naming: ben, at: Self.now + 100)
             #expect(try await !mallory.circle.driver.ask("request", card.bytes, ada.peerId))
             await #expect(throws: CircleError.deviceOfAnother(ben.peerId, friend)) {
@@ -79,7 +79,7 @@ internal import Testing
             let card = try card(of: mallory, naming: ben, at: Self.now + 100)
             #expect(try await mallory.circle.driver.ask("request", card.bytes, ada.peerId))
             try await ben.circle.invite(ada.peerId)
-            let friend = try ben.personID
+            let friend = try ben.personId
             await ada.wait { $0.circle.people.contains { $0.id == friend && $0.trust == .requested } }
             try await ada.circle.accept(friend)
             await #expect(throws: CircleError.deviceOfAnother(ben.peerId, friend)) {
@@ -100,7 +100,7 @@ internal import Testing
             let card = try card(of: mallory, naming: laptop, at: stale)
             #expect(try await mallory.circle.driver.ask("request", card.bytes, ada.peerId))
             #expect(ada.person(of: mallory)?.card?.devices.count == 2)
-            try await ada.circle.revokeTrust(in: mallory.personID)
+            try await ada.circle.revokeTrust(in: mallory.personId)
             #expect(try ada.node.bannedPeers() == [mallory.peerId])
             #expect(ada.circle.card?.devices.contains(laptop.peerId) == true)
         }
@@ -118,7 +118,7 @@ internal import Testing
     @Test func `a device signs no statement for a person whose key it does not get`() async throws {
         try await withCircles("Ben", "Mallory") { devices, _ in
             let (ben, mallory) = (devices[0], devices[1])
-            let (driver, friend) = (mallory.circle.driver, try ben.personID)
+            let (driver, friend) = (mallory.circle.driver, try ben.personId)
             try ben.circle.expectDevice(mallory.peerId)
             let offer = [UInt8](try await driver.answer(to: "device-key", [], ben.peerId))
             #expect(offer.count == 128)
@@ -131,7 +131,7 @@ internal import Testing
             let time = (0..<8).reversed().map { UInt8(truncatingIfNeeded: now >> (8 * $0)) }
             let answer = try await driver.answer(to: "device", time + sealed + card.bytes, ben.peerId)
             #expect(answer == CircleDriver.refused)
-            #expect(try ben.personID == friend && ben.circle.card?.devices == [ben.peerId])
+            #expect(try ben.personId == friend && ben.circle.card?.devices == [ben.peerId])
         }
     }
 }

@@ -30,15 +30,15 @@ internal import Testing
         try await withDevices { phone, laptop, ben, _ in
             try await phone.say("before", to: ben)
             try await setUp(laptop, from: phone, with: ben)
-            #expect(try laptop.personID == phone.personID)
-            #expect(try ben.circle.people.map(\.id) == [phone.personID])
+            #expect(try laptop.personId == phone.personId)
+            #expect(try ben.circle.people.map(\.id) == [phone.personId])
             // From Ben to both devices, and from each of Ada's devices to the other one.
-            let ada = try phone.personID
+            let ada = try phone.personId
             try await ben.circle.say("to both", to: ada)
             for device in [phone, laptop] {
                 await device.wait { (try? $0.texts(with: ben))?.last == "to both" }  // nil: not yet
             }
-            let friend = try ben.personID
+            let friend = try ben.personId
             try await laptop.circle.say("from the laptop", to: friend)
             for device in [phone, ben] {
                 await device.wait { one in
@@ -68,7 +68,7 @@ internal import Testing
             await #expect(throws: CircleError.self) { try await phone.circle.addDevice(ben.peerId) }
             try laptop.circle.expectDevice(phone.peerId)
             try await phone.circle.addDevice(laptop.peerId)
-            #expect(try laptop.personID == phone.personID)
+            #expect(try laptop.personId == phone.personId)
         }
     }
 
@@ -101,7 +101,7 @@ internal import Testing
     @Test func `trust that is revoked on one device ends on the other one`() async throws {
         try await withDevices { phone, laptop, ben, _ in
             try await setUp(laptop, from: phone, with: ben)
-            try await laptop.circle.revokeTrust(in: ben.personID)
+            try await laptop.circle.revokeTrust(in: ben.personId)
             await phone.wait { $0.person(of: ben)?.trust == .revoked }
             for device in [phone, laptop] {
                 // The keys are deleted after the event.
@@ -110,7 +110,7 @@ internal import Testing
                     for await _ in changes where device.keys.relationship(with: ben.peerId) == nil { break }
                 }
             }
-            let friend = try ben.personID
+            let friend = try ben.personId
             await #expect(throws: CircleError.notTrusted(friend)) { try await phone.circle.say("?", to: friend) }
         }
     }
@@ -120,7 +120,7 @@ internal import Testing
             try await setUp(laptop, from: phone, with: ben)
             try await phone.circle.removeDevice(laptop.peerId)
             await ben.wait { $0.person(of: phone)?.card?.devices == [phone.peerId] }
-            let thought = try await ben.circle.say("to one", to: phone.personID)
+            let thought = try await ben.circle.say("to one", to: phone.personId)
             #expect(thought.deliveries.map(\.device) == [phone.peerId])
             await phone.wait { (try? $0.texts(with: ben))?.last == "to one" }  // nil: not yet
             #expect(try laptop.texts(with: ben).isEmpty)
@@ -144,7 +144,7 @@ internal import Testing
     @Test func `groups and restarts reach a further device`() async throws {
         try await withDevices { phone, laptop, ben, network in
             let group = try await phone.circle.makeStream(name: "Friends").publicID
-            let friend = try ben.personID
+            let friend = try ben.personId
             try await phone.circle.invite(friend, to: group)
             await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
             try await ben.circle.join(group)
@@ -153,7 +153,7 @@ internal import Testing
             await laptop.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
             try await laptop.restart()
             for other in [phone, ben] { try await laptop.connect(to: other, in: network) }
-            #expect(try laptop.personID == phone.personID)
+            #expect(try laptop.personId == phone.personId)
             try await laptop.circle.send(.say, Array("from the laptop".utf8), in: group)
             for device in [phone, ben] {
                 await device.wait { (try? $0.texts(in: group)) == ["from the laptop"] }  // nil: not yet
@@ -164,7 +164,7 @@ internal import Testing
     @Test func `a group that its person joined before takes thoughts on a further device`() async throws {
         try await withDevices { phone, laptop, ben, _ in
             let group = try await ben.circle.makeStream(name: "Friends").publicID
-            try await ben.circle.invite(phone.personID, to: group)
+            try await ben.circle.invite(phone.personId, to: group)
             await phone.wait { (try? $0.circle.stream(group).participation) == .invited }  // nil: not yet
             try await phone.circle.join(group)
             await ben.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
@@ -183,7 +183,7 @@ internal import Testing
         try await withDevices { phone, laptop, ben, _ in
             try await setUp(laptop, from: phone, with: ben)
             let group = try await phone.circle.makeStream(name: "Friends").publicID
-            try await phone.circle.invite(ben.personID, to: group)
+            try await phone.circle.invite(ben.personId, to: group)
             await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
             try await ben.circle.join(group)
             for device in [phone, laptop] {
@@ -223,7 +223,7 @@ internal import Testing
             await laptop.wait { $0.person(of: mallory)?.trust == .requested }
             try laptop.circle.expectDevice(phone.peerId)
             try await phone.circle.addDevice(laptop.peerId)
-            #expect(try laptop.personID == phone.personID && laptop.circle.people.isEmpty)
+            #expect(try laptop.personId == phone.personId && laptop.circle.people.isEmpty)
         }
     }
 
@@ -241,7 +241,7 @@ internal import Testing
     @Test func `a device with a new key keeps its person, the people and the thoughts`() async throws {
         try await withDevices { phone, _, ben, network in
             try await phone.say("before", to: ben)
-            let (ada, friend, former) = (try phone.personID, try ben.personID, ben.peerId)
+            let (ada, friend, former) = (try phone.personId, try ben.personId, ben.peerId)
             try await ben.circle.setHomes([former, phone.peerId])
             await phone.wait { $0.person(of: ben)?.card?.homes.count == 2 }
             try await ben.restart(isRenewed: true)
@@ -265,7 +265,7 @@ internal import Testing
 
     @Test func `a blocked person is heard again only after the block is lifted`() async throws {
         try await withDevices { phone, _, ben, network in
-            let friend = try ben.personID
+            let friend = try ben.personId
             try await phone.circle.block(friend, reasons: ["spam": 3])
             #expect(phone.person(of: ben)?.trust == .revoked)
             let block = try #require(try phone.circle.blockedProfiles().first)

@@ -8,7 +8,7 @@ internal import Testing
 /// Members that a person chose to hold mail.
 @Suite("Homes of a person", .timeLimit(.minutes(15))) struct HomeTests {
     private func holdsMail(_ holder: CircleDevice, for owner: CircleDevice, in network: NetworkId) throws -> Bool {
-        let mailbox = MailboxID(of: owner.peerId, in: network).bytes
+        let mailbox = MailboxId(of: owner.peerId, in: network).bytes
         return try holder.node.stateStore.mails(in: .held, of: network).contains { $0.mailbox == mailbox }
     }
 
@@ -26,7 +26,7 @@ internal import Testing
             let home = dan.peerId
             try await ada.circle.setHomes([home])
             await ben.wait { $0.person(of: ada)?.card?.homes == [home] }
-            let person = try ada.personID
+            let person = try ada.personId
             await stop(ada, noticedBy: ben, in: network)
             let thought = try await ben.circle.say("held", to: person)
             await ben.wait { (try? $0.circle.thought(thought.publicID))?.state == .stored }  // nil: not yet
@@ -44,7 +44,7 @@ internal import Testing
         try await withCircles("Ada", "Ben", "Cam") { devices, network in
             let (ada, ben, cam) = (devices[0], devices[1], devices[2])
             try await ada.makeTrust(with: ben)
-            let (home, person) = (ada.peerId, try ada.personID)
+            let (home, person) = (ada.peerId, try ada.personId)
             try await ada.circle.setHomes([home])
             await ben.wait { $0.person(of: ada)?.card?.homes == [home] }
             await stop(ada, noticedBy: ben, in: network)
@@ -89,7 +89,7 @@ internal import Testing
             try await ada.makeTrust(with: ben)
             let homes = [ada.peerId, ben.peerId]
             try await ada.circle.setHomes(homes)
-            try await ada.circle.revokeTrust(in: ben.personID)
+            try await ada.circle.revokeTrust(in: ben.personId)
             #expect(ada.circle.card?.homes == [ada.peerId])
             await #expect(throws: CircleError.self) { try await ada.circle.setHomes(homes) }
         }

@@ -76,21 +76,21 @@ internal import Testing
         try await withCircles("Ada", "Ben") { devices, _ in
             let (ada, ben) = (devices[0], devices[1])
             try await ada.makeTrust(with: ben)
-            let (driver, benID) = (ada.circle.driver, try ben.personID)
+            let (driver, benId) = (ada.circle.driver, try ben.personId)
             let people = try await addPeople(to: driver)
             let group = try await ada.circle.makeStream(name: "Friends").publicID
             // The cards of members may grow after they joined.
-            let (joined, invited) = (members(people, hasJoined: true), members([benID], hasJoined: false))
+            let (joined, invited) = (members(people, hasJoined: true), members([benId], hasJoined: false))
             let unknown = PublicID(hash: [1])
             try await driver.mutex.withLock {
-                _ = try driver.change(group, telling: [benID]) { $0.members = joined + invited }
+                _ = try driver.change(group, telling: [benId]) { $0.members = joined + invited }
                 try driver.store.owe([StoredOwedLetter(.participation, unknown.bytes)], to: [ben.peerId])
             }
             await driver.sendOwed(to: ben.peerId)
             #expect(try driver.store.owedLetters(to: ben.peerId).isEmpty)
 
             let change = try await driver.mutex.withLock {
-                try driver.change(group, telling: [benID]) { $0.members = invited }
+                try driver.change(group, telling: [benId]) { $0.members = invited }
             }
             let shorter = try #require(change)
             await driver.follow(shorter)
@@ -102,18 +102,18 @@ internal import Testing
         try await withCircles("Ada", "Ben") { devices, _ in
             let (ada, ben) = (devices[0], devices[1])
             try await ada.makeTrust(with: ben)
-            let (driver, adaID, benID) = (ada.circle.driver, try ada.personID, try ben.personID)
+            let (driver, adaId, benId) = (ada.circle.driver, try ada.personId, try ben.personId)
             let intact = try ThoughtServiceModel(
-                creatorPublicID: adaID,
-                streamPublicID: driver.conversationID(with: benID),
+                creatorPublicID: adaId,
+                streamPublicID: driver.conversationId(with: benId),
                 mediaType: .say,
                 createdAtMilliseconds: driver.milliseconds,
                 content: Array("intact".utf8)
             )
-            let stream = try driver.conversation(with: benID, driver.known(benID))
+            let stream = try driver.conversation(with: benId, driver.known(benId))
             let damaged = try ThoughtServiceModel(
-                creatorPublicID: adaID,
-                streamPublicID: driver.conversationID(with: benID),
+                creatorPublicID: adaId,
+                streamPublicID: driver.conversationId(with: benId),
                 mediaType: .say,
                 createdAtMilliseconds: driver.milliseconds,
                 content: Array("damaged".utf8)

@@ -95,7 +95,7 @@ internal import Transport
             let mail = try #require(mails.last)
             let bodies = try store.mailBodies(of: [mail.mailId], in: .held, of: scene.network)
             let body = try #require(bodies[mail.mailId]?.body)
-            let mailbox = MailboxID(of: scene.ben.peerId, in: scene.network)
+            let mailbox = MailboxId(of: scene.ben.peerId, in: scene.network)
             #expect(mails.allSatisfy { $0.mailbox == mailbox.bytes && $0.peerId == scene.dan.peerId })
             #expect(mail.homes.isEmpty && mail.holders.isEmpty)
             // The key and the tag of HPKE are 48 bytes.

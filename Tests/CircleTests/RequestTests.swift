@@ -51,7 +51,7 @@ internal import Testing
             #expect(try await !takes(ada, from: mallory))
             // This person's own invitation ends it.
             try await ada.circle.invite(mallory.peerId)
-            try await mallory.circle.accept(ada.personID)
+            try await mallory.circle.accept(ada.personId)
             await ada.wait { $0.circle.people.contains { $0.trust == .trusted } }
         }
     }
@@ -60,7 +60,7 @@ internal import Testing
         try await withCircles("Ada", "Ben") { devices, _ in
             let (ada, ben) = (devices[0], devices[1])
             try await ada.makeTrust(with: ben)
-            let friend = try ben.personID
+            let friend = try ben.personId
             await #expect(throws: CircleError.self) { try await ada.circle.decline(friend, ignoringDevices: true) }
             #expect(ada.circle.people.map(\.trust) == [.trusted])
         }

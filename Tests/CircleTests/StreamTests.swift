@@ -26,7 +26,7 @@ internal import Testing
         let group = try await ada.circle.makeStream(name: "Friends", policies: StreamPolicies(posting: posting))
             .publicID
         for other in others {
-            let person = try other.personID
+            let person = try other.personId
             try await ada.circle.invite(person, to: group)
             await other.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
             try await other.circle.join(group)
@@ -81,18 +81,18 @@ internal import Testing
     @Test func `a member that leaves or is removed gets no further thoughts`() async throws {
         try await withGroup { ada, ben, cleo, _ in
             let group = try await makeGroup(ada, ben, cleo)
-            let (benID, cleoID) = (try ben.personID, try cleo.personID)
+            let (benId, cleoId) = (try ben.personId, try cleo.personId)
             try await ben.circle.leave(group)
-            await ada.wait { (try? $0.circle.stream(group).members.map(\.person)) == [cleoID] }  // nil: not yet
+            await ada.wait { (try? $0.circle.stream(group).members.map(\.person)) == [cleoId] }  // nil: not yet
             await #expect(throws: CircleError.notJoined(group)) { try await say("?", in: group, from: ben) }
             try await say("without Ben", in: group, from: ada)
             await waitForText("without Ben", in: group, at: cleo)
-            try await ada.circle.remove(cleoID, from: group)
+            try await ada.circle.remove(cleoId, from: group)
             await cleo.wait { (try? $0.circle.stream(group).participation) == .left }  // nil: not yet
             #expect(try await ada.circle.send(.say, [65], in: group).deliveries.isEmpty)
             #expect(try ben.texts(in: group).isEmpty)
             // A member that left returns by a new invitation.
-            try await ada.circle.invite(benID, to: group)
+            try await ada.circle.invite(benId, to: group)
             await ben.wait { (try? $0.circle.stream(group).participation) == .invited }  // nil: not yet
             try await ben.circle.join(group)
             await ada.wait { (try? $0.circle.stream(group).members.first?.hasJoined) == true }  // nil: not yet
@@ -107,15 +107,15 @@ internal import Testing
     @Test func `a person in whom the creator revokes trust leaves every group`() async throws {
         try await withGroup { ada, ben, cleo, _ in
             let group = try await makeGroup(ada, ben, cleo)
-            let (benID, cleoID) = (try ben.personID, try cleo.personID)
+            let (benId, cleoId) = (try ben.personId, try cleo.personId)
             await cleo.wait { (try? $0.circle.stream(group).members.count) == 2 }  // nil: not yet
-            try await ada.circle.revokeTrust(in: benID)
-            #expect(try ada.circle.stream(group).members.map(\.person) == [cleoID])
+            try await ada.circle.revokeTrust(in: benId)
+            #expect(try ada.circle.stream(group).members.map(\.person) == [cleoId])
             // Cleo is notified, and sends nothing to Ben in this group.
-            await cleo.wait { (try? $0.circle.stream(group).members.map(\.person)) == [cleoID] }  // nil: not yet
+            await cleo.wait { (try? $0.circle.stream(group).members.map(\.person)) == [cleoId] }  // nil: not yet
             #expect(try await cleo.circle.send(.say, [65], in: group).deliveries.map(\.device) == [ada.peerId])
             // On the other side the group of a person in whom trust is revoked ends.
-            try await cleo.circle.revokeTrust(in: ada.personID)
+            try await cleo.circle.revokeTrust(in: ada.personId)
             #expect(try cleo.circle.stream(group).participation == .left)
             await #expect(throws: CircleError.self) { try await cleo.circle.join(group) }
         }
@@ -149,8 +149,8 @@ internal import Testing
                     revision: stored.revision
                 )
             )
-            try await ada.circle.invite(cleo.personID, to: group)
-            try await ada.circle.say("after the change", to: ben.personID)
+            try await ada.circle.invite(cleo.personId, to: group)
+            try await ada.circle.say("after the change", to: ben.personId)
             await ben.wait { (try? $0.texts(with: ada)) == ["after the change"] }  // nil: not yet
             #expect(try ada.circle.stream(group).policies.posting == .members)
             #expect(try ben.circle.stream(group).policies.posting == .creator)
@@ -160,14 +160,14 @@ internal import Testing
     @Test func `a stream that is deleted and made again is described anew`() async throws {
         try await withGroup { ada, ben, _, _ in
             let inner = try #require(try ada.circle.streams().first { $0.isInnerCircle }).publicID
-            try await ada.circle.invite(ben.personID, to: inner)
+            try await ada.circle.invite(ben.personId, to: inner)
             await ben.wait { (try? $0.circle.stream(inner).participation) == .invited }  // nil: not yet
             try await ben.circle.join(inner)
             await ada.wait { (try? $0.circle.stream(inner).members.first?.hasJoined) == true }  // nil: not yet
             try await ada.circle.deleteStream(inner)
             await ben.wait { (try? $0.circle.stream(inner).participation) == .left }  // nil: not yet
             try await ada.circle.setProfile(name: "Ada again")
-            try await ada.circle.invite(ben.personID, to: inner)
+            try await ada.circle.invite(ben.personId, to: inner)
             await ben.wait { (try? $0.circle.stream(inner).participation) == .invited }  // nil: not yet
         }
     }
@@ -175,7 +175,7 @@ internal import Testing
     @Test func `an invitation and a thought wait for a device that is offline, and survive restarts`() async throws {
         try await withGroup { ada, ben, _, network in
             let group = try await ada.circle.makeStream(name: "Friends").publicID
-            let friend = try ben.personID
+            let friend = try ben.personId
             await ben.stop()
             try await ada.circle.invite(friend, to: group)
             try await ada.restart()
@@ -195,7 +195,7 @@ internal import Testing
     @Test func `a member writes before the creator confirms that it joined`() async throws {
         try await withGroup { ada, ben, _, network in
             let group = try await ada.circle.makeStream(name: "Friends").publicID
-            try await ada.circle.invite(ben.personID, to: group)
+            try await ada.circle.invite(ben.personId, to: group)
             await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
             await ada.stop()
             try await ben.circle.join(group)

@@ -37,7 +37,7 @@ internal import Testing
             try laptop.circle.expectDevice(phone.peerId)
             try await phone.circle.addDevice(laptop.peerId)
             await phone.waitForKeys(with: laptop)
-            let known = try phone.circle.driver.known(ben.personID)
+            let known = try phone.circle.driver.known(ben.personId)
             let scene = Scene(
                 phone: phone,
                 laptop: laptop,

@@ -51,7 +51,7 @@ internal import Testing
             // Those of another sender take no place of these.
             let (now, other) = (driver.milliseconds, PeerId(publicKey: generatePeerKey().publicKey))
             let others = try (UInt8(0)..<16).map { number in
-                try #require(MailID([UInt8](repeating: number, count: MailID.byteCount)))
+                try #require(MailId([UInt8](repeating: number, count: MailId.byteCount)))
             }
             driver.state.withLock { state in
                 for id in others { state.waiting[id] = (1 << 20, now, other) }
@@ -107,9 +107,9 @@ internal import Testing
         try await withCircles("Ada", "Ben") { devices, network in
             let (ada, ben) = (devices[0], devices[1])
             try await ada.makeTrust(with: ben)
-            let benID = try ben.personID
+            let benId = try ben.personId
             let friends = try await ada.circle.makeStream(name: "Friends").publicID
-            try await ada.circle.invite(benID, to: friends)
+            try await ada.circle.invite(benId, to: friends)
             let mail = try await ben.mail(Array("early".utf8), in: friends, to: ada, in: network)
             #expect(try await ada.take(mail, in: network) == nil)
             let notice = try ParticipationNotice(.joined, in: friends)

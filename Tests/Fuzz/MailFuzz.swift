@@ -8,11 +8,11 @@ internal import Identity
 ///
 /// The node's library re-exports other messages, so this file does not import it.
 struct MailFuzz {
-    private let mailbox: MailboxID
+    private let mailbox: MailboxId
 
     init() throws {
         let key = try Ed25519PrivateKey(rawRepresentation: [UInt8](repeating: 1, count: 32))
-        mailbox = MailboxID(of: PeerId(publicKey: key.publicKey), in: NetworkId(publicKey: key.publicKey))
+        mailbox = MailboxId(of: PeerId(publicKey: key.publicKey), in: NetworkId(publicKey: key.publicKey))
     }
 
     func readMessage(_ bytes: [UInt8]) {
@@ -32,7 +32,7 @@ struct MailFuzz {
         var writer = ByteWriter()
         writer.write(mail)
         precondition(writer.bytes == bytes, "a mail is written differently than it was read")
-        precondition(MailID(mail.id.bytes) == mail.id, "the id of a mail is written differently than it was read")
+        precondition(MailId(mail.id.bytes) == mail.id, "the id of a mail is written differently than it was read")
     }
 
     /// The test vectors, and the deposits and mails in them.

@@ -31,7 +31,7 @@ internal import Testing
         let count = Mailbox.Limits().holderCandidates
         return net.members.indices.filter { number in
             guard net.members[number].mailbox == nil else { return false }
-            let place = MailboxID(of: net.members[number].peerId, in: net.id).words
+            let place = MailboxId(of: net.members[number].peerId, in: net.id).words
             let near = online.sorted { place.isNearer($0, than: $1) }.prefix(count)
             return holders.allSatisfy(near.contains)
         }

@@ -72,7 +72,7 @@ internal import Testing
         let text = "the body of a mail that three members hold"
         let mail = net.send(text, from: 0, to: 1)
         net.run(for: .seconds(2))
-        let mailbox = MailboxID(of: net.members[1].peerId, in: net.id)
+        let mailbox = MailboxId(of: net.members[1].peerId, in: net.id)
         let needles = ["body": [Array(text.utf8)], "mailbox": [mailbox.bytes], "mail": [mail.bytes]]
         let relayed = net.sent.filter { sent in
             switch sent.message {
@@ -217,16 +217,16 @@ internal import Testing
         let net = MailNetwork(4)
         net.start(0, 2, 3)
         net.run(for: .seconds(1))
-        let owner = MailboxID(of: net.members[1].peerId, in: net.id)
+        let owner = MailboxId(of: net.members[1].peerId, in: net.id)
         let receipt = [UInt8](repeating: 1, count: 16)
-        func deposit(until expiration: UInt64, of mailbox: MailboxID) -> [UInt8] {
+        func deposit(until expiration: UInt64, of mailbox: MailboxId) -> [UInt8] {
             let mail = Mail(to: mailbox, expirationSeconds: expiration, body: [1])
             return Message.deposit(request: 5, Deposit(receipt: receipt, mail: mail).bytes).bytes
         }
         net.inject(Message.relayed(request: 5, [UInt8](repeating: 7, count: 200)).bytes, from: 3, to: 2)
         net.inject(deposit(until: MailNetwork.epoch - 100, of: owner), from: 3, to: 2)
         net.inject(deposit(until: MailNetwork.epoch + 40 * 86_400, of: owner), from: 3, to: 2)
-        let own = MailboxID(of: net.members[2].peerId, in: net.id)
+        let own = MailboxId(of: net.members[2].peerId, in: net.id)
         net.inject(deposit(until: MailNetwork.epoch + 1_000, of: own), from: 3, to: 2)
         net.run(for: .seconds(1))
         let answers = messages(net, to: 3).compactMap { _, message in

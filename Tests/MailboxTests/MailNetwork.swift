@@ -12,10 +12,10 @@ internal import TestSupport
 final class MailNetwork {
     /// The part of a member that a restart keeps.
     struct Disk {
-        var held: OrderedDictionary<MailID, (mail: Mail, description: HeldMail)> = [:]
-        var outgoing: OrderedDictionary<MailID, (mail: Mail, description: OutgoingMail)> = [:]
+        var held: OrderedDictionary<MailId, (mail: Mail, description: HeldMail)> = [:]
+        var outgoing: OrderedDictionary<MailId, (mail: Mail, description: OutgoingMail)> = [:]
         /// The ids of the mail that the application has stored.
-        var received: OrderedSet<MailID> = []
+        var received: OrderedSet<MailId> = []
     }
 
     struct Member {
@@ -29,7 +29,7 @@ final class MailNetwork {
         var wake: Duration?
         /// The bodies that the person saw, in order.
         var shown: [[UInt8]] = []
-        var progress: [MailID: Mailbox.Progress] = [:]
+        var progress: [MailId: Mailbox.Progress] = [:]
         var violations: [String] = []
         /// The answer of the application to mail; nil if its disk fails.
         var reception: Reception? = .delivered
@@ -162,10 +162,10 @@ final class MailNetwork {
         to recipient: Int,
         lifetime seconds: UInt64 = 86_400,
         homes: [Int] = []
-    ) -> MailID {
+    ) -> MailId {
         let owner = members[recipient].peerId
         let mail = Mail(
-            to: MailboxID(of: owner, in: id),
+            to: MailboxId(of: owner, in: id),
             expirationSeconds: time().wallSeconds + seconds,
             body: Array(text.utf8)
         )
@@ -179,7 +179,7 @@ final class MailNetwork {
     func texts(of number: Int) -> [String] { members[number].shown.map { String(decoding: $0, as: UTF8.self) } }
 
     /// The members whose disks hold a mail.
-    func holders(of mail: MailID) -> [Int] { members.indices.filter { members[$0].disk.held[mail] != nil } }
+    func holders(of mail: MailId) -> [Int] { members.indices.filter { members[$0].disk.held[mail] != nil } }
 
     // MARK: Events
 
@@ -304,7 +304,7 @@ final class MailNetwork {
     }
 
     private func updateOutgoing(
-        _ id: MailID,
+        _ id: MailId,
         of number: Int,
         holders: [PeerId]? = nil,
         relays: [PeerId]? = nil

@@ -29,7 +29,7 @@ internal import Testing
         network = try NetworkId(rawRepresentation: Hex.decode(vectors.network))
         let owner = try PeerId(rawRepresentation: Hex.decode(vectors.owner))
         mail = Mail(
-            to: MailboxID(of: owner, in: network),
+            to: MailboxId(of: owner, in: network),
             expirationSeconds: vectors.expiration,
             body: try Hex.decode(vectors.body)
         )
@@ -49,7 +49,7 @@ internal import Testing
         let sealed = Array(try bytes("relayed").dropFirst(5))
         let key = try SealingKey(rawRepresentation: bytes("key").dropFirst(), of: "a mailbox key")
         let none = [UInt8](repeating: 0, count: Deposit.receiptByteCount)
-        let empty = try #require(MailID(none))
+        let empty = try #require(MailId(none))
         let messages: [String: Message] = [
             "key": .key(key),
             "deliver": .deliver(expirationSeconds: mail.expirationSeconds, body: mail.body),
@@ -98,7 +98,7 @@ internal import Testing
         }
         let long = Message.mail(expirationSeconds: 1, body: [UInt8](repeating: 1, count: Mail.bodyByteLimit + 1))
         #expect(throws: BytesError.self) { try Message(long.bytes) }
-        let ids = Message.received(.delivered, [MailID](repeating: mail.id, count: Message.idLimit + 1))
+        let ids = Message.received(.delivered, [MailId](repeating: mail.id, count: Message.idLimit + 1))
         #expect(throws: BytesError.self) { try Message(ids.bytes) }
     }
 

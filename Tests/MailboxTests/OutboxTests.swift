@@ -9,7 +9,7 @@ internal import Testing
     private static let patience = Duration.seconds(60)
 
     private func mail(_ number: UInt64, to recipient: PeerId, in network: NetworkId) -> OutgoingMail {
-        let mail = Mail(to: MailboxID(of: recipient, in: network), expirationSeconds: number, body: [])
+        let mail = Mail(to: MailboxId(of: recipient, in: network), expirationSeconds: number, body: [])
         return OutgoingMail(mail, to: recipient)
     }
 
@@ -18,9 +18,9 @@ internal import Testing
         var random = SeededGenerator(seed: seed)
         let recipients = (0..<3).map { _ in PeerId(publicKey: FakeSigner(using: &random).publicKey) }
         let network = NetworkId(publicKey: FakeSigner(using: &random).publicKey)
-        let place = MailboxID(of: recipients[0], in: network).words
+        let place = MailboxId(of: recipients[0], in: network).words
         var outbox = Outbox()
-        var ids: [MailID] = []
+        var ids: [MailId] = []
         var (now, sent, mostWaiting) = (Duration.zero, 0, 0)
         for step in UInt64(0)..<2_000 {
             now += .milliseconds(Int.random(in: 0..<2_000, using: &random))
@@ -29,7 +29,7 @@ internal import Testing
             switch Int.random(in: 0..<10, using: &random) {
             case 0...2:
                 let mail = mail(step, to: recipient, in: network)
-                outbox.add(mail, mailbox: MailboxID(of: recipient, in: network), draw: place)
+                outbox.add(mail, mailbox: MailboxId(of: recipient, in: network), draw: place)
                 ids.append(mail.id)
             case 3...4: if let id = outbox.takeNext() { outbox.begin(.reading(.deliver), of: id) }
             case 5...6:

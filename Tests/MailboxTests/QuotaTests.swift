@@ -20,11 +20,11 @@ internal import Testing
         return net
     }
 
-    private func invented(_ number: Int) -> MailboxID? { MailboxID([UInt8](repeating: UInt8(number), count: 32)) }
+    private func invented(_ number: Int) -> MailboxId? { MailboxId([UInt8](repeating: UInt8(number), count: 32)) }
 
     /// Deposits a mail with the member 2, and returns whether it is held afterwards.
     @discardableResult
-    private func deposit(_ net: MailNetwork, _ text: String, from sender: Int, in mailbox: MailboxID) -> Bool {
+    private func deposit(_ net: MailNetwork, _ text: String, from sender: Int, in mailbox: MailboxId) -> Bool {
         let mail = Mail(to: mailbox, expirationSeconds: MailNetwork.epoch + 1_000, body: Array(text.utf8))
         let bytes = Deposit(receipt: receipt, mail: mail).bytes
         net.inject(Message.deposit(request: 1, bytes).bytes, from: sender, to: 2)
@@ -46,7 +46,7 @@ internal import Testing
         #expect(net.members[2].disk.held.count == 8)
         // Further mail in these is taken, and the mailbox of a member.
         #expect(deposit(net, "b", from: 3, in: try #require(invented(1))))
-        #expect(deposit(net, "a", from: 3, in: MailboxID(of: net.members[4].peerId, in: net.id)))
+        #expect(deposit(net, "a", from: 3, in: MailboxId(of: net.members[4].peerId, in: net.id)))
         net.run(for: .seconds(1))
         #expect(statuses(net, to: 3).count { $0 == .holderFull } == 92)
     }
@@ -61,9 +61,9 @@ internal import Testing
         net.stop(0)
         for number in 1...60 { deposit(net, "a", from: 3, in: try #require(invented(number))) }
         #expect(net.members[2].disk.held.count == 10)
-        #expect(deposit(net, "a", from: 4, in: MailboxID(of: net.members[0].peerId, in: net.id)))
+        #expect(deposit(net, "a", from: 4, in: MailboxId(of: net.members[0].peerId, in: net.id)))
         // Also those of an earlier run.
-        let remembered = MailboxID(of: net.members[1].peerId, in: net.id)
+        let remembered = MailboxId(of: net.members[1].peerId, in: net.id)
         net.feed(2, .memberRemembered(net.members[1].peerId))
         #expect(deposit(net, "a", from: 3, in: remembered))
         #expect(net.members[2].disk.held.count == 12)
@@ -90,7 +90,7 @@ internal import Testing
             limits.depositorMails = 15
             limits.mailboxMails = 40
         }
-        let (first, second) = net.members.map { MailboxID(of: $0.peerId, in: net.id) }.firstTwo
+        let (first, second) = net.members.map { MailboxId(of: $0.peerId, in: net.id) }.firstTwo
         for number in 0..<100 { deposit(net, "\(number)", from: 3, in: first) }
         // A quarter of the mailbox.
         #expect(net.members[2].disk.held.count == 10)
@@ -104,7 +104,7 @@ internal import Testing
 
     @Test func `the newest mail of the depositor that uses the most yields (at a full holder)`() {
         let net = makeNetwork { $0.heldBytes = 100 }
-        let (first, second) = net.members.map { MailboxID(of: $0.peerId, in: net.id) }.firstTwo
+        let (first, second) = net.members.map { MailboxId(of: $0.peerId, in: net.id) }.firstTwo
         let body = String(repeating: "x", count: 9)
         for number in 0..<10 { #expect(deposit(net, "\(number)\(body)", from: 3, in: first)) }
         for number in 0..<8 { deposit(net, "\(number)\(body)", from: 4, in: second) }
@@ -131,7 +131,7 @@ internal import Testing
 
     @Test func `mail that a revoked member deposited is deleted`() throws {
         let net = makeNetwork { _ in }
-        let mailbox = MailboxID(of: net.members[0].peerId, in: net.id)
+        let mailbox = MailboxId(of: net.members[0].peerId, in: net.id)
         for number in 1...10 { deposit(net, "a", from: 3, in: try #require(invented(number))) }
         deposit(net, "b", from: 3, in: mailbox)
         let kept = deposit(net, "c", from: 4, in: mailbox)
@@ -195,6 +195,6 @@ internal import Testing
     }
 }
 
-extension [MailboxID] {
-    fileprivate var firstTwo: (MailboxID, MailboxID) { (self[0], self[1]) }
+extension [MailboxId] {
+    fileprivate var firstTwo: (MailboxId, MailboxId) { (self[0], self[1]) }
 }

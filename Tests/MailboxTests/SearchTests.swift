@@ -14,7 +14,7 @@ internal import Testing
     }
 
     /// Runs one search among members, and returns those that it found and its lookups.
-    private func search(among peers: [PeerId], for mailbox: MailboxID) -> (found: OrderedSet<PeerId>, lookups: Int) {
+    private func search(among peers: [PeerId], for mailbox: MailboxId) -> (found: OrderedSet<PeerId>, lookups: Int) {
         let limits = Mailbox.Limits()
         var search = HolderSearch(of: mailbox, limits: limits)
         search.start(at: .zero)
@@ -32,7 +32,7 @@ internal import Testing
     @Test(arguments: [1, 19, 20, 21, 50, 300])
     func `a search finds all members, the nearest ones first`(count: Int) throws {
         let peers = peers(count, seed: UInt64(count))
-        let mailbox = try #require(MailboxID([UInt8](repeating: 0x5a, count: 32)))
+        let mailbox = try #require(MailboxId([UInt8](repeating: 0x5a, count: 32)))
         let (found, lookups) = search(among: peers, for: mailbox)
         #expect(found.count == count)
         let nearest = peers.sorted { mailbox.words.isNearer($0, than: $1) }.prefix(20)
@@ -42,7 +42,7 @@ internal import Testing
 
     @Test func `a lookup that failed is repeated with the next search`() throws {
         let limits = Mailbox.Limits()
-        let mailbox = try #require(MailboxID([UInt8](repeating: 0x5a, count: 32)))
+        let mailbox = try #require(MailboxId([UInt8](repeating: 0x5a, count: 32)))
         var search = HolderSearch(of: mailbox, limits: limits)
         search.start(at: .zero)
         #expect(search.takeDue(at: .seconds(1)) == nil)
@@ -57,7 +57,7 @@ internal import Testing
     }
 
     @Test func `members that invent neighbours of a mailbox do not prolong a search without end`() throws {
-        let mailbox = try #require(MailboxID([UInt8](repeating: 0x5a, count: 32)))
+        let mailbox = try #require(MailboxId([UInt8](repeating: 0x5a, count: 32)))
         let limits = Mailbox.Limits()
         var search = HolderSearch(of: mailbox, limits: limits)
         search.start(at: .zero)

@@ -8,7 +8,7 @@ internal import Testing
 /// Fifty members, half of which are offline at any time, on connections that break.
 @Suite("Mail in a large network") struct SwarmTests {
     private struct Letter {
-        let id: MailID
+        let id: MailId
         let text: String
         let sender: Int
         let recipient: Int

@@ -9,10 +9,10 @@ internal import Testing
     /// Cores whose host stores mail in memory.
     private struct Post {
         var net = CoreNetwork()
-        var held: [Int: [MailID: Mail]] = [:]
-        var outgoing: [MailID: Mail] = [:]
-        var progress: [MailID: Mailbox.Progress] = [:]
-        var received: [Int: [MailID]] = [:]
+        var held: [Int: [MailId: Mail]] = [:]
+        var outgoing: [MailId: Mail] = [:]
+        var progress: [MailId: Mailbox.Progress] = [:]
+        var received: [Int: [MailId]] = [:]
         private var seen: [Int: Int] = [:]
 
         /// Members each of which has only the address of the first one.
@@ -26,9 +26,9 @@ internal import Testing
 
         func mailbox(of node: Int) -> Mailbox? { net.nodes[node].core.protocols.mailboxes[network] }
 
-        mutating func send(_ body: [UInt8], from sender: Int, to recipient: PeerId) -> MailID {
+        mutating func send(_ body: [UInt8], from sender: Int, to recipient: PeerId) -> MailId {
             let mail = Mail(
-                to: MailboxID(of: recipient, in: network),
+                to: MailboxId(of: recipient, in: network),
                 expirationSeconds: net.now.wallSeconds + 3_600,
                 body: body
             )

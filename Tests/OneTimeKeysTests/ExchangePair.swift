@@ -176,7 +176,7 @@ struct ExchangePair {
     }
 }
 
-extension ExchangeID {
+extension ExchangeId {
     init(generating random: inout SeededGenerator) {
         guard let bytes = Bytes32(random.bytes(Bytes32.byteCount)) else { preconditionFailure("32 bytes were drawn") }
         self.init(bytes)

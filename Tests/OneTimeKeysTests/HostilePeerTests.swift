@@ -88,7 +88,7 @@ internal import Testing
         var pair = ExchangePair()
         var random = SeededGenerator(seed: 3)
         let body = KeyExchangeMessage.Body.request(.init(initiator: generatePeerKey().publicKey, suites: [1]))
-        pair.feed(0, .received(KeyExchangeMessage(exchange: ExchangeID(generating: &random), body: body).bytes))
+        pair.feed(0, .received(KeyExchangeMessage(exchange: ExchangeId(generating: &random), body: body).bytes))
         #expect(pair.states[0] == .idle)
         #expect(pair.sent.map(\.body) == [.refusal(.invalid)])
     }
@@ -99,7 +99,7 @@ internal import Testing
         let key = pair.devices[1].key
         for _ in 0..<100 {
             let body = KeyExchangeMessage.Body.request(.init(initiator: key.publicKey, suites: [1]))
-            pair.feed(0, .received(KeyExchangeMessage(exchange: ExchangeID(generating: &random), body: body).bytes))
+            pair.feed(0, .received(KeyExchangeMessage(exchange: ExchangeId(generating: &random), body: body).bytes))
         }
         #expect(pair.sent.count { $0.body == .refusal(.tooMany) } == 97)
         #expect(pair.devices[0].pools.isEmpty)
@@ -127,7 +127,7 @@ internal import Testing
 
     private struct Sharing {
         var pair: ExchangePair
-        let exchange: ExchangeID
+        let exchange: ExchangeId
         let binding: ExchangeBinding
 
         /// Sends a message to the first device.

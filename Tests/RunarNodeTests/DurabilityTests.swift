@@ -141,8 +141,8 @@ struct FailingDevice {
         let address = try SocketAddress(parsing: Self.address)
         try node.store.noteAdmission(of: self.member, in: network, address: address, at: self.madeAt)
         let end = self.madeAt + 86_400
-        self.held = Mail(to: MailboxID(of: self.member, in: network), expirationSeconds: end, body: [1])
-        self.outgoing = Mail(to: MailboxID(of: self.member, in: network), expirationSeconds: end, body: [2])
+        self.held = Mail(to: MailboxId(of: self.member, in: network), expirationSeconds: end, body: [1])
+        self.outgoing = Mail(to: MailboxId(of: self.member, in: network), expirationSeconds: end, body: [2])
         try node.mailService.hold([(network, self.held, Self.description(of: self.held, from: self.member))])
         try node.mailService.add(self.outgoing, OutgoingMail(self.outgoing, to: self.member), in: network)
         self.record = try Self.makeRecord("before", self.writer, self.owner, in: network, until: end)

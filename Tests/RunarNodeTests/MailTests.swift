@@ -11,7 +11,7 @@ internal import Transport
 @Suite("Mail of nodes", .timeLimit(.minutes(15))) struct MailTests {
     /// Returns the progress of a mail that satisfies a condition, as soon as it occurs.
     private func wait(
-        for id: MailID,
+        for id: MailId,
         in progress: AsyncStream<MailProgress>,
         until condition: (Mailbox.Progress) -> Bool
     ) async -> Mailbox.Progress? {

@@ -55,7 +55,7 @@ enum MailSide {
     /// Stores mails as a holder does.
     private static func fill(_ folder: URL, with count: Int, for owner: PeerId, in network: NetworkId) throws {
         let store = try NodeStore(path: folder.appending(path: "state.db").path(percentEncoded: false))
-        let mailbox = MailboxID(of: owner, in: network)
+        let mailbox = MailboxId(of: owner, in: network)
         let expiration = UInt64(Date.now.timeIntervalSince1970) + 86_400
         let mails = (0..<count).map { number -> (mail: StoredMail, body: [UInt8]) in
             let text = [UInt8]("\(number) ".utf8) + body.dropFirst(8)

@@ -5,7 +5,7 @@ internal import OrderedCollections
 struct Collections: Sendable {
     private struct Collection: Sendable {
         /// The mails that were sent or are being read, by their bytes.
-        var outstanding: [MailID: Int] = [:]
+        var outstanding: [MailId: Int] = [:]
         var byteCount = 0
         var isReading = false
     }
@@ -28,11 +28,11 @@ struct Collections: Sendable {
     /// Takes the mails to be sent next; empty while enough is outstanding, or when none is left.
     ///
     /// A collection ends when all its mail was confirmed.
-    mutating func nextPage(for owner: PeerId, from ids: OrderedSet<MailID>, in holdings: Holdings) -> [MailID] {
+    mutating func nextPage(for owner: PeerId, from ids: OrderedSet<MailId>, in holdings: Holdings) -> [MailId] {
         guard let collection = collections[owner], !collection.isReading else { return [] }
         // Half of it must be confirmed, so that pages are not small.
         guard collection.outstanding.count <= limits.collectionMails / 2 else { return [] }
-        var page: [MailID] = []
+        var page: [MailId] = []
         var byteCount = collection.byteCount
         for id in ids where collection.outstanding[id] == nil {
             guard let mail = holdings[id] else { continue }
@@ -57,7 +57,7 @@ struct Collections: Sendable {
     }
 
     /// Notes that mails of an owner are no longer held.
-    mutating func remove(_ ids: some Sequence<MailID>, of owner: PeerId) {
+    mutating func remove(_ ids: some Sequence<MailId>, of owner: PeerId) {
         for id in ids {
             guard let byteCount = collections[owner]?.outstanding.removeValue(forKey: id) else { continue }
             collections[owner]?.byteCount -= byteCount

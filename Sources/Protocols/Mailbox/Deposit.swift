@@ -4,7 +4,7 @@ internal import Identity
 /// A request to hold a mail, as it is sealed to the holder.
 struct Deposit: Hashable, Sendable {
     /// The bytes before the body.
-    static let headerByteCount = receiptByteCount + MailboxID.byteCount + 8
+    static let headerByteCount = receiptByteCount + MailboxId.byteCount + 8
     /// The number of bytes of a receipt.
     static let receiptByteCount = 16
     private static let label = DomainLabel("runar/mailbox-deposit/v1")
@@ -22,8 +22,8 @@ struct Deposit: Hashable, Sendable {
     init(_ bytes: some Collection<UInt8>) throws(BytesError) {
         var reader = ByteReader(bytes)
         receipt = try reader.readBytes(count: Self.receiptByteCount)
-        guard let mailbox = MailboxID(try reader.readSlice(count: MailboxID.byteCount)) else {
-            throw .invalidLength(MailboxID.byteCount)
+        guard let mailbox = MailboxId(try reader.readSlice(count: MailboxId.byteCount)) else {
+            throw .invalidLength(MailboxId.byteCount)
         }
         mail = try reader.readMail(to: mailbox)
     }
@@ -45,7 +45,7 @@ struct Deposit: Hashable, Sendable {
 
 extension ByteReader {
     /// Reads expiration and body, which end the input.
-    mutating func readMail(to mailbox: MailboxID) throws(BytesError) -> Mail {
+    mutating func readMail(to mailbox: MailboxId) throws(BytesError) -> Mail {
         let expirationSeconds = try readUInt64()
         guard expirationSeconds <= UnixTime.maximum else { throw .invalidValue("an expiration after the year 9999") }
         guard remaining <= Mail.bodyByteLimit else { throw .tooLong(limit: Mail.bodyByteLimit, found: remaining) }

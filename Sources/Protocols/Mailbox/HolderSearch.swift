@@ -19,7 +19,7 @@ struct HolderSearch: Sendable {
     static let depthLimit = 12
 
     private let limits: Mailbox.Limits
-    private let mailbox: MailboxID
+    private let mailbox: MailboxId
     /// The cells that the search has not covered yet, the nearest last.
     private var cells: [Cell] = []
     /// The cell that is being looked up.
@@ -27,7 +27,7 @@ struct HolderSearch: Sendable {
     /// The time of the next lookup.
     private(set) var dueAt: Duration?
 
-    init(of mailbox: MailboxID, limits: Mailbox.Limits) {
+    init(of mailbox: MailboxId, limits: Mailbox.Limits) {
         self.mailbox = mailbox
         self.limits = limits
     }

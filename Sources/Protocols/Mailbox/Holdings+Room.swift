@@ -17,7 +17,7 @@ extension Holdings {
         guard (part ?? Amount()).hasRoom(for: mail.byteCount, mails: mails, bytes: bytes) else {
             return .refused(.mailboxFull)
         }
-        var yielding: OrderedSet<MailID> = []
+        var yielding: OrderedSet<MailId> = []
         if mailboxAmounts[mail.mailbox] == nil {
             guard let mails = yieldingMailbox(for: mail) else { return .refused(.holderFull) }
             yielding.append(contentsOf: mails)
@@ -33,7 +33,7 @@ extension Holdings {
     private func inventedMailboxes(of share: Share) -> Int { share.mailboxes.keys.count { !isMet($0) } }
 
     /// Returns the mails of a mailbox that yields to that of a mail; none if there is room, nil if no mailbox yields.
-    private func yieldingMailbox(for mail: HeldMail) -> [MailID]? {
+    private func yieldingMailbox(for mail: HeldMail) -> [MailId]? {
         let isMet = isMet(mail.mailbox)
         let invented = isMet ? 0 : mailboxAmounts.keys.count { !self.isMet($0) }
         let hasPart = isMet || invented < limits.mailboxes - limits.reservedMailboxes
@@ -51,7 +51,7 @@ extension Holdings {
     /// Returns the newest mails of the depositor that uses the most that must yield to a mail, in a mailbox or at the holder.
     ///
     /// Returns none if there is room, and nil if the mail's own depositor uses as much.
-    private func yieldingMails(for mail: HeldMail, in mailbox: MailboxID?) -> [MailID]? {
+    private func yieldingMails(for mail: HeldMail, in mailbox: MailboxId?) -> [MailId]? {
         let amount = mailbox.map { mailboxAmounts[$0] ?? Amount() } ?? total
         let mailLimit = mailbox == nil ? limits.heldMails : limits.mailboxMails
         let byteLimit = mailbox == nil ? limits.heldBytes : limits.mailboxBytes
@@ -65,7 +65,7 @@ extension Holdings {
         guard let most = shares.max(by: { usage($0.value) < usage($1.value) }), usage(most.value) > own else {
             return nil
         }
-        var yielding: [MailID] = []
+        var yielding: [MailId] = []
         var byteCount = 0
         let places = mailbox.map { [$0] } ?? Array(most.value.mailboxes.keys.reversed())
         for place in places {

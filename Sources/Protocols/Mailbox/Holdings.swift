@@ -30,7 +30,7 @@ struct Holdings: Sendable {
     /// The result of a request for room.
     enum Room: Hashable, Sendable {
         /// There is room as soon as these mails are deleted.
-        case available(yielding: [MailID])
+        case available(yielding: [MailId])
         case refused(DepositStatus)
     }
 
@@ -38,46 +38,46 @@ struct Holdings: Sendable {
     struct Share: Sendable {
         var amount = Amount()
         /// Its mail in each mailbox, in the order of the first mail.
-        var mailboxes: OrderedDictionary<MailboxID, Amount> = [:]
+        var mailboxes: OrderedDictionary<MailboxId, Amount> = [:]
     }
 
     let limits: Mailbox.Limits
-    private var mails: [MailID: HeldMail] = [:]
+    private var mails: [MailId: HeldMail] = [:]
     /// The mails of each mailbox, in the order of their arrival.
-    private var mailboxes: OrderedDictionary<MailboxID, OrderedSet<MailID>> = [:]
+    private var mailboxes: OrderedDictionary<MailboxId, OrderedSet<MailId>> = [:]
     // Mails count as soon as they are being stored.
-    private(set) var mailboxAmounts: [MailboxID: Amount] = [:]
+    private(set) var mailboxAmounts: [MailboxId: Amount] = [:]
     private(set) var shares: OrderedDictionary<PeerId, Share> = [:]
     private(set) var total = Amount()
     /// The mailboxes of members that were admitted by this node, now or earlier.
-    private var metMailboxes: Set<MailboxID> = []
+    private var metMailboxes: Set<MailboxId> = []
     private var revokedPeers: Set<PeerId> = []
-    private var revokedMailboxes: Set<MailboxID> = []
+    private var revokedMailboxes: Set<MailboxId> = []
 
     init(limits: Mailbox.Limits) { self.limits = limits }
 
-    subscript(id: MailID) -> HeldMail? { mails[id] }
+    subscript(id: MailId) -> HeldMail? { mails[id] }
 
     /// The mails of a mailbox, the oldest first.
-    func ids(in mailbox: MailboxID) -> OrderedSet<MailID> { mailboxes[mailbox] ?? [] }
+    func ids(in mailbox: MailboxId) -> OrderedSet<MailId> { mailboxes[mailbox] ?? [] }
 
     /// The mails that a depositor brought to a mailbox, the oldest first.
-    func ids(in mailbox: MailboxID, from depositor: PeerId) -> [MailID] {
+    func ids(in mailbox: MailboxId, from depositor: PeerId) -> [MailId] {
         ids(in: mailbox).filter { mails[$0]?.depositor == depositor }
     }
 
     // MARK: Members
 
     /// Notes that a mailbox belongs to a member that this node has met.
-    mutating func noteMet(_ mailbox: MailboxID) {
+    mutating func noteMet(_ mailbox: MailboxId) {
         if metMailboxes.count < limits.metMembers { metMailboxes.insert(mailbox) }
     }
 
     /// Whether a mailbox belongs to a member that this node has met.
-    func isMet(_ mailbox: MailboxID) -> Bool { metMailboxes.contains(mailbox) }
+    func isMet(_ mailbox: MailboxId) -> Bool { metMailboxes.contains(mailbox) }
 
     /// Notes that a peer was revoked, and returns the mails for it and from it.
-    mutating func revoke(_ peer: PeerId, mailbox: MailboxID) -> [MailID] {
+    mutating func revoke(_ peer: PeerId, mailbox: MailboxId) -> [MailId] {
         revokedPeers.insert(peer)
         revokedMailboxes.insert(mailbox)
         metMailboxes.remove(mailbox)
@@ -120,8 +120,8 @@ struct Holdings: Sendable {
     }
 
     /// Removes mails, and returns the removed ones.
-    mutating func remove(_ ids: some Sequence<MailID>) -> OrderedDictionary<MailboxID, Set<MailID>> {
-        var removed: OrderedDictionary<MailboxID, Set<MailID>> = [:]
+    mutating func remove(_ ids: some Sequence<MailId>) -> OrderedDictionary<MailboxId, Set<MailId>> {
+        var removed: OrderedDictionary<MailboxId, Set<MailId>> = [:]
         for id in ids {
             guard let mail = mails.removeValue(forKey: id) else { continue }
             removed[mail.mailbox, default: []].insert(id)
@@ -136,7 +136,7 @@ struct Holdings: Sendable {
     }
 
     /// The mails that expired, by the wall clock.
-    func expired(at seconds: UInt64) -> [MailID] {
+    func expired(at seconds: UInt64) -> [MailId] {
         mails.values.filter { UnixTime.isPast($0.expirationSeconds, at: seconds) }.map(\.id).sorted()
     }
 }

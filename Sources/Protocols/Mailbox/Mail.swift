@@ -7,25 +7,25 @@ package struct Mail: Hashable, Sendable {
     /// The most bytes of a body: 256 KiB.
     package static let bodyByteLimit = 1 << 18
 
-    package let id: MailID
-    package let mailbox: MailboxID
+    package let id: MailId
+    package let mailbox: MailboxId
     /// The time at which holders delete the mail, in seconds since 1970.
     package let expirationSeconds: UInt64
     package let body: [UInt8]
 
     /// Creates a mail, whose id is derived from its content.
-    package init(to mailbox: MailboxID, expirationSeconds: UInt64, body: [UInt8]) {
+    package init(to mailbox: MailboxId, expirationSeconds: UInt64, body: [UInt8]) {
         self.mailbox = mailbox
         self.expirationSeconds = expirationSeconds
         self.body = body
-        id = MailID(of: mailbox, expirationSeconds, body)
+        id = MailId(of: mailbox, expirationSeconds, body)
     }
 }
 
 /// The id of a mail: the first 16 bytes of SHA-256 over a label, the mailbox id, the expiration and the body.
 ///
 /// A holder cannot exchange the content under an id.
-package struct MailID: Hashable, Comparable, Sendable {
+package struct MailId: Hashable, Comparable, Sendable {
     /// The number of bytes of an id.
     package static let byteCount = 16
     private static let label = DomainLabel("runar/mail/v1")
@@ -33,7 +33,7 @@ package struct MailID: Hashable, Comparable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    init(of mailbox: MailboxID, _ expirationSeconds: UInt64, _ body: [UInt8]) {
+    init(of mailbox: MailboxId, _ expirationSeconds: UInt64, _ body: [UInt8]) {
         var writer = ByteWriter(capacity: 8)
         writer.write(expirationSeconds)
         var hash = SHA256()
@@ -68,7 +68,7 @@ package struct MailID: Hashable, Comparable, Sendable {
 
 /// The description of a mail that this node sends; its body lies with the driver.
 package struct OutgoingMail: Hashable, Sendable {
-    package let id: MailID
+    package let id: MailId
     package let recipient: PeerId
     package let expirationSeconds: UInt64
     /// The bytes of the body.
@@ -99,7 +99,7 @@ package struct OutgoingMail: Hashable, Sendable {
     }
 
     package init(
-        id: MailID,
+        id: MailId,
         recipient: PeerId,
         expirationSeconds: UInt64,
         byteCount: Int,
@@ -119,15 +119,15 @@ package struct OutgoingMail: Hashable, Sendable {
 
 /// The description of a mail that this node holds for another member; its body lies with the driver.
 package struct HeldMail: Hashable, Sendable {
-    package let id: MailID
-    package let mailbox: MailboxID
+    package let id: MailId
+    package let mailbox: MailboxId
     package let expirationSeconds: UInt64
     /// The bytes of the body.
     package let byteCount: Int
     /// The member that brought the mail, on its own behalf or for another one.
     package let depositor: PeerId
 
-    package init(id: MailID, mailbox: MailboxID, expirationSeconds: UInt64, byteCount: Int, depositor: PeerId) {
+    package init(id: MailId, mailbox: MailboxId, expirationSeconds: UInt64, byteCount: Int, depositor: PeerId) {
         self.id = id
         self.mailbox = mailbox
         self.expirationSeconds = expirationSeconds

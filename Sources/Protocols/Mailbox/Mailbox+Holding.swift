@@ -71,7 +71,7 @@ extension Mailbox {
     }
 
     /// Answers those that deposited a mail which was stored, or not.
-    mutating func depositStored(_ id: MailID, _ isHeld: Bool, _ turn: inout Turn) {
+    mutating func depositStored(_ id: MailId, _ isHeld: Bool, _ turn: inout Turn) {
         guard let (mail, sources) = pendingDeposits.take(id) else { return }
         // The depositor or the owner may have been revoked meanwhile.
         let isKept = isHeld && !holdings.isRevoked(mail)
@@ -113,7 +113,7 @@ extension Mailbox {
         if let owner = members.owner(of: mail.mailbox) { offerCollection(to: owner, &turn) }
     }
 
-    mutating func delete(_ ids: some Sequence<MailID>, _ turn: inout Turn) {
+    mutating func delete(_ ids: some Sequence<MailId>, _ turn: inout Turn) {
         let removed = holdings.remove(ids)
         guard !removed.isEmpty else { return }
         for (mailbox, ids) in removed {

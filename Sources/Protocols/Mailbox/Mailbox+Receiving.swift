@@ -49,8 +49,8 @@ extension Mailbox {
     }
 
     /// Answers the members that sent a mail which the application took or refused.
-    mutating func stored(_ ids: [MailID], _ reception: Reception?, _ turn: inout Turn) {
-        var answers: OrderedDictionary<PeerId, [MailID]> = [:]
+    mutating func stored(_ ids: [MailId], _ reception: Reception?, _ turn: inout Turn) {
+        var answers: OrderedDictionary<PeerId, [MailId]> = [:]
         for id in ids {
             for peer in receptions.take(id) where members.contains(peer) { answers[peer, default: []].append(id) }
         }

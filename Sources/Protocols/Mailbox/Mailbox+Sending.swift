@@ -37,7 +37,7 @@ extension Mailbox {
         }
     }
 
-    private mutating func nextStep(of id: MailID, _ turn: inout Turn) -> Outbox.Step? {
+    private mutating func nextStep(of id: MailId, _ turn: inout Turn) -> Outbox.Step? {
         guard let entry = outbox[id] else { return nil }
         if members.contains(entry.mail.recipient), !entry.wasOffered { return .deliver }
         let homes = entry.mail.homes
@@ -102,7 +102,7 @@ extension Mailbox {
     }
 
     /// Sends a mail after its body was read.
-    mutating func send(_ id: MailID, _ mail: Mail?, _ turn: inout Turn) {
+    mutating func send(_ id: MailId, _ mail: Mail?, _ turn: inout Turn) {
         guard let entry = outbox[id], case .reading(let step)? = entry.attempt else { return }
         guard let mail, mail.id == id else { return outbox.noteUnreadable(id) }
         let until = turn.now.monotonic + configuration.limits.attemptTimeout
@@ -140,8 +140,8 @@ extension Mailbox {
         return lastRequest
     }
 
-    private func receipt(for id: MailID, _ request: UInt32) -> [UInt8] {
-        var writer = ByteWriter(capacity: MailID.byteCount + 4)
+    private func receipt(for id: MailId, _ request: UInt32) -> [UInt8] {
+        var writer = ByteWriter(capacity: MailId.byteCount + 4)
         writer.write(id.bytes)
         writer.write(request)
         let code = Self.code(of: Self.receiptLabel.message(writer.bytes), under: configuration.secret)
@@ -149,7 +149,7 @@ extension Mailbox {
     }
 
     /// Ends a mail with its last step.
-    mutating func finish(_ id: MailID, _ progress: Progress, _ turn: inout Turn) {
+    mutating func finish(_ id: MailId, _ progress: Progress, _ turn: inout Turn) {
         guard outbox.remove(id) != nil else { return }
         turn.emit(.host(.progressed(id, progress)))
     }
@@ -192,7 +192,7 @@ extension Mailbox {
     }
 
     /// Takes the recipient's answer to mails that this node delivered or holds.
-    mutating func confirmed(_ reception: Reception, _ ids: [MailID], by peer: PeerId, _ turn: inout Turn) {
+    mutating func confirmed(_ reception: Reception, _ ids: [MailId], by peer: PeerId, _ turn: inout Turn) {
         for id in ids where outbox[id]?.mail.recipient == peer {
             switch reception {
             case .delivered: finish(id, .delivered, &turn)

@@ -4,7 +4,7 @@ package import Identity
 /// The mailboxes of one network, as a value free of I/O: store and forward of sealed messages for members that are offline.
 ///
 /// A node has four roles at once. As **sender** it delivers mail to a recipient that is connected, and otherwise
-/// deposits it with ``Limits/holders`` members, drawn among the nearest to the recipient's ``MailboxID``. As **holder** it
+/// deposits it with ``Limits/holders`` members, drawn among the nearest to the recipient's ``MailboxId``. As **holder** it
 /// stores mail of other members until its owner collects it or it expires. As **relay** it passes on deposits that are
 /// sealed to a holder, as the relay of Oblivious HTTP (RFC 9458) does: the holder does not learn the sender, and the relay
 /// neither the mailbox nor the content. As **recipient** it searches for the members near to its mailbox, and collects its
@@ -80,23 +80,23 @@ package struct Mailbox: Sendable {
         /// The application sends a mail, which is stored, or sent it in an earlier run.
         case submitted(OutgoingMail)
         /// The application no longer sends these mails; nothing more is reported about them.
-        case withdrawn([MailID])
+        case withdrawn([MailId])
         /// The application has the recipient's receipt for a mail.
-        case receiptReceived(MailID)
+        case receiptReceived(MailId)
         /// The body of an outgoing mail, or nil if it no longer exists.
-        case outgoingRead(MailID, Mail?)
+        case outgoingRead(MailId, Mail?)
 
         /// The mails that an earlier run holds.
         case heldLoaded([HeldMail])
         /// The mail of a `hold` effect is stored, durably, or was not stored.
-        case held(MailID, Bool)
+        case held(MailId, Bool)
         /// The mails of a `readHeld` effect that are still there.
         case heldRead(for: PeerId, [Mail])
 
         /// Whether the application takes mail from now on.
         case receiving(Bool)
         /// The application stored mails, durably, or had them before, or refuses them; nil if it could not store them.
-        case stored([MailID], Reception?)
+        case stored([MailId], Reception?)
     }
 
     /// An action for the node that runs the mailboxes, in order.
@@ -120,15 +120,15 @@ package struct Mailbox: Sendable {
     /// An action that only the driver of the node can perform.
     package enum HostEffect: Hashable, Sendable {
         /// Store which members are requested to relay an outgoing mail, then read its body; answered by `outgoingRead`.
-        case readOutgoing(MailID, relays: [PeerId])
+        case readOutgoing(MailId, relays: [PeerId])
         /// Store and report the progress of an outgoing mail; after the last step its body is no longer needed.
-        case progressed(MailID, Progress)
+        case progressed(MailId, Progress)
         /// Store a mail of another member; answered by `held`.
         case hold(Mail, HeldMail)
         /// Read mails that this node holds; answered by `heldRead`.
-        case readHeld([MailID], for: PeerId)
+        case readHeld([MailId], for: PeerId)
         /// Delete mails that this node holds.
-        case delete([MailID])
+        case delete([MailId])
         /// Give a mail to the application, with its sender if that delivered it itself; answered by `stored`.
         case receive(Mail, from: PeerId?)
     }
@@ -157,7 +157,7 @@ package struct Mailbox: Sendable {
     static let expiryInterval = Duration.seconds(30)
 
     let configuration: Configuration
-    let ownMailbox: MailboxID
+    let ownMailbox: MailboxId
     /// The key to which deposits with this node are sealed.
     let key: SealingKeyPair
     var random: SeededGenerator
@@ -185,7 +185,7 @@ package struct Mailbox: Sendable {
     package init(_ configuration: Configuration) {
         let limits = configuration.limits
         self.configuration = configuration
-        ownMailbox = MailboxID(of: configuration.localPeerId, in: configuration.networkId)
+        ownMailbox = MailboxId(of: configuration.localPeerId, in: configuration.networkId)
         key = Self.depositKey(configuration)
         random = SeededGenerator(seed: configuration.randomSeed)
         budgets = Budgets(limits: limits)
@@ -267,7 +267,7 @@ package struct Mailbox: Sendable {
         delete(holdings.revoke(peer, mailbox: mailbox(of: peer)), &turn)
     }
 
-    func mailbox(of peer: PeerId) -> MailboxID { MailboxID(of: peer, in: configuration.networkId) }
+    func mailbox(of peer: PeerId) -> MailboxId { MailboxId(of: peer, in: configuration.networkId) }
 
     // MARK: Messages
 

@@ -4,7 +4,7 @@ internal import OrderedCollections
 /// The admitted members, in the order of their admission.
 struct Members: Sendable {
     private struct Member: Sendable {
-        let mailbox: MailboxID
+        let mailbox: MailboxId
         /// The key to which deposits are sealed; nil if the member holds no mail.
         var key: SealingKey?
         /// Whether the messages to the member stay unanswered.
@@ -12,14 +12,14 @@ struct Members: Sendable {
     }
 
     private var members: OrderedDictionary<PeerId, Member> = [:]
-    private var owners: [MailboxID: PeerId] = [:]
+    private var owners: [MailboxId: PeerId] = [:]
 
     var isEmpty: Bool { members.isEmpty }
 
     func contains(_ peer: PeerId) -> Bool { members[peer] != nil }
 
     /// Adds a member; returns false if it was admitted before.
-    mutating func add(_ peer: PeerId, mailbox: MailboxID) -> Bool {
+    mutating func add(_ peer: PeerId, mailbox: MailboxId) -> Bool {
         guard members[peer] == nil else { return false }
         members[peer] = Member(mailbox: mailbox)
         owners[mailbox] = peer
@@ -43,7 +43,7 @@ struct Members: Sendable {
     func key(of peer: PeerId) -> SealingKey? { members[peer]?.key }
 
     /// The admitted owner of a mailbox.
-    func owner(of mailbox: MailboxID) -> PeerId? { owners[mailbox] }
+    func owner(of mailbox: MailboxId) -> PeerId? { owners[mailbox] }
 
     /// Whether a member holds mail and responds.
     func isHolder(_ peer: PeerId) -> Bool {

@@ -22,7 +22,7 @@ enum Message: Hashable, Sendable {
     /// A mail that the sender holds for the receiver.
     case mail(expirationSeconds: UInt64, body: [UInt8])
     /// The sender has stored these mails, or refuses them; their holder deletes them.
-    case received(Reception, [MailID])
+    case received(Reception, [MailId])
 }
 
 /// The result of a deposit.
@@ -187,13 +187,13 @@ extension ByteReader {
         return readRemaining()
     }
 
-    fileprivate mutating func readIDs() throws(BytesError) -> [MailID] {
+    fileprivate mutating func readIDs() throws(BytesError) -> [MailId] {
         let count = Int(try readUInt16())
         guard count <= Message.idLimit else { throw .tooLong(limit: Message.idLimit, found: count) }
-        var ids: [MailID] = []
+        var ids: [MailId] = []
         for _ in 0..<count {
-            guard let id = MailID(try readSlice(count: MailID.byteCount)) else {
-                throw .invalidLength(MailID.byteCount)
+            guard let id = MailId(try readSlice(count: MailId.byteCount)) else {
+                throw .invalidLength(MailId.byteCount)
             }
             ids.append(id)
         }

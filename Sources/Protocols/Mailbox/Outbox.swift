@@ -43,7 +43,7 @@ struct Outbox: Sendable {
 
     struct Entry: Sendable {
         let mail: OutgoingMail
-        let mailbox: MailboxID
+        let mailbox: MailboxId
         /// The place among the ids of members by which this process draws the holders of the mailbox.
         let draw: Bytes32
         var holders: OrderedSet<PeerId>
@@ -66,25 +66,25 @@ struct Outbox: Sendable {
         }
     }
 
-    private(set) var entries: OrderedDictionary<MailID, Entry> = [:]
+    private(set) var entries: OrderedDictionary<MailId, Entry> = [:]
     /// The mails for each recipient, so that the admission of a member costs no walk through all mails.
-    private var recipients: [PeerId: OrderedSet<MailID>] = [:]
-    private var queue: Deque<MailID> = []
-    private var requests: [UInt32: MailID] = [:]
+    private var recipients: [PeerId: OrderedSet<MailId>] = [:]
+    private var queue: Deque<MailId> = []
+    private var requests: [UInt32: MailId] = [:]
     /// The mails whose bodies are being read; ``Mailbox/Limits/attempts`` bounds these and ``unanswered`` together.
-    private var reading: OrderedSet<MailID> = []
+    private var reading: OrderedSet<MailId> = []
     /// The mails that were sent and not answered, in the order of their deadlines: every attempt has the same time.
-    private var unanswered: OrderedSet<MailID> = []
+    private var unanswered: OrderedSet<MailId> = []
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
     var attemptCount: Int { reading.count + unanswered.count }
-    subscript(id: MailID) -> Entry? { entries[id] }
+    subscript(id: MailId) -> Entry? { entries[id] }
 
     /// The earliest time at which an attempt fails.
     var earliestDeadline: Duration? { unanswered.first.flatMap { entries[$0]?.attempt?.deadline } }
 
-    mutating func add(_ mail: OutgoingMail, mailbox: MailboxID, draw: Bytes32) {
+    mutating func add(_ mail: OutgoingMail, mailbox: MailboxId, draw: Bytes32) {
         guard entries[mail.id] == nil else { return }
         entries[mail.id] = Entry(
             mail: mail,
@@ -99,7 +99,7 @@ struct Outbox: Sendable {
 
     /// Removes a mail in any state.
     @discardableResult
-    mutating func remove(_ id: MailID) -> Entry? {
+    mutating func remove(_ id: MailId) -> Entry? {
         guard let entry = entries[id] else { return nil }
         endAttempt(of: id)
         recipients[entry.mail.recipient]?.remove(id)
@@ -110,7 +110,7 @@ struct Outbox: Sendable {
     // MARK: The queue
 
     /// Takes the next mail that waits for a step.
-    mutating func takeNext() -> MailID? {
+    mutating func takeNext() -> MailId? {
         while let id = queue.popFirst() {
             guard entries[id]?.isQueued == true else { continue }
             entries[id]?.isQueued = false
@@ -146,7 +146,7 @@ struct Outbox: Sendable {
         }
     }
 
-    private mutating func enqueue(_ id: MailID) {
+    private mutating func enqueue(_ id: MailId) {
         guard let entry = entries[id], entry.attempt == nil, !entry.isQueued else { return }
         entries[id]?.isQueued = true
         queue.append(id)
@@ -154,7 +154,7 @@ struct Outbox: Sendable {
 
     // MARK: Attempts
 
-    mutating func begin(_ attempt: Attempt, of id: MailID) {
+    mutating func begin(_ attempt: Attempt, of id: MailId) {
         guard entries[id] != nil else { return }
         entries[id]?.attempt = attempt
         switch attempt {
@@ -168,15 +168,15 @@ struct Outbox: Sendable {
         }
     }
 
-    private mutating func wait(for id: MailID) {
+    private mutating func wait(for id: MailId) {
         reading.remove(id)
         unanswered.append(id)
     }
 
     /// The mail of a deposit that waits for an answer.
-    func mail(of request: UInt32) -> MailID? { requests[request] }
+    func mail(of request: UInt32) -> MailId? { requests[request] }
 
-    private mutating func endAttempt(of id: MailID) {
+    private mutating func endAttempt(of id: MailId) {
         guard let attempt = entries[id]?.attempt else { return }
         if case .depositing(_, _, let request, _, _) = attempt { requests[request] = nil }
         entries[id]?.attempt = nil
@@ -184,38 +184,38 @@ struct Outbox: Sendable {
     }
 
     /// Notes that the body of a mail could not be read; it is tried again at the next retry.
-    mutating func noteUnreadable(_ id: MailID) { endAttempt(of: id) }
+    mutating func noteUnreadable(_ id: MailId) { endAttempt(of: id) }
 
     /// Notes that a holder stored the mail.
-    mutating func noteStored(_ id: MailID, by holder: PeerId) {
+    mutating func noteStored(_ id: MailId, by holder: PeerId) {
         endAttempt(of: id)
         entries[id]?.holders.append(holder)
         enqueue(id)
     }
 
     /// Notes that the recipient did not answer.
-    mutating func noteSilence(of id: MailID) {
+    mutating func noteSilence(of id: MailId) {
         endAttempt(of: id)
         entries[id]?.wasOffered = true
         enqueue(id)
     }
 
     /// Notes that the mail did not reach a holder, which gets no request before the next retry.
-    mutating func noteFailure(of id: MailID, at holder: PeerId) {
+    mutating func noteFailure(of id: MailId, at holder: PeerId) {
         endAttempt(of: id)
         entries[id]?.failed.append(holder)
         enqueue(id)
     }
 
     /// Notes that a relay does not work.
-    mutating func noteFailure(of id: MailID, atRelay relay: PeerId) {
+    mutating func noteFailure(of id: MailId, atRelay relay: PeerId) {
         endAttempt(of: id)
         entries[id]?.failedRelays.append(relay)
         enqueue(id)
     }
 
     /// Notes that a relay has no connection to a holder.
-    mutating func noteUnconnected(_ relay: PeerId, to holder: PeerId, for id: MailID) {
+    mutating func noteUnconnected(_ relay: PeerId, to holder: PeerId, for id: MailId) {
         endAttempt(of: id)
         entries[id]?.unconnectedRelays[holder, default: []].insert(relay)
         enqueue(id)
@@ -236,7 +236,7 @@ struct Outbox: Sendable {
         }
     }
 
-    private mutating func fail(_ attempt: Attempt, of id: MailID) {
+    private mutating func fail(_ attempt: Attempt, of id: MailId) {
         switch attempt {
         case .reading: break
         case .delivering: noteSilence(of: id)
@@ -247,10 +247,10 @@ struct Outbox: Sendable {
     }
 
     /// The mails that expired, by the wall clock.
-    func expired(at seconds: UInt64) -> [MailID] {
+    func expired(at seconds: UInt64) -> [MailId] {
         entries.values.filter { UnixTime.isPast($0.mail.expirationSeconds, at: seconds) }.map(\.mail.id)
     }
 
     /// The mails for a recipient.
-    func mails(to recipient: PeerId) -> OrderedSet<MailID> { recipients[recipient] ?? [] }
+    func mails(to recipient: PeerId) -> OrderedSet<MailId> { recipients[recipient] ?? [] }
 }

@@ -16,10 +16,10 @@ struct PendingDeposits: Sendable {
         var sources: OrderedDictionary<DepositSource, [UInt8]>
     }
 
-    private var pending: [MailID: Pending] = [:]
+    private var pending: [MailId: Pending] = [:]
 
     /// Adds a source to a deposit of the same mail; returns false if none is being stored.
-    mutating func join(_ id: MailID, _ source: DepositSource, receipt: [UInt8]) -> Bool {
+    mutating func join(_ id: MailId, _ source: DepositSource, receipt: [UInt8]) -> Bool {
         guard pending[id] != nil else { return false }
         pending[id]?.sources[source] = receipt
         return true
@@ -30,7 +30,7 @@ struct PendingDeposits: Sendable {
     }
 
     /// Removes and returns a deposit whose result is known.
-    mutating func take(_ id: MailID) -> (mail: HeldMail, sources: OrderedDictionary<DepositSource, [UInt8]>)? {
+    mutating func take(_ id: MailId) -> (mail: HeldMail, sources: OrderedDictionary<DepositSource, [UInt8]>)? {
         pending.removeValue(forKey: id).map { ($0.mail, $0.sources) }
     }
 }

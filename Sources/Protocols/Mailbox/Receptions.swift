@@ -10,7 +10,7 @@ struct Receptions: Sendable {
     }
 
     private let limits: Mailbox.Limits
-    private var receptions: OrderedDictionary<MailID, Reception> = [:]
+    private var receptions: OrderedDictionary<MailId, Reception> = [:]
     private var amounts: [PeerId: Holdings.Amount] = [:]
     private var total = Holdings.Amount()
 
@@ -26,7 +26,7 @@ struct Receptions: Sendable {
         case isRefused
     }
 
-    mutating func add(_ id: MailID, byteCount: Int, from peer: PeerId) -> Addition {
+    mutating func add(_ id: MailId, byteCount: Int, from peer: PeerId) -> Addition {
         if receptions[id] != nil {
             receptions[id]?.sources.append(peer)
             return .isPending
@@ -42,7 +42,7 @@ struct Receptions: Sendable {
     }
 
     /// Takes out a mail that the application answered, and returns the members that wait for that.
-    mutating func take(_ id: MailID) -> OrderedSet<PeerId> {
+    mutating func take(_ id: MailId) -> OrderedSet<PeerId> {
         guard let reception = receptions.removeValue(forKey: id) else { return [] }
         total.remove(reception.byteCount)
         // Room was taken in the name of the first source.

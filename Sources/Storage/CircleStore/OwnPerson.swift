@@ -17,7 +17,7 @@ extension CircleStore {
     /// - Throws: ``StorageError``.
     package func save(_ account: StoredAccount, _ card: ProfileCard) throws(StorageError) {
         var account = account
-        account.profileID = card.profile.id
+        account.profileId = card.profile.id
         try database.write { database in
             try card.profile.upsert(database)
             try account.upsert(database)

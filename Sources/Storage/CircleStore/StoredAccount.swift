@@ -14,14 +14,14 @@ package struct StoredAccount: Sendable, Hashable, StoredRow, Codable {
         case id
         case identityAssuranceLevel = "identity_assurance_level"
         case ageVerificationStatus = "age_verification_status"
-        case profileID = "profile_id"
+        case profileId = "profile_id"
     }
 
     private var id = Self.id
     package var identityAssuranceLevel = Account.IdentityAssuranceLevel.ial0
     package var ageVerificationStatus = Account.AgeVerificationStatus.unverified
     /// The id of the person's own profile; nil before there is one.
-    package var profileID: UUID?
+    package var profileId: UUID?
 
     package init() {}
 }

@@ -13,7 +13,7 @@ package struct StoredThought: Sendable, Hashable, StoredRow, Codable {
         case number
         case id
         case publicID = "public_id"
-        case streamID = "stream_id"
+        case streamId = "stream_id"
         case creator = "creator_public_id"
         case mediaType = "media_type"
         case createdAt = "created_at"
@@ -26,7 +26,7 @@ package struct StoredThought: Sendable, Hashable, StoredRow, Codable {
     package let id: UUID
     /// The id that other people see.
     package let publicID: PublicID
-    package let streamID: UUID
+    package let streamId: UUID
     package let creator: PublicID
     package let mediaType: MediaType
     /// Milliseconds since 1970.
@@ -38,7 +38,7 @@ package struct StoredThought: Sendable, Hashable, StoredRow, Codable {
     package init(_ model: ThoughtServiceModel, in stream: UUID, nano: [UInt8]) {
         id = UUID()
         publicID = model.publicID
-        streamID = stream
+        streamId = stream
         creator = model.creatorPublicID
         mediaType = model.mediaType
         createdAt = model.createdAtMilliseconds

@@ -51,8 +51,8 @@ struct InitialPackets {
 
     // MARK: Keys
 
-    private static func keys(of connectionID: [UInt8], _ side: String) -> Keys {
-        let initial = code(of: connectionID, under: salt)
+    private static func keys(of connectionId: [UInt8], _ side: String) -> Keys {
+        let initial = code(of: connectionId, under: salt)
         let secret = expanded(initial, side, count: 32)
         return Keys(
             packet: SymmetricKey(data: expanded(secret, "quic key", count: 16)),
@@ -80,7 +80,7 @@ struct InitialPackets {
         // A long header of version 1 whose type is Initial.
         guard bytes.count > 6, bytes[0] & 0xF0 == 0xC0, bytes[1...4] == [0, 0, 0, 1] else { return nil }
         var reader = Reader(bytes: bytes, place: 5)
-        guard let destination = reader.connectionID(), reader.connectionID() != nil,
+        guard let destination = reader.connectionId(), reader.connectionId() != nil,
             let tokenCount = reader.number(), reader.take(tokenCount) != nil,
             let count = reader.number(), count >= 20, reader.place + count <= bytes.count
         else { return nil }
@@ -100,7 +100,7 @@ struct InitialPackets {
             return Array(bytes[place..<(place + count)])
         }
 
-        mutating func connectionID() -> [UInt8]? {
+        mutating func connectionId() -> [UInt8]? {
             guard let count = take(1) else { return nil }
             return take(Int(count[0]))
         }

@@ -14,7 +14,7 @@ package enum ConversationPlace: Hashable, Sendable {
     }
 
     /// The id of the stream that holds the thoughts.
-    func streamID(in circle: CircleManager) -> PublicID {
+    func streamId(in circle: CircleManager) -> PublicID {
         switch self {
         case .person(let id): circle.conversation(with: id)
         case .stream(let id): id

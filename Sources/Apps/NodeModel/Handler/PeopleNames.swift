@@ -2,7 +2,7 @@ package import Circle
 
 /// The names of people, and the trust in them.
 package struct PeopleNames: Sendable {
-    private let ownID: PublicID?
+    private let ownId: PublicID?
     private let names: [PublicID: String]
     private let trust: [PublicID: Trust.State]
 
@@ -17,7 +17,7 @@ package struct PeopleNames: Sendable {
             names[card.publicID] = card.profile.name
             trust[card.publicID] = .trusted
         }
-        ownID = card?.publicID
+        ownId = card?.publicID
         self.names = names
         self.trust = trust
     }
@@ -28,5 +28,5 @@ package struct PeopleNames: Sendable {
     func trust(in person: PublicID) -> Trust.State { trust[person] ?? Trust.State.none }
 
     /// Whether it is this device's person.
-    func isOwn(_ person: PublicID) -> Bool { person == ownID }
+    func isOwn(_ person: PublicID) -> Bool { person == ownId }
 }

@@ -35,7 +35,7 @@ extension RequestHandler {
             content,
             contentType: contentType,
             fileName: fileName,
-            in: place.streamID(in: circle)
+            in: place.streamId(in: circle)
         )
         return ThoughtReport(thought, in: place, PeopleNames(circle))
     }
@@ -43,7 +43,7 @@ extension RequestHandler {
     /// Returns the content of a thought, which is named by its public id or its number.
     package func thoughtContent(_ thought: String, in name: ConversationName) throws -> ThoughtContentReport {
         let (circle, place) = (try circle(), try resolve(name))
-        return ThoughtContentReport(try Self.find(thought, in: circle, place.streamID(in: circle)))
+        return ThoughtContentReport(try Self.find(thought, in: circle, place.streamId(in: circle)))
     }
 
     private static func find(_ name: String, in circle: CircleManager, _ stream: PublicID) throws -> Thought {
@@ -65,7 +65,7 @@ extension RequestHandler {
     /// Returns the newest thoughts of a conversation, or those that contain a text.
     package func thoughts(in name: ConversationName, _ query: ThoughtsQuery) throws -> ThoughtsReport {
         let (circle, place) = (try circle(), try resolve(name))
-        let (stream, names) = (place.streamID(in: circle), PeopleNames(circle))
+        let (stream, names) = (place.streamId(in: circle), PeopleNames(circle))
         let limit = query.limit ?? 50
         let (thoughts, searchedTo): ([Thought], UInt64?) =
             if let search = query.search.flatMap(Search.init) {
@@ -90,7 +90,7 @@ extension RequestHandler {
         let (circle, place) = (try circle(), try resolve(name))
         let (end, isOverflow) = last.addingReportingOverflow(1)
         let thoughts = try circle.thoughts(
-            in: place.streamID(in: circle),
+            in: place.streamId(in: circle),
             before: isOverflow ? nil : end,
             limit: Self.openedLimit
         )
@@ -101,7 +101,7 @@ extension RequestHandler {
     /// Reports each change in a conversation until the request is cancelled.
     package func followThoughts(in name: ConversationName, _ tell: @escaping Tell) async throws {
         let (circle, place) = (try circle(), try resolve(name))
-        let (stream, events) = (place.streamID(in: circle), circle.events)
+        let (stream, events) = (place.streamId(in: circle), circle.events)
         await tell(.circle(try circleReport()))
         for await event in events {
             switch event {

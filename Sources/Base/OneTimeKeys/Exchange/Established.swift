@@ -4,7 +4,7 @@ internal import Identity
 extension KeyExchange {
     /// The result of a completed exchange.
     package struct Established: Hashable, Sendable {
-        let exchange: ExchangeID
+        let exchange: ExchangeId
         let binding: ExchangeBinding
         let peerKey: Ed25519PublicKey
         /// The kind of the keys.
@@ -42,7 +42,7 @@ extension KeyExchange.Established {
             var reader = ByteReader(try Checksum.verified(bytes))
             let version = try reader.readUInt8()
             guard version == Self.version else { throw BytesError.invalidValue("version \(version)") }
-            exchange = try ExchangeID(reading: &reader)
+            exchange = try ExchangeId(reading: &reader)
             binding = ExchangeBinding(bytes: try reader.readBytes(count: ExchangeBinding.byteCount))
             peerKey = try Ed25519PublicKey(rawRepresentation: reader.readBytes(count: Ed25519PublicKey.byteCount))
             suite = try reader.readSuite()

@@ -12,7 +12,7 @@ extension KeyExchange {
         case failed(KeyExchangeFailure)
 
         /// The id of the exchange that is under way.
-        var exchange: ExchangeID? {
+        var exchange: ExchangeId? {
             switch self {
             case .idle, .failed: nil
             case .requestSent(let request): request.exchange
@@ -32,7 +32,7 @@ extension KeyExchange {
 
     /// Both identities are proved.
     struct Session: Sendable {
-        let exchange: ExchangeID
+        let exchange: ExchangeId
         let binding: ExchangeBinding
         let peerKey: Ed25519PublicKey
         let suite: OneTimeKeySuite
@@ -47,7 +47,7 @@ extension KeyExchange {
         var isCompleted: Bool { established != nil }
 
         init(
-            _ exchange: ExchangeID,
+            _ exchange: ExchangeId,
             _ handshake: Handshake,
             commit: (acknowledgement: KeyExchangeMessage, commit: KeyExchangeMessage)? = nil
         ) {

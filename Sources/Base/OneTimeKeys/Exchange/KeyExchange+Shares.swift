@@ -135,13 +135,13 @@ extension KeyExchange {
         turn.emit(.established(established))
     }
 
-    func answer(_ exchange: ExchangeID, _ body: KeyExchangeMessage.Body, _ turn: inout Turn) {
+    func answer(_ exchange: ExchangeId, _ body: KeyExchangeMessage.Body, _ turn: inout Turn) {
         turn.emit(.send(KeyExchangeMessage(exchange: exchange, body: body).bytes))
     }
 
     /// Sends a refusal with the reason, and fails the exchange.
     mutating func refuse(
-        _ exchange: ExchangeID,
+        _ exchange: ExchangeId,
         _ reason: KeyExchangeMessage.Refusal,
         _ failure: KeyExchangeFailure,
         _ turn: inout Turn

@@ -86,7 +86,7 @@ package struct KeyExchange: Sendable {
     /// The failure of the last exchange or refill, until another one begins or completes.
     var lastFailure: KeyExchangeFailure?
     /// The newest accepted requests of the peer; a late copy of one is ignored.
-    var acceptedRequests: [ExchangeID] = []
+    var acceptedRequests: [ExchangeId] = []
     /// Our pool on its way.
     var own: ShareSender
     /// The peer's pool on its way.

@@ -81,12 +81,12 @@ struct KeyExchangeMessage: Hashable, Sendable {
     /// The most bytes that a message has.
     static let byteLimit = partByteLimit + 64
 
-    let exchange: ExchangeID
+    let exchange: ExchangeId
     let body: Body
 }
 
 /// The name of an exchange: 16 random bytes.
-struct ExchangeID: Hashable, Sendable {
+struct ExchangeId: Hashable, Sendable {
     static let byteCount = 16
     let bytes: [UInt8]
 
@@ -167,7 +167,7 @@ extension KeyExchangeMessage {
             guard let kind = Kind(rawValue: try reader.readUInt8()) else {
                 throw BytesError.invalidValue("an unknown kind")
             }
-            exchange = try ExchangeID(reading: &reader)
+            exchange = try ExchangeId(reading: &reader)
             body = try Self.body(kind, reading: &reader)
             try reader.finish()
         } catch {

@@ -28,5 +28,5 @@ struct NonceSource: Sendable {
     mutating func nonce() -> [UInt8] { next().bytes }
 
     /// Draws the id of an exchange.
-    mutating func exchange() -> ExchangeID { ExchangeID(next()) }
+    mutating func exchange() -> ExchangeId { ExchangeId(next()) }
 }

@@ -23,7 +23,7 @@ extension CircleDriver {
 
     /// Blocks a person: an earlier trust is revoked, and no request is taken until the block is lifted.
     func block(_ person: PublicID, _ reasons: [String: Int]) async throws {
-        guard person != ownID else { throw CircleError.ownCard }
+        guard person != ownId else { throw CircleError.ownCard }
         guard reasons.count <= Self.reasonLimit else {
             throw CircleError.tooLong("the list of reasons", limit: Self.reasonLimit, found: reasons.count)
         }

@@ -119,7 +119,7 @@ extension CircleDriver {
     /// Called with the mutex held.
     func apply(_ card: ProfileCard, from id: PublicID) throws -> CardChange? {
         guard card.publicID == id else { throw CircleError.invalidSignature }
-        if id == ownID {
+        if id == ownId {
             return try applyOwn(card)
         }
         var person = try known(id)

@@ -229,7 +229,7 @@ extension CircleDriver {
     /// Called with the mutex held.
     func apply(_ notice: TrustNotice, from sender: PublicID) throws -> TrustChange? {
         let id = notice.card.publicID
-        guard sender == ownID, id != ownID else {
+        guard sender == ownId, id != ownId else {
             throw CircleError.notAllowed("only a device of the same person may send its trust")
         }
         let before = state.withLock { $0.people[id] }

@@ -24,7 +24,7 @@ extension CircleDriver {
     ) async throws -> Thought {
         let (stream, recipients) = try destination(id)
         let model = try ThoughtServiceModel(
-            creatorPublicID: ownID,
+            creatorPublicID: ownId,
             streamPublicID: id,
             mediaType: mediaType,
             createdAtMilliseconds: milliseconds,
@@ -166,7 +166,7 @@ extension CircleDriver {
         content: (keys: SealedContent.Keys, digest: [UInt8])? = nil,
         copy: [UInt8] = [],
         to device: PeerId,
-        noting note: (MailID) throws -> Void = { _ in }
+        noting note: (MailId) throws -> Void = { _ in }
     ) async throws -> Bool {
         let owner = trustedPerson(of: device)
         let found = state.withLock { state in owner.flatMap { state.people[$0]?.card ?? state.ownCard } }

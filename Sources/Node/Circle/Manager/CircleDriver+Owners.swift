@@ -14,7 +14,7 @@ extension CircleDriver {
 
     /// The person to whom a device belongs; nil if no card names it.
     func owner(of device: PeerId) -> PublicID? {
-        device == localPeerId ? ownID : state.withLock { $0.owner(of: device) }
+        device == localPeerId ? ownId : state.withLock { $0.owner(of: device) }
     }
 
     /// The trusted person whose device this is; this device's person for another device of that person.

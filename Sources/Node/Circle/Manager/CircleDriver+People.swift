@@ -36,7 +36,7 @@ extension CircleDriver {
     /// Asks the person of a device, whose card is not known yet.
     func invite(_ device: PeerId) async throws {
         let owner = owner(of: device)
-        guard owner != ownID else { throw CircleError.ownCard }
+        guard owner != ownId else { throw CircleError.ownCard }
         if let owner, [.trusted, .invited].contains(try known(owner).trust.state) { return try await accept(owner) }
         guard let card = state.withLock({ $0.ownCard }) else { throw CircleError.noProfile }
         try await mutex.withLock {
@@ -49,7 +49,7 @@ extension CircleDriver {
     /// Asks the person of a card that came by another channel.
     func invite(_ card: ProfileCard) async throws -> PublicID {
         let id = card.publicID
-        guard id != ownID else { throw CircleError.ownCard }
+        guard id != ownId else { throw CircleError.ownCard }
         guard state.withLock({ $0.ownCard }) != nil else { throw CircleError.noProfile }
         try await mutex.withLock {
             var person = state.withLock { $0.people[id] } ?? KnownPerson(key: card.key, trust: Trust())
@@ -142,7 +142,7 @@ extension CircleDriver {
         after.people[id] = person
         let devices = devices(belongingTo: id, in: after)
         let letters = try letters(afterLosing: id) + otherDevices.map { (StoredOwedLetter(.person, id.bytes), $0) }
-        try store.revoke(stored(id, person), devices: devices, owner: ownID, owing: letters)
+        try store.revoke(stored(id, person), devices: devices, owner: ownId, owing: letters)
         state.withLock { [person] state in
             state.people[id] = person
             state.invitedDevices.subtract(devices)

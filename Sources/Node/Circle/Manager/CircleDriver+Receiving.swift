@@ -164,7 +164,7 @@ extension CircleDriver {
             await sendOwed(to: peer)
         case .receipt(let changed):
             for delivery in changed {
-                if let mail = delivery.mailId.flatMap(MailID.init), let network = try network(of: peer) {
+                if let mail = delivery.mailId.flatMap(MailId.init), let network = try network(of: peer) {
                     node.noteReceipt(of: mail, in: network)
                 }
                 try report(delivery)

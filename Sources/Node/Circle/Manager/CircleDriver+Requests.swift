@@ -33,7 +33,7 @@ extension CircleDriver {
         }
         service.registerRawAction("decline") { [weak self] request in
             guard let self, let peer = request.peer else { return Self.refused }
-            if let person = owner(of: peer), person != ownID { try await handle(.declineReceived, of: person) }
+            if let person = owner(of: peer), person != ownId { try await handle(.declineReceived, of: person) }
             state.withLock { _ = $0.invitedDevices.remove(peer) }
             return Self.taken
         }
@@ -44,7 +44,7 @@ extension CircleDriver {
     /// Takes a card with a request or a consent; returns whether it was taken.
     private func received(_ input: Trust.Input, _ bytes: [UInt8], from peer: PeerId) async throws -> Bool {
         let card = try? ProfileCard(bytes)  // nil: it is no card, and is refused
-        guard let card, card.publicID != ownID else { return false }
+        guard let card, card.publicID != ownId else { return false }
         let id = card.publicID
         let removed = try await mutex.withLock { () -> [PeerId]? in
             guard mayReceive(input, card, from: peer) else { return nil }

@@ -10,11 +10,11 @@ extension CircleDriver {
         guard let stream = try store.stream(id) else { return nil }
         let isOwn = otherDevices.contains(device)
         let person = trustedPerson(of: device)
-        guard isOwn || stream.creatorPublicID == ownID && stream.members.contains(where: { $0.person == person }) else {
+        guard isOwn || stream.creatorPublicID == ownId && stream.members.contains(where: { $0.person == person }) else {
             return nil
         }
         let isShown = isOwn || stream.policies.posting == .members
-        let invited = isOwn && stream.creatorPublicID == ownID ? stream.members.filter { !$0.hasJoined } : []
+        let invited = isOwn && stream.creatorPublicID == ownId ? stream.members.filter { !$0.hasJoined } : []
         return try StreamDescription(
             stream,
             cards: isShown ? stream.joined.compactMap(card) : [],
@@ -43,11 +43,11 @@ extension CircleDriver {
         guard let stream = try store.stream(id) else {
             return try ParticipationNotice(.left, in: id)
         }
-        guard stream.creatorPublicID == ownID else {
+        guard stream.creatorPublicID == ownId else {
             return stream.participation == .invited ? nil : try ParticipationNotice(stream.participation, in: id)
         }
         let person = trustedPerson(of: device)
-        guard person != ownID else { return nil }
+        guard person != ownId else { return nil }
         return stream.members.contains { $0.person == person } ? nil : try ParticipationNotice(.left, in: id)
     }
 
@@ -60,7 +60,7 @@ extension CircleDriver {
         _ device: PeerId
     ) throws -> StreamChange? {
         let (id, creator) = (description.publicID, description.creatorPublicID)
-        let isOwn = person == ownID
+        let isOwn = person == ownId
         guard isOwn || creator == person, description.isNamed(by: creator) else {
             throw CircleError.notAllowed("only the person who made a stream describes it")
         }
@@ -70,21 +70,21 @@ extension CircleDriver {
         guard before?.policies ?? description.policies == description.policies else {
             throw CircleError.notAllowed("a stream does not change who writes in it")
         }
-        let deleted = try creator == ownID && before == nil ? store.deletedRevision(of: id) : nil
+        let deleted = try creator == ownId && before == nil ? store.deletedRevision(of: id) : nil
         // Another own device may describe a stream before it learns that this one deleted it. Only a stream that each
         // person has is made again.
         guard deleted == nil || description.isDefault(of: creator) else { return nil }
         let revision = before?.revision ?? deleted ?? 0
         // Two own devices changed it at one moment: the description of the lower PeerId counts.
         let isEqual = before != nil && revision == description.revision
-        let isTie = isOwn && creator == ownID && isEqual && device < localPeerId
+        let isTie = isOwn && creator == ownId && isEqual && device < localPeerId
         guard revision < description.revision || isTie else { return nil }
         let count = try store.streams().count { $0.creatorPublicID == creator }
         guard isOwn || before != nil || count < Self.streamLimit else {
             throw CircleError.tooLong("the list of a person's streams", limit: Self.streamLimit, found: count + 1)
         }
-        for card in description.members + description.invited where card.publicID != ownID { try note(card) }
-        let stream = Stream(description, before, of: ownID)
+        for card in description.members + description.invited where card.publicID != ownId { try note(card) }
+        let stream = Stream(description, before, of: ownId)
         try store.save(stream)
         guard isTie, let before else { return StreamChange(stream: stream, told: []) }
         let merged = try change(id) { try merge(before, into: &$0) }
@@ -107,16 +107,16 @@ extension CircleDriver {
     func apply(_ notice: ParticipationNotice, from person: PublicID) throws -> StreamChange? {
         guard var stream = try store.stream(notice.stream) else {
             // The description follows.
-            if person == ownID, notice.participation == .joined { throw NotYet() }
+            if person == ownId, notice.participation == .joined { throw NotYet() }
             return nil
         }
-        if stream.creatorPublicID == ownID, person == ownID {
+        if stream.creatorPublicID == ownId, person == ownId {
             guard notice.participation == .left else { return nil }
             try store.delete(stream)
             stream.participation = .left
             return StreamChange(stream: stream, told: [])
         }
-        if stream.creatorPublicID == ownID {
+        if stream.creatorPublicID == ownId {
             return try change(notice.stream) { stream in
                 guard let place = stream.members.firstIndex(where: { $0.person == person }) else {
                     // Another own device may have invited the person, and its description follows. Without other devices the
@@ -136,7 +136,7 @@ extension CircleDriver {
             }
         }
         let isCreators = person == stream.creatorPublicID && notice.participation == .left
-        guard person == ownID || isCreators, stream.participation != notice.participation else { return nil }
+        guard person == ownId || isCreators, stream.participation != notice.participation else { return nil }
         stream.participation = notice.participation
         try store.save(stream)
         return StreamChange(stream: stream, told: [])
@@ -145,7 +145,7 @@ extension CircleDriver {
     /// The letters that a revocation owes: the descriptions of streams that lose the person.
     func letters(afterLosing person: PublicID) throws -> [(letter: StoredOwedLetter, peer: PeerId)] {
         let streams = try store.streams().filter { stream in
-            stream.creatorPublicID == ownID && stream.members.contains { $0.person == person }
+            stream.creatorPublicID == ownId && stream.members.contains { $0.person == person }
         }
         return streams.flatMap { stream in
             (devices(of: stream.joined.filter { $0 != person }) + otherDevices).map {

@@ -13,7 +13,7 @@ extension CircleDriver {
 
     /// All streams but conversations.
     func streams() throws -> [Stream] {
-        let conversations = Set(state.withLock { $0.people.keys }.map(conversationID))
+        let conversations = Set(state.withLock { $0.people.keys }.map(conversationId))
         return try store.streams().filter { !conversations.contains($0.publicID) }
     }
 
@@ -25,7 +25,7 @@ extension CircleDriver {
     /// The stream that a thought of this person goes to, with the people who get it.
     func destination(_ id: PublicID) throws -> (stream: UUID, recipients: [PublicID]) {
         let people = state.withLock { $0.people }
-        if let (person, known) = people.first(where: { conversationID(with: $0.key) == id }) {
+        if let (person, known) = people.first(where: { conversationId(with: $0.key) == id }) {
             guard known.trust.state == .trusted else { throw CircleError.notTrusted(person) }
             return (try conversation(with: person, known), [person])
         }
@@ -33,10 +33,10 @@ extension CircleDriver {
         guard stream.participation == .joined else { throw CircleError.notJoined(id) }
         // A person who joined writes at once, although the creator's devices may be offline. Other members keep a few such
         // thoughts for a day, until the creator names the person as a member.
-        guard stream.policies.posting == .members || stream.creatorPublicID == ownID else {
+        guard stream.policies.posting == .members || stream.creatorPublicID == ownId else {
             throw CircleError.notAllowed("only the creator writes in this stream")
         }
-        let recipients = stream.joined.filter { $0 != ownID && people[$0]?.trust.state == .trusted }
+        let recipients = stream.joined.filter { $0 != ownId && people[$0]?.trust.state == .trusted }
         return (stream.id, recipients)
     }
 
@@ -49,8 +49,8 @@ extension CircleDriver {
         }
         let id = model.streamPublicID
         let people = state.withLock { $0.people }
-        let isOwn = person == ownID
-        if let (other, known) = people.first(where: { conversationID(with: $0.key) == id }) {
+        let isOwn = person == ownId
+        if let (other, known) = people.first(where: { conversationId(with: $0.key) == id }) {
             guard isOwn || other == person else {
                 throw CircleError.malformed(of: "a thought", reason: "it names another conversation")
             }
@@ -87,7 +87,7 @@ extension CircleDriver {
         try makeAccount()
         let stream = Stream(
             id: id,
-            creatorPublicID: ownID,
+            creatorPublicID: ownId,
             profile: profile,
             policies: policies,
             isInnerCircle: isInnerCircle,
@@ -125,7 +125,7 @@ extension CircleDriver {
     /// Makes the streams that each person has; those that exist stay.
     func makeDefaultStreams() throws {
         for stream in DefaultStream.allCases {
-            let id = stream.id(of: ownID)
+            let id = stream.id(of: ownId)
             guard try store.stream(PublicID(of: id)) == nil else { continue }
             _ = try makeStream(
                 id,
@@ -190,7 +190,7 @@ extension CircleDriver {
         _ change: (inout Stream) throws -> Void
     ) throws -> StreamChange? {
         let before = try stream(id)
-        guard before.creatorPublicID == ownID else {
+        guard before.creatorPublicID == ownId else {
             throw CircleError.notAllowed("only the person who made a stream changes it")
         }
         var after = before
@@ -229,7 +229,7 @@ extension CircleDriver {
     func setParticipation(_ participation: Stream.Participation, in id: PublicID) async throws -> Stream {
         let changed = try await mutex.withLock {
             var stream = try stream(id)
-            guard stream.creatorPublicID != ownID else {
+            guard stream.creatorPublicID != ownId else {
                 throw CircleError.notAllowed("you made this stream: delete it, or remove its members")
             }
             let devices = self.devices(of: [stream.creatorPublicID]) + otherDevices
@@ -294,7 +294,7 @@ extension CircleDriver {
     func deleteStream(_ id: PublicID) async throws {
         let (stream, devices) = try await mutex.withLock {
             let stream = try self.stream(id)
-            let people = stream.creatorPublicID == ownID ? stream.members.map(\.person) : [stream.creatorPublicID]
+            let people = stream.creatorPublicID == ownId ? stream.members.map(\.person) : [stream.creatorPublicID]
             let devices = self.devices(of: people) + otherDevices
             try store.owe([StoredOwedLetter(.participation, id.bytes)], to: devices)
             try store.delete(stream)

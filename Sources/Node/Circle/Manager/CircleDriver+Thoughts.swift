@@ -8,19 +8,19 @@ internal import SealedMessages
 // Conversations, and the thoughts that are stored.
 extension CircleDriver {
     /// The public id of the conversation with a person.
-    func conversationID(with person: PublicID) -> PublicID {
-        PublicID(of: Conversation.id(between: ownID, and: person))
+    func conversationId(with person: PublicID) -> PublicID {
+        PublicID(of: Conversation.id(between: ownId, and: person))
     }
 
     /// The stream of the conversation with a person, which is made if it is missing.
     func conversation(with id: PublicID, _ person: KnownPerson) throws -> UUID {
-        let uuid = Conversation.id(between: ownID, and: id)
+        let uuid = Conversation.id(between: ownId, and: id)
         if try store.profile(PublicID(of: uuid)) != nil { return uuid }
         try makeAccount()
         try store.save(
             Stream(
                 id: uuid,
-                creatorPublicID: ownID,
+                creatorPublicID: ownId,
                 profile: Profile(id: uuid, name: person.card?.profile.name ?? id.text),
                 policies: StreamPolicies(),
                 isInnerCircle: true,
@@ -92,7 +92,7 @@ extension CircleDriver {
     ///
     /// A receipt costs a key; without keys, or without room in the outgoing mail, it waits.
     func noteOpened(_ thoughts: [Thought]) async throws {
-        let others = Dictionary(grouping: thoughts.filter { $0.model.creatorPublicID != ownID }) {
+        let others = Dictionary(grouping: thoughts.filter { $0.model.creatorPublicID != ownId }) {
             [$0.model.streamPublicID, $0.model.creatorPublicID]
         }
         for (place, thoughts) in others {

@@ -28,7 +28,7 @@ final class CircleDriver: Sendable {
         /// The devices that may not ask for trust, in the order in which this person chose that.
         var ignoredDevices: [PeerId] = []
         /// The mail that waits for another letter, with its bytes and the time since when, in milliseconds since 1970.
-        var waiting: [MailID: (byteCount: Int, since: UInt64, sender: PeerId)] = [:]
+        var waiting: [MailId: (byteCount: Int, since: UInt64, sender: PeerId)] = [:]
         /// The devices for which thoughts or letters wait until the outgoing mail of a network has room.
         var devicesWithoutRoom: [PeerId: NetworkId] = [:]
         /// The device that may set up this one, until a time in milliseconds since 1970.
@@ -102,7 +102,7 @@ final class CircleDriver: Sendable {
     }
 
     /// The id of this device's person.
-    var ownID: PublicID { PublicID(of: Profile.id(ofPerson: personKey.publicKey)) }
+    var ownId: PublicID { PublicID(of: Profile.id(ofPerson: personKey.publicKey)) }
 
     var localPeerId: PeerId { PeerId(publicKey: deviceKey.publicKey) }
 

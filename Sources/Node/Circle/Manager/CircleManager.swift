@@ -137,7 +137,7 @@ public final class CircleManager: Sendable {
     // MARK: Thoughts
 
     /// The public id of the stream of the conversation with a person.
-    public func conversation(with person: PublicID) -> PublicID { driver.conversationID(with: person) }
+    public func conversation(with person: PublicID) -> PublicID { driver.conversationId(with: person) }
 
     /// Stores a thought for a person and returns; the deliveries follow.
     ///

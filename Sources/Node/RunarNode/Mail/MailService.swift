@@ -16,7 +16,7 @@ package struct ReceivedMail: Sendable {
 /// The progress of a mail that this device sends.
 package struct MailProgress: Hashable, Sendable {
     package let network: NetworkId
-    package let id: MailID
+    package let id: MailId
     package let progress: Mailbox.Progress
 }
 
@@ -96,10 +96,10 @@ final class MailService: Sendable {
         }
     }
 
-    private func mails(_ ids: [MailID], in folder: StoredMail.Folder, of network: NetworkId) throws -> [Mail] {
+    private func mails(_ ids: [MailId], in folder: StoredMail.Folder, of network: NetworkId) throws -> [Mail] {
         let bodies = try store.mailBodies(of: ids.map(\.bytes), in: folder, of: network)
         return ids.compactMap { id in
-            guard let (mailbox, expiration, body) = bodies[id.bytes], let mailbox = MailboxID(mailbox) else {
+            guard let (mailbox, expiration, body) = bodies[id.bytes], let mailbox = MailboxId(mailbox) else {
                 return nil
             }
             let mail = Mail(to: mailbox, expirationSeconds: expiration, body: body)
@@ -137,12 +137,12 @@ final class MailService: Sendable {
     }
 
     /// The outgoing mails to a recipient.
-    func outgoing(to recipient: PeerId, in network: NetworkId) throws -> [MailID] {
-        try store.mails(in: .outgoing, of: network).filter { $0.peerId == recipient }.compactMap { MailID($0.mailId) }
+    func outgoing(to recipient: PeerId, in network: NetworkId) throws -> [MailId] {
+        try store.mails(in: .outgoing, of: network).filter { $0.peerId == recipient }.compactMap { MailId($0.mailId) }
     }
 
     /// Deletes outgoing mails.
-    func deleteOutgoing(_ ids: [MailID], in network: NetworkId) throws {
+    func deleteOutgoing(_ ids: [MailId], in network: NetworkId) throws {
         try store.deleteMail(ids.map(\.bytes), in: .outgoing, of: network)
     }
 }
@@ -160,7 +160,7 @@ extension StoredMail {
         )
     }
 
-    fileprivate init(_ mail: OutgoingMail, _ mailbox: MailboxID, in network: NetworkId) {
+    fileprivate init(_ mail: OutgoingMail, _ mailbox: MailboxId, in network: NetworkId) {
         self.init(
             folder: .outgoing,
             networkId: network,
@@ -178,7 +178,7 @@ extension StoredMail {
 
 extension HeldMail {
     fileprivate init?(_ mail: StoredMail) {
-        guard let id = MailID(mail.mailId), let mailbox = MailboxID(mail.mailbox) else { return nil }
+        guard let id = MailId(mail.mailId), let mailbox = MailboxId(mail.mailbox) else { return nil }
         self.init(
             id: id,
             mailbox: mailbox,
@@ -191,7 +191,7 @@ extension HeldMail {
 
 extension OutgoingMail {
     fileprivate init?(_ mail: StoredMail) {
-        guard let id = MailID(mail.mailId) else { return nil }
+        guard let id = MailId(mail.mailId) else { return nil }
         self.init(
             id: id,
             recipient: mail.peerId,

@@ -21,14 +21,14 @@ extension RunarNode {
         in network: NetworkId,
         lifetimeSeconds: UInt64,
         homes: [PeerId] = [],
-        noting note: (MailID) throws -> Void = { _ in }
-    ) throws -> MailID {
+        noting note: (MailId) throws -> Void = { _ in }
+    ) throws -> MailId {
         guard services.isMember(of: network) else { throw NodeError.notAMember(network) }
         guard 1...Mail.bodyByteLimit ~= body.count else {
             throw NodeError.tooLarge(limit: Mail.bodyByteLimit, found: body.count)
         }
         let mail = Mail(
-            to: MailboxID(of: recipient, in: network),
+            to: MailboxId(of: recipient, in: network),
             expirationSeconds: wallSeconds + lifetimeSeconds,
             body: body
         )
@@ -61,12 +61,12 @@ extension RunarNode {
     }
 
     /// Answers mails that were stored, durably, or refused; nil if they could not be stored.
-    package func answerMail(_ ids: [MailID], in network: NetworkId, _ reception: Reception?) {
+    package func answerMail(_ ids: [MailId], in network: NetworkId, _ reception: Reception?) {
         applyIfRunning(.mailbox(network, .stored(ids, reception)))
     }
 
     /// Notes the recipient's receipt for an outgoing mail.
-    package func noteReceipt(of id: MailID, in network: NetworkId) {
+    package func noteReceipt(of id: MailId, in network: NetworkId) {
         applyIfRunning(.mailbox(network, .receiptReceived(id)))
     }
 

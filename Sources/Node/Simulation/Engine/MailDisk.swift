@@ -3,10 +3,10 @@ internal import Mailbox
 /// The mail on the disk of a device: that of its application, and that which it holds for other members.
 struct MailDisk {
     /// Looked up and sorted, never iterated as they are.
-    private var held: [MailID: (mail: Mail, description: HeldMail)] = [:]
-    private var outgoing: [MailID: (mail: Mail, description: OutgoingMail)] = [:]
+    private var held: [MailId: (mail: Mail, description: HeldMail)] = [:]
+    private var outgoing: [MailId: (mail: Mail, description: OutgoingMail)] = [:]
     /// The ids of the mail that the application has.
-    private var received: Set<MailID> = []
+    private var received: Set<MailId> = []
 
     /// The mails that are held for other members, and their bytes.
     var heldAmount: (mails: Int, bytes: Int) {
@@ -14,7 +14,7 @@ struct MailDisk {
     }
 
     /// Whether the application has a mail.
-    func hasReceived(_ id: MailID) -> Bool { received.contains(id) }
+    func hasReceived(_ id: MailId) -> Bool { received.contains(id) }
 
     /// Stores a mail of the application.
     mutating func add(_ mail: Mail, _ description: OutgoingMail) {
@@ -55,7 +55,7 @@ struct MailDisk {
         }
     }
 
-    private mutating func note(_ progress: Mailbox.Progress, of id: MailID) {
+    private mutating func note(_ progress: Mailbox.Progress, of id: MailId) {
         switch progress {
         case .held(let holders):
             update(id) { OutgoingMail($0, to: $1.recipient, homes: $1.homes, holders: holders, relays: $1.relays) }
@@ -63,7 +63,7 @@ struct MailDisk {
         }
     }
 
-    private mutating func update(_ id: MailID, _ change: (Mail, OutgoingMail) -> OutgoingMail) {
+    private mutating func update(_ id: MailId, _ change: (Mail, OutgoingMail) -> OutgoingMail) {
         guard let (mail, description) = outgoing[id] else { return }
         outgoing[id] = (mail, change(mail, description))
     }

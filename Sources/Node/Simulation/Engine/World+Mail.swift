@@ -84,7 +84,7 @@ extension World {
         guard let sender = drawAsker(), let recipient = drawRecipient(of: sender) else { return }
         let owner = nodes[recipient].peerId
         let mail = Mail(
-            to: MailboxID(of: owner, in: keys.networkId),
+            to: MailboxId(of: owner, in: keys.networkId),
             expirationSeconds: time(of: sender).wallSeconds + UInt64(lifetime.components.seconds),
             body: stepChance.bytes(byteCount)
         )

@@ -27,7 +27,7 @@ struct MailProbe {
 
     private var mails: [Sent] = []
     /// The number of each mail; looked up, never iterated.
-    private var numbers: [MailID: Int] = [:]
+    private var numbers: [MailId: Int] = [:]
     /// The number of each mail by its body, so that it is recognised under another id, too.
     private var numbersByBody: [[UInt8]: Int] = [:]
     /// The mails that were neither shown nor refused, did not expire, and were never online together with their
@@ -52,13 +52,13 @@ struct MailProbe {
     }
 
     /// Notes that a holder stored a mail.
-    mutating func noteStored(_ id: MailID, at now: Int64, by node: Int) {
+    mutating func noteStored(_ id: MailId, at now: Int64, by node: Int) {
         guard let number = numbers[id] else { return }
         mails[number].carriers[node] = now
     }
 
     /// Notes that a node no longer has a mail: it was shown, was refused or expired, or is lost.
-    mutating func noteDeleted(_ id: MailID, at now: Int64, by node: Int) {
+    mutating func noteDeleted(_ id: MailId, at now: Int64, by node: Int) {
         guard let number = numbers[id] else { return }
         mails[number].carriers[node] = nil
         let mail = mails[number]
@@ -87,7 +87,7 @@ struct MailProbe {
         }
     }
 
-    mutating func noteRefusal(of id: MailID) {
+    mutating func noteRefusal(of id: MailId) {
         guard let number = numbers[id] else { return }
         mails[number].isRefused = true
     }

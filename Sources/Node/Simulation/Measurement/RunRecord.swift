@@ -39,7 +39,7 @@ struct RunRecord {
     }
 
     /// Notes that a node stores, shows or deletes a mail.
-    mutating func noteMail(_ id: MailID, at now: Int64, of node: Int) {
+    mutating func noteMail(_ id: MailId, at now: Int64, of node: Int) {
         digest.mix(UInt64(bitPattern: now))
         digest.mix(0x3A11 << 32 | UInt64(node))
         digest.mix(id.bytes)

@@ -6,22 +6,22 @@ internal import Transport
 /// The hooks run while the engine works on a packet, so the I/O thread acts on the reports when the packet is done.
 struct EngineReports {
     /// The ids by which packets find the connection.
-    private var ids: [ConnectionID] = []
+    private var ids: [QUICConnectionId] = []
     /// Streams that the peer opened in this pass.
     private var newcomers: [StreamCore] = []
     /// The reason why the peer's key was refused.
     private(set) var refusal: TransportError?
 
-    mutating func add(_ id: ConnectionID) {
+    mutating func add(_ id: QUICConnectionId) {
         ids.append(id)
     }
 
-    mutating func remove(_ id: ConnectionID) {
+    mutating func remove(_ id: QUICConnectionId) {
         ids.removeAll { $0 == id }
     }
 
     /// Returns the ids, none of which is left.
-    mutating func takeIds() -> [ConnectionID] {
+    mutating func takeIds() -> [QUICConnectionId] {
         defer { ids = [] }
         return ids
     }

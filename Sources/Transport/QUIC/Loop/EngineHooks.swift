@@ -12,13 +12,13 @@ enum EngineHooks {
             },
             cid_added: { user, cid in
                 guard let core = unsafe connection(user), let cid = unsafe cid else { return }
-                let id = unsafe ConnectionID(cid.pointee)
+                let id = unsafe QUICConnectionId(cid.pointee)
                 core.reports.add(id)
                 core.loop.connections.table.add(id, of: core)
             },
             cid_removed: { user, cid in
                 guard let core = unsafe connection(user), let cid = unsafe cid else { return }
-                let id = unsafe ConnectionID(cid.pointee)
+                let id = unsafe QUICConnectionId(cid.pointee)
                 core.reports.remove(id)
                 core.loop.connections.table.remove(id)
             },

@@ -227,14 +227,14 @@ final class IOLoop: @unchecked Sendable {
         var cid = rq_cid()
         var isLong = false
         var version: UInt32 = 0
-        let hasID = unsafe rq_packet_destination(datagram.baseAddress, datagram.count, &cid, &isLong, &version)
+        let hasId = unsafe rq_packet_destination(datagram.baseAddress, datagram.count, &cid, &isLong, &version)
         // Without the fixed bit only Version Negotiation is QUIC (RFC 9443); we never let peers clear it.
-        let isNegotiation = isLong && hasID && version == 0
+        let isNegotiation = isLong && hasId && version == 0
         guard unsafe datagram[0] & 0x40 != 0 || isNegotiation else {
             return unsafe handOut(datagram, batch.pointee)
         }
-        guard hasID else { return }
-        guard let core = connections.table.find(ConnectionID(cid)) else {
+        guard hasId else { return }
+        guard let core = connections.table.find(QUICConnectionId(cid)) else {
             return isNegotiation ? () : unsafe handleFirstPacket(datagram, cid: cid, batch: batch)
         }
         unsafe feed(core, datagram, batch)

@@ -4,7 +4,7 @@ package import Identity
 /// The id of one member's mailbox in one network (32 bytes): SHA-256 of a label, the NetworkId and the PeerId.
 ///
 /// Every member can compute it for a PeerId that it knows.
-package struct MailboxID: Hashable, Comparable, Sendable {
+package struct MailboxId: Hashable, Comparable, Sendable {
     /// The number of bytes of an id.
     package static let byteCount = Bytes32.byteCount
     private static let label = DomainLabel("runar/mailbox/v1")

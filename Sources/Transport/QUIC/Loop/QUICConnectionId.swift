@@ -1,7 +1,7 @@
 internal import CQUICShim
 
 /// A QUIC connection id of at most 20 bytes, without heap storage.
-struct ConnectionID: Hashable, Sendable {
+struct QUICConnectionId: Hashable, Sendable {
     private let head: UInt64
     private let middle: UInt64
     private let tail: UInt32
