@@ -165,7 +165,7 @@ internal import Testing
                 return change
             }
             let described = try #require(change)
-            await other.follow(described)
+            await other.perform(described)
 
             // The device with the higher PeerId describes the group once more.
             for device in [phone, laptop] {

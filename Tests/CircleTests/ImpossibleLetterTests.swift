@@ -93,7 +93,7 @@ internal import Testing
                 try driver.change(group, telling: [benId]) { $0.members = invited }
             }
             let shorter = try #require(change)
-            await driver.follow(shorter)
+            await driver.perform(shorter)
             await ben.wait { (try? $0.circle.stream(group))?.participation == .invited }  // nil: not yet
         }
     }

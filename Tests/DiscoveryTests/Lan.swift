@@ -99,7 +99,7 @@ struct Lan {
         var effects: [Discovery.Effect] = []
         nodes[index].discovery.handle(input, at: time(for: index), into: &effects)
         if isRecording { nodes[index].effects += effects }
-        for effect in effects { carryOut(effect, of: index) }
+        for effect in effects { perform(effect, of: index) }
     }
 
     /// Delivers a datagram to every node that is up, as if it had been sent from `source`.
@@ -131,7 +131,7 @@ struct Lan {
         now = max(now, end)
     }
 
-    private mutating func carryOut(_ effect: Discovery.Effect, of index: Int) {
+    private mutating func perform(_ effect: Discovery.Effect, of index: Int) {
         switch effect {
         case .host(.multicast(let bytes)): multicast(bytes, from: index)
         case .wake(let time):

@@ -72,14 +72,14 @@ extension Swarm {
     func feed(_ node: Int, _ input: Kademlia.Input) {
         var effects: [Kademlia.Effect] = []
         self.nodes[node].table.handle(input, at: self.time, into: &effects)
-        for effect in effects { self.carryOut(effect, of: node) }
+        for effect in effects { self.perform(effect, of: node) }
         for case .host(.persist(let record)) in effects {
             let id = RecordId(location: Record.location(of: record.key, in: self.network.id), writer: record.writer)
             self.feed(node, .persisted(id, version: record.version, true))
         }
     }
 
-    private func carryOut(_ effect: Kademlia.Effect, of node: Int) {
+    private func perform(_ effect: Kademlia.Effect, of node: Int) {
         switch effect {
         case .send(let peer, let addresses, let bytes): self.send(bytes, from: node, to: peer, addresses)
         case .wake(let at):

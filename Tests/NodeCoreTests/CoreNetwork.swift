@@ -176,7 +176,7 @@ struct CoreNetwork {
     mutating func feed(_ node: Int, _ input: Input) {
         var effects: [Effect] = []
         self.nodes[node].core.handle(input, at: self.now, into: &effects)
-        self.carryOut(effects, of: node)
+        self.perform(effects, of: node)
     }
 
     /// Gives `from` the address of `to` and its networks.
@@ -319,11 +319,11 @@ struct CoreNetwork {
         }
     }
 
-    private mutating func carryOut(_ effects: [Effect], of node: Int) {
+    private mutating func perform(_ effects: [Effect], of node: Int) {
         self.nodes[node].effects += effects
         for effect in effects {
             switch effect {
-            case .connection(let effect): self.carryOut(effect, of: node)
+            case .connection(let effect): self.perform(effect, of: node)
             case .peer(.dial(let peer, let addresses)): self.pendingDials.append((node, peer, addresses))
             case .wake(let time): self.nodes[node].wake = time
             case .discovery(.multicast(let bytes)):
@@ -343,7 +343,7 @@ struct CoreNetwork {
         while !self.isHoldingDials, !self.pendingDials.isEmpty { self.finishDial(at: 0) }
     }
 
-    private mutating func carryOut(_ effect: ConnectionEffect, of node: Int) {
+    private mutating func perform(_ effect: ConnectionEffect, of node: Int) {
         switch effect {
         case .send(let id, let frame):
             guard let (other, otherId) = self.nodes[node].links[id] else { return }

@@ -114,7 +114,7 @@ final class Party {
     func feed(_ member: Int, _ input: PubSub.Input) {
         var effects: [PubSub.Effect] = []
         self.members[member].exchange.handle(input, at: self.time(of: member), into: &effects)
-        for effect in effects { self.carryOut(effect, of: member) }
+        for effect in effects { self.perform(effect, of: member) }
     }
 
     /// Delivers a message to a member as if a peer had sent it.
@@ -122,7 +122,7 @@ final class Party {
         self.feed(member, .messageReceived(from: self.members[peer].peerId, message.bytes[...]))
     }
 
-    private func carryOut(_ effect: PubSub.Effect, of member: Int) {
+    private func perform(_ effect: PubSub.Effect, of member: Int) {
         switch effect {
         case .send(let peer, let bytes):
             guard let other = self.members.firstIndex(where: { $0.peerId == peer }), !self.members[member].isSilent

@@ -45,11 +45,11 @@ extension NodeCore {
     mutating func tell(_ input: Kademlia.Input, of network: NetworkId, _ turn: inout Turn) {
         guard configuration.hasTables else { return }
         run(input, of: network, in: \.protocols.tables, &turn) { core, effect, network, turn in
-            core.carryOut(effect, of: network, &turn)
+            core.perform(effect, of: network, &turn)
         }
     }
 
-    private mutating func carryOut(_ effect: Kademlia.Effect, of network: NetworkId, _ turn: inout Turn) {
+    private mutating func perform(_ effect: Kademlia.Effect, of network: NetworkId, _ turn: inout Turn) {
         switch effect {
         case .send(let peer, let addresses, let bytes):
             post(bytes, to: Contact(peerId: peer, addresses: addresses), in: network, &turn)
@@ -155,11 +155,11 @@ extension NodeCore {
     /// Feeds an input to a network's events and performs the effects; inputs raised meanwhile follow in order.
     mutating func tellEvents(_ input: PubSub.Input, of network: NetworkId, _ turn: inout Turn) {
         run(input, of: network, in: \.protocols.events, &turn) { core, effect, network, turn in
-            core.carryOut(effect, of: network, &turn)
+            core.perform(effect, of: network, &turn)
         }
     }
 
-    private mutating func carryOut(_ effect: PubSub.Effect, of network: NetworkId, _ turn: inout Turn) {
+    private mutating func perform(_ effect: PubSub.Effect, of network: NetworkId, _ turn: inout Turn) {
         switch effect {
         case .send(let peer, let bytes):
             // A peer that has disconnected receives the message when it reconnects.
@@ -191,11 +191,11 @@ extension NodeCore {
     /// Feeds an input to a network's services and performs the effects; inputs raised meanwhile follow in order.
     mutating func tellServices(_ input: Services.Input, of network: NetworkId, _ turn: inout Turn) {
         run(input, of: network, in: \.protocols.services, &turn) { core, effect, network, turn in
-            core.carryOut(effect, of: network, &turn)
+            core.perform(effect, of: network, &turn)
         }
     }
 
-    private mutating func carryOut(_ effect: Services.Effect, of network: NetworkId, _ turn: inout Turn) {
+    private mutating func perform(_ effect: Services.Effect, of network: NetworkId, _ turn: inout Turn) {
         switch effect {
         case .send(let peer, let bytes):
             // A peer that has disconnected receives the message when it reconnects.

@@ -20,11 +20,11 @@ extension NodeCore {
     /// Feeds an input to discovery and performs the effects.
     mutating func tellDiscovery(_ input: Discovery.Input, _ turn: inout Turn) {
         run(input, of: (), in: \.protocols.discovery, &turn) { core, effect, _, turn in
-            core.carryOut(effect, &turn)
+            core.perform(effect, &turn)
         }
     }
 
-    private mutating func carryOut(_ effect: Discovery.Effect, _ turn: inout Turn) {
+    private mutating func perform(_ effect: Discovery.Effect, _ turn: inout Turn) {
         switch effect {
         case .wake(let time):
             protocols.discovery.wake(at: time)
@@ -103,11 +103,11 @@ extension NodeCore {
     /// Feeds an input to `Reach` and performs the effects.
     mutating func tellReach(_ input: Reach.Input, _ turn: inout Turn) {
         run(input, of: (), in: \.protocols.reach, &turn) { core, effect, _, turn in
-            core.carryOut(effect, &turn)
+            core.perform(effect, &turn)
         }
     }
 
-    private mutating func carryOut(_ effect: Reach.Effect, _ turn: inout Turn) {
+    private mutating func perform(_ effect: Reach.Effect, _ turn: inout Turn) {
         switch effect {
         case .send(let peer, let network, let bytes):
             // A peer that has disconnected has thereby ended the session.

@@ -163,7 +163,7 @@ extension World {
 
     // MARK: Effects
 
-    func carryOut(_ effect: Reach.Effect, of node: Int) {
+    func perform(_ effect: Reach.Effect, of node: Int) {
         switch effect {
         case .send(let peer, _, let bytes):
             if let other = self.index(of: peer) { self.sendMessage(bytes, from: node, to: other) }

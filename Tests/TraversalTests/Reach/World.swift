@@ -223,12 +223,12 @@ final class World {
         while !isDone(self), let next = self.events.min, next.at <= end {
             self.events.removeMin()
             self.now = max(self.now, next.at)
-            self.carryOut(next.event)
+            self.perform(next.event)
         }
         if !isDone(self) { self.now = max(self.now, end) }
     }
 
-    private func carryOut(_ event: Event) {
+    private func perform(_ event: Event) {
         switch event {
         case .datagram(let packet, let node, let source, let port, let channel):
             self.arrived(packet, at: node, from: source, port, channel)
@@ -253,7 +253,7 @@ final class World {
         var effects: [Reach.Effect] = []
         let time = NodeTime(monotonic: self.now, wallSeconds: 1_800_000_000)
         self.nodes[node].reach.handle(input, at: time, into: &effects)
-        for effect in effects { self.carryOut(effect, of: node) }
+        for effect in effects { self.perform(effect, of: node) }
     }
 
     func sendMessage(_ bytes: [UInt8], from node: Int, to other: Int) {

@@ -35,7 +35,7 @@ extension KeyExchange {
         retries.restart(.ownShare, turn.now)
     }
 
-    mutating func follow(_ step: ShareReceiver.Step, _ turn: inout Turn) {
+    mutating func perform(_ step: ShareReceiver.Step, _ turn: inout Turn) {
         guard case .sharing(let session) = phase else { return }
         switch step {
         case .pull: retries.restart(.peerShare, turn.now)
@@ -81,12 +81,12 @@ extension KeyExchange {
             guard share.suite == session.suite, isValid(share.signature, of: signed, by: session.peerKey)
             else { return refuse(session.exchange, .invalid, .invalidShare, &turn) }
             guard !theirs.isNew(share) || mayAnnounce(in: session, turn.now) else { return }
-            follow(theirs.announced(share), &turn)
+            perform(theirs.announced(share), &turn)
         case .pull(let offset):
             guard let bytes = own.part(at: offset) else { return }
             answer(session.exchange, .part(offset: offset, bytes: bytes), &turn)
         case .part(let offset, let bytes):
-            follow(theirs.part(bytes, at: offset), &turn)
+            perform(theirs.part(bytes, at: offset), &turn)
         case .received(let digest):
             guard own.confirm(digest) else { return }
             complete(hasKeys: session.hasKeys, &turn)

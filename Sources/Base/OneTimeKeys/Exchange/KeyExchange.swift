@@ -185,7 +185,7 @@ package struct KeyExchange: Sendable {
         case .requestRefill: requestRefill(turn.now)
         case .received(let bytes): receive(bytes, &turn)
         case .generated(let pool): announce(pool, &turn)
-        case .saved: follow(theirs.saved(), &turn)
+        case .saved: perform(theirs.saved(), &turn)
         case .localFailure: fail(.localFailure, &turn)
         case .connected: retries.restartAll()
         case .timeReached: requestedWake = nil

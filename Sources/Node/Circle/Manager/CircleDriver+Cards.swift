@@ -162,7 +162,7 @@ extension CircleDriver {
     }
 
     /// Does what a newer card leads to.
-    func follow(_ change: CardChange) async {
+    func perform(_ change: CardChange) async {
         if let event = change.event { events.send(event) }
         for device in change.removed { await forget(device) }
         await exchangeKeys(with: change.card.devices)

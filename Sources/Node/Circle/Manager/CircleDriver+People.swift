@@ -81,7 +81,7 @@ extension CircleDriver {
 
     /// Applies an input to the trust in a person: the state is stored, and then the effects are performed.
     func handle(_ input: Trust.Input, of id: PublicID) async throws {
-        try await follow(try await mutex.withLock { try apply(input, to: id) })
+        try await perform(try await mutex.withLock { try apply(input, to: id) })
     }
 
     /// The stored trust in a person after an input, and the effects that follow.
@@ -124,7 +124,7 @@ extension CircleDriver {
     }
 
     /// Performs the effects of a change that is stored.
-    func follow(_ change: TrustChange) async throws {
+    func perform(_ change: TrustChange) async throws {
         for effect in change.effects { try await perform(effect, of: change.id, change.person) }
         if change.person.trust.state == .revoked {
             await attempt("removing homes") { try await removeHomes(devices(belongingTo: change.id)) }

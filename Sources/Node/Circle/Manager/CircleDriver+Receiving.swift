@@ -169,9 +169,9 @@ extension CircleDriver {
                 }
                 try report(delivery)
             }
-        case .card(let change): await follow(change)
-        case .stream(let change): await follow(change)
-        case .trust(let change): try await follow(change)
+        case .card(let change): await perform(change)
+        case .stream(let change): await perform(change)
+        case .trust(let change): try await perform(change)
         case .old: break
         }
     }

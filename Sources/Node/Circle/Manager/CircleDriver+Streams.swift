@@ -118,7 +118,7 @@ extension CircleDriver {
                 source: source
             )
         }
-        await follow(StreamChange(stream: stream, told: otherDevices))
+        await perform(StreamChange(stream: stream, told: otherDevices))
         return stream
     }
 
@@ -177,7 +177,7 @@ extension CircleDriver {
     ) async throws -> Stream {
         let changed = try await mutex.withLock { try self.change(id, telling: others, change) }
         guard let changed else { return try stream(id) }
-        await follow(changed)
+        await perform(changed)
         return changed.stream
     }
 
@@ -210,7 +210,7 @@ extension CircleDriver {
     }
 
     /// Does what a change that is stored leads to.
-    func follow(_ change: StreamChange) async {
+    func perform(_ change: StreamChange) async {
         for device in change.told { await sendOwed(to: device) }
         events.send(.streamChanged(change.stream))
         consent(in: change.stream)
@@ -243,7 +243,7 @@ extension CircleDriver {
             try store.save(stream)
             return StreamChange(stream: stream, told: devices)
         }
-        await follow(changed)
+        await perform(changed)
         return changed.stream
     }
 
@@ -273,7 +273,7 @@ extension CircleDriver {
                     guard try isConsented(person) else { return nil }
                     return try apply(.invite, to: person)
                 }
-                if let change { try await follow(change) }
+                if let change { try await perform(change) }
             }
         }
     }

@@ -7,15 +7,15 @@ internal import PubSub
 
 // The effects of cores.
 extension World {
-    mutating func carryOut(_ effect: Effect, of node: Int) {
+    mutating func perform(_ effect: Effect, of node: Int) {
         switch effect {
-        case .connection(let effect): carryOut(effect, of: node)
-        case .peer(let effect): carryOut(effect, of: node)
-        case .membership(let effect): carryOut(effect, of: node)
-        case .table(_, let effect): carryOut(effect, of: node)
-        case .events(_, let effect): carryOut(effect, of: node)
-        case .mailbox(_, let effect): carryOut(effect, of: node)
-        case .keys(let peer, let effect): carryOut(effect, with: peer, of: node)
+        case .connection(let effect): perform(effect, of: node)
+        case .peer(let effect): perform(effect, of: node)
+        case .membership(let effect): perform(effect, of: node)
+        case .table(_, let effect): perform(effect, of: node)
+        case .events(_, let effect): perform(effect, of: node)
+        case .mailbox(_, let effect): perform(effect, of: node)
+        case .keys(let peer, let effect): perform(effect, with: peer, of: node)
         case .discovery(.multicast(let datagram)): multicast(datagram, from: node)
         case .wake(let time): schedule(wakeOf: node, at: time.nanosecondsRoundedUp)
         case .discovery(.ignored), .services:
@@ -27,7 +27,7 @@ extension World {
         }
     }
 
-    private mutating func carryOut(_ effect: ConnectionEffect, of node: Int) {
+    private mutating func perform(_ effect: ConnectionEffect, of node: Int) {
         switch effect {
         case .send(let id, let frame): send(frame, on: id, from: node)
         case .close(let id, let code, _): close(id, code, by: node)
@@ -38,7 +38,7 @@ extension World {
         }
     }
 
-    private mutating func carryOut(_ effect: PeerEffect, of node: Int) {
+    private mutating func perform(_ effect: PeerEffect, of node: Int) {
         switch effect {
         case .dial(let peer, let addresses): dial(peer, at: addresses, by: node)
         case .joined(let peer, _): admit(peer, at: node)
@@ -67,7 +67,7 @@ extension World {
         record.noteDiscovery(of: other, by: node, after: queue.now - start)
     }
 
-    private mutating func carryOut(_ effect: MembershipEffect, of node: Int) {
+    private mutating func perform(_ effect: MembershipEffect, of node: Int) {
         switch effect {
         case .persistRevocations(let entries):
             nodes[node].disk.revocations += entries
@@ -82,7 +82,7 @@ extension World {
         }
     }
 
-    private mutating func carryOut(_ effect: Kademlia.HostEffect, of node: Int) {
+    private mutating func perform(_ effect: Kademlia.HostEffect, of node: Int) {
         switch effect {
         case .finished(let id, let outcome, let effort): finish(id, outcome, effort)
         case .persist(let record):
@@ -93,7 +93,7 @@ extension World {
         }
     }
 
-    private mutating func carryOut(_ effect: PubSub.HostEffect, of node: Int) {
+    private mutating func perform(_ effect: PubSub.HostEffect, of node: Int) {
         switch effect {
         case .deliver(let batch, _, let hops):
             record.noteBatch(batch, hops, at: queue.now, of: node, in: nodes)

@@ -69,7 +69,7 @@ extension World {
         apply(.keys(.opened(exchanges)), to: node)
     }
 
-    mutating func carryOut(_ effect: KeyExchanges.HostEffect, with peer: PeerId, of node: Int) {
+    mutating func perform(_ effect: KeyExchanges.HostEffect, with peer: PeerId, of node: Int) {
         switch effect {
         case .send(let bytes): send(.exchange(bytes), to: peer, from: node)
         case .generate, .save: store(effect, of: peer, at: node)

@@ -19,7 +19,7 @@ extension World {
     }
 
     /// Performs an effect of the mailboxes of a node; the answer follows as an event.
-    mutating func carryOut(_ effect: Mailbox.HostEffect, of node: Int) {
+    mutating func perform(_ effect: Mailbox.HostEffect, of node: Int) {
         note(effect, of: node)
         guard let answer = nodes[node].disk.mail.perform(effect) else { return }
         queue.schedule(

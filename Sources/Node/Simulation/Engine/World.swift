@@ -89,7 +89,7 @@ struct World {
         let time = self.time(of: node)
         effects.removeAll(keepingCapacity: true)
         nodes.handle(input, at: time, by: node, into: &effects)
-        for index in effects.indices { carryOut(effects[index], of: node) }
+        for index in effects.indices { perform(effects[index], of: node) }
         // Disks take no time, and their answers follow the effects of the same input.
         let answers = diskAnswers
         diskAnswers = []

@@ -17,7 +17,7 @@ extension IOLoop {
     }
 
     /// Passes a stream's pending output to the engine.
-    func carryOut(_ stream: StreamCore) {
+    func perform(_ stream: StreamCore) {
         let pending = stream.withState { state -> PendingOutput in
             state.unmark()
             return PendingOutput(

@@ -114,13 +114,13 @@ final class IOLoop: @unchecked Sendable {
 
     private func take(_ mail: inout Mail) {
         mailbox.take(into: &mail)
-        for stream in mail.streams { carryOut(stream) }
-        for job in mail.jobs { carryOut(job) }
+        for stream in mail.streams { perform(stream) }
+        for job in mail.jobs { perform(job) }
         mail.streams.removeAll(keepingCapacity: mail.streams.count < 1024)
         mail.jobs.removeAll()
     }
 
-    private func carryOut(_ job: Job) {
+    private func perform(_ job: Job) {
         switch job {
         case .dial(let core, let remote, let port):
             guard shutdownDeadline == nil else { return refuse(job) }
