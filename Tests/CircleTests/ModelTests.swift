@@ -21,7 +21,7 @@ internal import Testing
         let uuidPublicIDText: String
         let privateKey: String
         let friendKey: String
-        let personId: String
+        let personID: String
         let personPublicID: String
         let cards: [String: String]
         let refusedCards: [String: String]
@@ -31,7 +31,7 @@ internal import Testing
         let friendCard: String
         let streams: [String: String]
         let refusedStreams: [String: String]
-        let conversationId: String
+        let conversationID: String
         let participation: String
         let trust: String
         let mailKey: String
@@ -77,7 +77,7 @@ internal import Testing
 
     @Test func `the id of a person follows from the key`() throws {
         let id = Profile.id(ofPerson: key.publicKey)
-        #expect(id.uuidString.lowercased() == vectors.personId)
+        #expect(id.uuidString.lowercased() == vectors.personID)
         #expect(Hex.encode(PublicID(of: id).bytes) == vectors.personPublicID)
     }
 
@@ -227,7 +227,7 @@ internal import Testing
         #expect(Hex.encode(trust.bytes) == vectors.trust)
         #expect(try TrustNotice(trust.bytes) == trust)
         let conversation = Conversation.id(between: card.publicID, and: PublicID(of: group.id))
-        #expect(conversation.uuidString.lowercased() == vectors.conversationId)
+        #expect(conversation.uuidString.lowercased() == vectors.conversationID)
     }
 
     @Test func `descriptions that are not canonical or within bounds are refused`() throws {
