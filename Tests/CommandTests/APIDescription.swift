@@ -112,7 +112,7 @@ enum APIDescription {
     }
 
     /// The names of the segments that a path leaves open.
-    private static func names(in template: String) -> [String] {
+    static func names(in template: String) -> [String] {
         template.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
     }
 

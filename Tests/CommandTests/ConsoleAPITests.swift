@@ -26,6 +26,14 @@ internal import Testing
         return NodeAPI(handler)
     }
 
+    @Test func `the path of an operation has the parameters of its type`() throws {
+        let api = try makeAPI(in: TemporaryDataDirectory())
+        for operation in api.operations + api.commandOperations {
+            let template = operation.route.template
+            #expect(APIDescription.names(in: template) == operation.parameters, "\(template)")
+        }
+    }
+
     @Test func `every route is described, as its types say`() throws {
         let page = try #require(PageTable()["/openapi.json"])
         let api = try makeAPI(in: TemporaryDataDirectory())

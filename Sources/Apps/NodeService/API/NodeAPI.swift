@@ -124,7 +124,7 @@ package struct NodeAPI: Sendable {
     ) -> APIOperation {
         let route = Route(
             operation.method,
-            Self.prefix + operation.template,
+            operation.template,
             body: operation.body,
             endsWithClient: operation.endsWithClient
         ) { request in
@@ -135,7 +135,7 @@ package struct NodeAPI: Sendable {
                 return .failure(failure(error, in: request.network))
             }
         }
-        return APIOperation(route: route, access: operation.access) { try operation.shape() }
+        return APIOperation(route: route, parameters: Path.names, access: operation.access) { try operation.shape() }
     }
 
     private func perform<Path, Form, Answer>(

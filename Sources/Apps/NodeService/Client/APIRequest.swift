@@ -6,7 +6,7 @@ internal import RunarNode
 /// A request to the API of a node that is answered with an `Answer`; ``Operations`` make them.
 package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     let method: Route.Method
-    /// The path below ``NodeAPI/prefix``, with `{name}` for a parameter.
+    /// The path, with `{name}` for a parameter.
     let template: String
     let parameters: [String: String]
     let query: [String: String]
@@ -50,12 +50,12 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
 
     /// The path and the query of the request line.
     var target: String {
-        let path = template.split(separator: "/").map { segment in
+        let path = template.split(separator: "/", omittingEmptySubsequences: false).map { segment in
             guard segment.first == "{" else { return String(segment) }
             return PercentText.encode(parameters[String(segment.dropFirst().dropLast())] ?? "")
         }.joined(separator: "/")
         let pairs = query.sorted { $0.key < $1.key }.map { "\($0)=\(PercentText.encode($1))" }
-        return "\(NodeAPI.prefix)/\(path)" + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+        return path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
     }
 
     /// The members of a form in the texts of a query.
@@ -65,7 +65,7 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
             switch value {
             case .null: nil
             case .string(let text): text
-            default: JSONText.encode(value)
+            case .bool, .int, .double, .data, .array, .object: JSONText.encode(value)
             }
         }
     }

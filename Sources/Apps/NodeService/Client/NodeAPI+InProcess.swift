@@ -10,9 +10,9 @@ extension NodeAPI {
         _ request: APIRequest<Answer>,
         onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void
     ) async throws -> Answer {
-        let path = Self.prefix + request.template
-        let found = (routes + commandRoutes).first { $0.method == request.method && $0.template == path }
-        guard let route = found else { preconditionFailure("there is no route \(request.method.rawValue) \(path)") }
+        let (method, template) = (request.method, request.template)
+        let found = (routes + commandRoutes).first { $0.method == method && $0.template == template }
+        guard let route = found else { preconditionFailure("there is no route \(method.rawValue) \(template)") }
         var input = RouteRequest()
         input.origin = .thisProcess
         input.parameters = request.parameters

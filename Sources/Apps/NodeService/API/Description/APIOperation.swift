@@ -3,6 +3,8 @@ internal import HTTPAPI
 /// A route of the API with its shape.
 struct APIOperation: Sendable {
     let route: Route
+    /// The parameters that the type of the path reads.
+    let parameters: [String]
     let access: OperationAccess
     /// Throws ``SchemaReader/Failure``.
     let shape: @Sendable () throws -> APIShape

@@ -22,7 +22,7 @@ package struct Operation<
     }
 
     let method: Route.Method
-    /// The path below ``NodeAPI/prefix``, with `{name}` for each of the parameters.
+    /// The path, with `{name}` for each of the parameters.
     let template: String
     let access: OperationAccess
     /// The body of the request: JSON is the form; with another body, or none, the form is the query.
@@ -41,7 +41,7 @@ package struct Operation<
 
     /// Creates the constant; the body, unless it is given, is the form in JSON, and none for GET and DELETE.
     ///
-    /// `limit` is the most bytes of the form. The access has no default, so that each operation names one.
+    /// `template` begins below ``NodeAPI/prefix``, and `limit` is the most bytes of the form. The access has no default, so that each operation names one.
     init(
         _ method: Route.Method,
         _ template: String,
@@ -56,7 +56,7 @@ package struct Operation<
         requiredPeers: @escaping @Sendable (Path, Form) -> RequiredPeers = { _, _ in .nobody }
     ) {
         self.method = method
-        self.template = template
+        self.template = NodeAPI.prefix + template
         self.access = access
         self.body = body ?? (method == .get || method == .delete ? .none : .json(limit: limit))
         self.kind = kind
@@ -85,7 +85,7 @@ package struct Operation<
             }
         return APIShape(
             method: method,
-            template: NodeAPI.prefix + template,
+            template: template,
             access: access,
             body: body,
             input: form,

@@ -3,6 +3,9 @@ package import NodeModel
 
 /// The values of the parameters in the path of an operation.
 package protocol PathParameters: Sendable {
+    /// The names of the parameters in the template, without braces, in their order.
+    static var names: [String] { get }
+
     /// - Throws: ``RouteFailure`` that names the parameter.
     init(parameters: [String: String]) throws
 
@@ -23,6 +26,8 @@ package protocol PathParameter: PathParameters {
 }
 
 extension PathParameter {
+    package static var names: [String] { [parameter] }
+
     package init(parameters: [String: String]) throws { try self.init(segment: parameters[Self.parameter] ?? "") }
 
     package var parameters: [String: String] { [Self.parameter: segment] }
@@ -30,6 +35,8 @@ extension PathParameter {
 
 /// The path of an operation that has no parameter.
 package struct NoPath: PathParameters {
+    package static let names: [String] = []
+
     init() {}
 
     package init(parameters: [String: String]) throws {}
@@ -39,6 +46,8 @@ package struct NoPath: PathParameters {
 
 /// Two parameters in one path.
 package struct PathPair<First: PathParameter, Second: PathParameter>: PathParameters {
+    package static var names: [String] { First.names + Second.names }
+
     let first: First
     let second: Second
 
