@@ -15,13 +15,13 @@ public struct BroadcastError: Error {
 extension BroadcastError: CodedError, CustomStringConvertible {
     /// The number of peers that have the message, and the failures, a line each.
     public var description: String {
-        let count = self.delivered.count + self.failures.count
-        let lines = self.failures.sorted { $0.key < $1.key }.map { "peer \($0.key.short): \($0.value)" }
-        return (["\(self.delivered.count) of \(count) peers have the message"] + lines).joined(separator: "\n")
+        let count = delivered.count + failures.count
+        let lines = failures.sorted { $0.key < $1.key }.map { "peer \($0.key.short): \($0.value)" }
+        return (["\(delivered.count) of \(count) peers have the message"] + lines).joined(separator: "\n")
     }
 
     package var failureCode: FailureCode {
-        self.delivered.isEmpty
+        delivered.isEmpty
             ? FailureCode("not-delivered", .unknown, .unavailable)
             : FailureCode("partly-delivered", .unknown, .unavailable)
     }

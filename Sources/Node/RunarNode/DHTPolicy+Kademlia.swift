@@ -12,8 +12,8 @@ extension DHTCondition {
 
 extension DHTPolicy {
     var requestPolicy: Kademlia.RequestPolicy {
-        var policy = Kademlia.RequestPolicy(deadline: self.deadline, attempts: max(1, self.attempts))
-        if self.takesFirst { policy.reading = .first }
+        var policy = Kademlia.RequestPolicy(deadline: deadline, attempts: max(1, attempts))
+        if takesFirst { policy.reading = .first }
         return policy
     }
 }

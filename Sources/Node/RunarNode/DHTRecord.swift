@@ -19,11 +19,11 @@ public struct DHTRecord: Hashable, Sendable {
     public let expiration: Date
 
     init(_ record: Record) {
-        self.key = Data(record.key)
-        self.value = Data(record.value)
-        self.writer = record.writer
-        self.version = record.version
-        self.expiration = UnixTime.date(record.expirySeconds)
+        key = Data(record.key)
+        value = Data(record.value)
+        writer = record.writer
+        version = record.version
+        expiration = UnixTime.date(record.expirySeconds)
     }
 }
 

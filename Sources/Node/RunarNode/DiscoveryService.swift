@@ -34,36 +34,36 @@ public struct DiscoveryService: Sendable {
     ///
     /// - Throws: ``NodeError/noLocalNetwork(_:)`` when the node runs and the local network could not be opened.
     public func start() throws {
-        try self.node.setDiscovering()
+        try node.setDiscovering()
     }
 
     /// Announces to the local network that the node leaves, and stops announcing there.
     public func stop() async {
-        await self.node.unsetDiscovering()
+        await node.unsetDiscovering()
     }
 
     /// Looks for the members of a network, of which this device becomes one with `token`.
     ///
     /// - Throws: ``NodeError/badToken(_:)`` with the reason; then nothing was stored.
     public func addNetwork(networkId: NetworkId, token: AccessToken) throws {
-        try self.node.addNetworkToken(networkId: networkId, token: token)
+        try node.addNetworkToken(networkId: networkId, token: token)
     }
 
     /// The members that currently announce themselves on the local network, ascending.
     public func getDiscoveredPeers(for networkId: NetworkId) -> [DiscoveredPeer] {
-        guard let driver = try? self.node.running() else { return [] }  // a stopped node discovers no peers
+        guard let driver = try? node.running() else { return [] }  // a stopped node discovers no peers
         return driver.heardPeers(in: networkId).map { peer, addresses in
             DiscoveredPeer(peerId: peer, networkId: networkId, addresses: addresses, sources: [.localNetwork])
         }
     }
 
     /// Whether members are looked for at this moment.
-    public var isRunning: Bool { (try? self.node.running().isDiscovering) ?? false }  // not while the node is stopped
+    public var isRunning: Bool { (try? node.running().isDiscovering) ?? false }  // not while the node is stopped
 
     /// The names of the network interfaces on which members are looked for at this moment.
-    public var interfaces: [String] { (try? self.node.running().discoveryInterfaces) ?? [] }  // the same
+    public var interfaces: [String] { (try? node.running().discoveryInterfaces) ?? [] }  // the same
 
     /// The names of the network interfaces on which members are not looked for because there are more than 32, the least
     /// likely ones: bridges, and pairs of containers.
-    public var leftOutInterfaces: [String] { (try? self.node.running().leftOutInterfaces) ?? [] }  // the same
+    public var leftOutInterfaces: [String] { (try? node.running().leftOutInterfaces) ?? [] }  // the same
 }

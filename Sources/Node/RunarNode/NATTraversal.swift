@@ -42,9 +42,9 @@ public struct NATTraversal: Sendable {
     /// - Throws: ``NATTraversalError`` of the last one, or `noServer`; ``NodeError/notRunning``, `CancellationError`.
     public func getPublicEndpoint() async throws -> String {
         var failure = NATTraversalError.noServer
-        for server in self.node.config.stunServers {
+        for server in node.config.stunServers {
             do {
-                return try await self.getPublicEndpoint(localPort: 0, stunServer: server)
+                return try await getPublicEndpoint(localPort: 0, stunServer: server)
             } catch let error as NATTraversalError {
                 failure = error
             }
@@ -70,8 +70,8 @@ public struct NATTraversal: Sendable {
     }
 
     private func driver(onPort port: UInt16) throws -> NodeDriver {
-        let driver = try self.node.running()
-        let own = self.node.listeningPort
+        let driver = try node.running()
+        let own = node.listeningPort
         guard port == 0 || port == own else { throw NATTraversalError.wrongPort(port, own: own) }
         return driver
     }

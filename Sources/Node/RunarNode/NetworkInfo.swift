@@ -15,14 +15,14 @@ public struct NetworkInfo: Hashable, Sendable {
     public let token: AccessToken?
 
     /// The owner's name for it; nil when its metadata are not known.
-    public var name: String? { self.metadata?.name }
+    public var name: String? { metadata?.name }
 
     /// The version of its metadata, 1 at first and one more with each change; nil when they are not known.
-    public var version: UInt32? { self.metadata?.version }
+    public var version: UInt32? { metadata?.version }
 
     /// Whether this device has a token, valid or expired.
-    public var isMember: Bool { self.token != nil }
+    public var isMember: Bool { token != nil }
 
     /// The time at which the membership ends; nil for never, or without one.
-    public var expiration: Date? { self.token?.expiration }
+    public var expiration: Date? { token?.expiration }
 }

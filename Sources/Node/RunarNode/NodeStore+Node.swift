@@ -13,7 +13,7 @@ extension NodeStore {
     /// Leaves everything in one file after a stop; a failure is logged, and nothing is lost.
     func checkpoint(_ logger: Logger) {
         do {
-            try self.database.checkpoint()
+            try database.checkpoint()
         } catch {
             logger.notice("the state stays in two files, the database and its log: \(error)")
         }
@@ -22,28 +22,28 @@ extension NodeStore {
     /// Stores a fact that a running node learnt about others.
     func persist(_ item: NodeDriver.Persistence, at seconds: UInt64) throws {
         switch item {
-        case .revocations(let entries): try self.addRevocations(entries)
+        case .revocations(let entries): try addRevocations(entries)
         case .peer(let peer, let network, let place):
-            try self.noteAdmission(
+            try noteAdmission(
                 of: peer,
                 in: network,
                 address: place?.address,
                 hasAnswered: place?.hasAnswered ?? false,
                 at: seconds
             )
-        case .peersSeen(let peers): try self.noteSeen(peers, at: seconds)
-        case .addressFailed(let peer, let address, false): try self.noteFailure(of: address, peer: peer)
-        case .addressFailed(let peer, let address, true): try self.removeAddress(address, of: peer)
+        case .peersSeen(let peers): try noteSeen(peers, at: seconds)
+        case .addressFailed(let peer, let address, false): try noteFailure(of: address, peer: peer)
+        case .addressFailed(let peer, let address, true): try removeAddress(address, of: peer)
         case .revokedHere(let network):
-            try self.removeToken(of: network)
-            try self.forgetRecords(of: network)
-            try self.deleteMail(of: network)
+            try removeToken(of: network)
+            try forgetRecords(of: network)
+            try deleteMail(of: network)
         case .joinGranted(let grant, _):
-            try self.addMembership(grant.token, at: seconds)
-            try self.addMetadata(grant.metadata, at: seconds)
-            if let key = grant.token.rendezvous { try self.setRendezvous(key, of: grant.token.networkId) }
+            try addMembership(grant.token, at: seconds)
+            try addMetadata(grant.metadata, at: seconds)
+            if let key = grant.token.rendezvous { try setRendezvous(key, of: grant.token.networkId) }
         case .tokenRenewed(let token):
-            try self.update(token.networkId) { record in
+            try update(token.networkId) { record in
                 // Left meanwhile: it stays so.
                 guard record.leftAt == nil else { return }
                 record.token = token.binary
@@ -55,7 +55,7 @@ extension NodeStore {
 
     /// Stores this device's token of a network.
     func addMembership(_ token: AccessToken, at seconds: UInt64) throws {
-        try self.update(token.networkId, orNew: NetworkRecord(token.networkId, at: seconds)) { record in
+        try update(token.networkId, orNew: NetworkRecord(token.networkId, at: seconds)) { record in
             record.token = token.binary
             record.tokenObtainedAt = seconds
             record.leftAt = nil
@@ -65,7 +65,7 @@ extension NodeStore {
     /// Stores metadata unless a later version is known; a network that was left is known again.
     func addMetadata(_ metadata: NetworkMetadata, at seconds: UInt64) throws {
         let text = try metadata.qrString
-        try self.update(metadata.networkId, orNew: NetworkRecord(metadata.networkId, at: seconds)) { record in
+        try update(metadata.networkId, orNew: NetworkRecord(metadata.networkId, at: seconds)) { record in
             let isNews = try record.networkMetadata().map { $0.version <= metadata.version } ?? true
             if isNews { record.metadata = text }
             record.leftAt = nil
@@ -75,17 +75,17 @@ extension NodeStore {
     /// The revocations known in a network; they were verified before they were stored.
     func revocationSet(of network: NetworkId) throws -> RevocationSet {
         var set = RevocationSet(networkId: network)
-        let entries = try self.revocations(of: network).map { try Revocation(binary: $0.entry) }
+        let entries = try revocations(of: network).map { try Revocation(binary: $0.entry) }
         try set.merge(entries, verifySignature: { _ in true })
         return set
     }
 
     /// Adds verified revocations.
     func addRevocations(_ entries: [Revocation]) throws {
-        try self.merge(
+        try merge(
             entries.map { StoredRevocation(networkId: $0.networkId, peerId: $0.peerId, entry: $0.binary) }
         )
-        for entry in entries { try self.removeEvidence(of: entry.peerId, in: entry.networkId) }
+        for entry in entries { try removeEvidence(of: entry.peerId, in: entry.networkId) }
     }
 }
 
@@ -101,7 +101,7 @@ extension NetworkRecord {
     }
 
     func networkMetadata() throws(IdentityError) -> NetworkMetadata? {
-        self.metadata.isEmpty ? nil : try NetworkMetadata.fromQRString(self.metadata)
+        metadata.isEmpty ? nil : try NetworkMetadata.fromQRString(metadata)
     }
 }
 
@@ -125,7 +125,7 @@ extension StoredRecord {
 extension NodeStore {
     /// The records of a network's hash table on this device; one that cannot be read is left out.
     func tableRecords(of network: NetworkId) throws -> [Record] {
-        try self.records(of: network).compactMap { bytes in
+        try records(of: network).compactMap { bytes in
             try? Record(binary: bytes)  // damaged on disk: the other replicas have it
         }
     }

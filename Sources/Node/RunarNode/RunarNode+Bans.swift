@@ -10,20 +10,20 @@ extension RunarNode {
     ///
     /// - Throws: `StorageError`.
     public func banPeer(_ peerId: PeerId) throws {
-        try self.store.setBan(true, of: [peerId])
-        self.applyIfRunning(.peer(.banned(peerId, true)))
+        try store.setBan(true, of: [peerId])
+        applyIfRunning(.peer(.banned(peerId, true)))
     }
 
     /// Lifts the ban of a peer.
     ///
     /// - Throws: `StorageError`.
     public func liftBan(of peerId: PeerId) throws {
-        try self.store.setBan(false, of: [peerId])
-        self.applyIfRunning(.peer(.banned(peerId, false)))
+        try store.setBan(false, of: [peerId])
+        applyIfRunning(.peer(.banned(peerId, false)))
     }
 
     /// The banned peers, ascending.
     ///
     /// - Throws: `StorageError`.
-    public func bannedPeers() throws -> [PeerId] { try self.store.bannedPeers() }
+    public func bannedPeers() throws -> [PeerId] { try store.bannedPeers() }
 }

@@ -14,14 +14,14 @@ extension RunarNode {
     ///
     /// - Throws: ``KeychainError``, ``IdentityError`` if the stored secrets cannot be read.
     public func memberSecretDate(networkId: NetworkId) throws -> Date? {
-        try self.memberSecrets(of: networkId).map { UnixTime.date($0.newest.epoch) }
+        try memberSecrets(of: networkId).map { UnixTime.date($0.newest.epoch) }
     }
 
     /// The member secrets of a network, or nil if this device has not got any yet.
     ///
     /// - Throws: ``KeychainError``, ``IdentityError`` if the stored secrets cannot be read.
     func memberSecrets(of network: NetworkId) throws -> MemberSecrets? {
-        guard let stored = try self.config.keyStorage.retrieve(id: Self.secretsId(of: network)) else { return nil }
+        guard let stored = try config.keyStorage.retrieve(id: Self.secretsId(of: network)) else { return nil }
         return try stored.withBytes { try MemberSecrets(binary: $0) }
     }
 
@@ -29,8 +29,8 @@ extension RunarNode {
     ///
     /// - Throws: ``KeychainError``, ``StorageError``.
     func save(_ secrets: MemberSecrets) throws {
-        try self.config.keyStorage.store(secrets.binary, id: Self.secretsId(of: secrets.networkId))
-        try self.store.setRendezvous(secrets.newest.rendezvous.publicKey, of: secrets.networkId)
+        try config.keyStorage.store(secrets.binary, id: Self.secretsId(of: secrets.networkId))
+        try store.setRendezvous(secrets.newest.rendezvous.publicKey, of: secrets.networkId)
     }
 
     /// The member secrets of a network; the owner makes the first one if there is none yet.
@@ -38,9 +38,9 @@ extension RunarNode {
     /// An owner that has the rendezvous key of a text and no secret was restored: its members have a secret, and one of them
     /// sends it. A new one would replace theirs before this device knows which devices were revoked.
     func memberSecretsOrNew(of network: NetworkId) throws -> MemberSecrets? {
-        if let secrets = try self.memberSecrets(of: network) { return secrets }
-        if try self.store.rendezvous(of: network) != nil { return nil }
-        return try self.firstMemberSecrets(of: network)
+        if let secrets = try memberSecrets(of: network) { return secrets }
+        if try store.rendezvous(of: network) != nil { return nil }
+        return try firstMemberSecrets(of: network)
     }
 
     /// Makes the first member secret of a network of this device's root key, if this device has none yet; members that
@@ -49,51 +49,51 @@ extension RunarNode {
     /// - Returns: Nil if another device makes it.
     @discardableResult
     func firstMemberSecrets(of network: NetworkId) throws -> MemberSecrets? {
-        if let secrets = try self.memberSecrets(of: network) { return secrets }
+        if let secrets = try memberSecrets(of: network) { return secrets }
         // A member learns it from others, and so does a device that was given the network's key.
-        guard try self.store.network(network)?.derivationIndex != nil,
-            let key = try? self.networkKey(of: network)  // without the root key it is a member
+        guard try store.network(network)?.derivationIndex != nil,
+            let key = try? networkKey(of: network)  // without the root key it is a member
         else { return nil }
-        let secret = try MemberSecret.create(networkId: network, signer: key.privateKey, epoch: self.wallSeconds)
+        let secret = try MemberSecret.create(networkId: network, signer: key.privateKey, epoch: wallSeconds)
         let secrets = MemberSecrets(secret)
-        if let former = try self.store.rendezvous(of: network) {
-            try self.store.setFormerRendezvous(FormerRendezvous(key: former, seconds: self.wallSeconds), of: network)
+        if let former = try store.rendezvous(of: network) {
+            try store.setFormerRendezvous(FormerRendezvous(key: former, seconds: wallSeconds), of: network)
         }
-        try self.save(secrets)
-        self.applyIfRunning(.membership(.secretAdded(secret)))
-        try self.seekFormerMembers(of: network)
+        try save(secrets)
+        applyIfRunning(.membership(.secretAdded(secret)))
+        try seekFormerMembers(of: network)
         return secrets
     }
 
     /// Makes the successor of an own network's secret, which a revoked device must not have.
     func replaceMemberSecret(of network: NetworkId) throws {
-        guard let secrets = try self.memberSecrets(of: network) else { return }
-        let signer = try self.networkKey(of: network).privateKey
-        try self.add(secrets.successor(signer: signer, nowSeconds: self.wallSeconds), to: secrets)
+        guard let secrets = try memberSecrets(of: network) else { return }
+        let signer = try networkKey(of: network).privateKey
+        try add(secrets.successor(signer: signer, nowSeconds: wallSeconds), to: secrets)
     }
 
     /// Puts a new secret into use, here and with every member that is connected.
     func add(_ secret: MemberSecret, to secrets: MemberSecrets) throws {
         var secrets = secrets
         secrets.insert(secret)
-        try self.save(secrets)
-        self.applyIfRunning(.membership(.secretAdded(secret)))
+        try save(secrets)
+        applyIfRunning(.membership(.secretAdded(secret)))
     }
 
     /// Stores the rendezvous key of a text, unless this device has a member secret, from which it derives a newer one.
     func learn(_ key: RendezvousKey, of network: NetworkId) throws {
-        guard try !self.config.keyStorage.exists(id: Self.secretsId(of: network)) else { return }
-        try self.store.setRendezvous(key, of: network)
-        self.applyIfRunning(.membership(.rendezvousLearnt(network, key)))
+        guard try !config.keyStorage.exists(id: Self.secretsId(of: network)) else { return }
+        try store.setRendezvous(key, of: network)
+        applyIfRunning(.membership(.rendezvousLearnt(network, key)))
     }
 
     /// Forgets the member secrets of a network.
     ///
     /// - Throws: ``KeychainError``, ``StorageError``.
     func deleteMemberSecrets(of network: NetworkId) throws {
-        try self.config.keyStorage.delete(id: Self.secretsId(of: network))
-        try self.store.setRendezvous(nil, of: network)
-        try self.store.setFormerRendezvous(nil, of: network)
+        try config.keyStorage.delete(id: Self.secretsId(of: network))
+        try store.setRendezvous(nil, of: network)
+        try store.setFormerRendezvous(nil, of: network)
     }
 
     static func secretsId(of network: NetworkId) -> String { "member-secrets/\(network.text)" }

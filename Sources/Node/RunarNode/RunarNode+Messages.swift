@@ -9,20 +9,20 @@ internal import PubSub
 extension RunarNode {
     /// Returns the current path of a connected peer's packets; nil when it is not connected.
     public func path(to peer: PeerId) -> PeerPath? {
-        guard let driver = try? self.running() else { return nil }  // a stopped node has no connections
+        guard let driver = try? running() else { return nil }  // a stopped node has no connections
         return driver.path(to: peer)
     }
 
     /// Returns the current smoothed round-trip time to a peer; nil when it is not connected, or before a measurement.
     public func roundTrip(to peer: PeerId) -> Duration? {
-        (try? self.running())?.roundTrip(to: peer)  // a stopped node has no connections
+        (try? running())?.roundTrip(to: peer)  // a stopped node has no connections
     }
 
     /// Sends a message in bincode and returns once a listener on the peer has it, dialling the peer first if need be.
     ///
     /// - Throws: ``NodeError``; `CancellationError` when cancelled; an error of encoding `message`.
     public func sendToPeer<Message: Encodable>(_ message: Message, peerId: PeerId) async throws {
-        try await self.running().send(try Bincode.serialize(message), to: peerId)
+        try await running().send(try Bincode.serialize(message), to: peerId)
     }
 
     /// Sends a message to several peers at once, each once.
@@ -30,7 +30,7 @@ extension RunarNode {
     /// - Throws: ``BroadcastError`` naming each peer that has it and each that did not confirm it, with the reason.
     public func broadcast<Message: Encodable>(_ message: Message, peerIds: [PeerId]) async throws {
         let payload = try Bincode.serialize(message)
-        let driver = try self.running()
+        let driver = try running()
         let peers = Set(peerIds)
         let failures = await withTaskGroup(of: (PeerId, any Error)?.self) { group in
             for peer in peers {
@@ -61,13 +61,13 @@ extension RunarNode {
     /// waiting messages are dropped when its task is cancelled. A sender learns that its message is delivered when the
     /// message is in such a buffer.
     public func startListening() -> AsyncStream<(PeerId, Data)> {
-        self.broadcasts.messages.listen { ($0.peer, Data($0.payload)) }
+        broadcasts.messages.listen { ($0.peer, Data($0.payload)) }
     }
 
     /// The messages from now on, as those of ``startListening()``, for an observer: a sender learns that its message is
     /// delivered by the observer's buffer only where no listener is present.
     package func observeMessages() -> AsyncStream<(PeerId, Data)> {
-        self.broadcasts.messages.observe { ($0.peer, Data($0.payload)) }
+        broadcasts.messages.observe { ($0.peer, Data($0.payload)) }
     }
 
     /// The messages from now on, as those of ``startListening()``; a sender learns that its message is delivered when it
@@ -75,11 +75,11 @@ extension RunarNode {
     ///
     /// A message that is not confirmed within ``Handover/patience`` is left out if it still waits.
     package func listenConfirming() -> AsyncStream<((PeerId, Data), Confirmation)> {
-        self.broadcasts.messages.listenConfirming { ($0.peer, Data($0.payload)) }
+        broadcasts.messages.listenConfirming { ($0.peer, Data($0.payload)) }
     }
 
     /// The events of this node from now on.
-    public var eventStream: AsyncStream<NodeEvent> { self.broadcasts.events.listen() }
+    public var eventStream: AsyncStream<NodeEvent> { broadcasts.events.listen() }
 
     /// Sends the file at `path` and returns once the peer has checked and stored it, under `name` or its own.
     ///
@@ -96,17 +96,17 @@ extension RunarNode {
         progress: @escaping @Sendable (FileProgress) -> Void = { _ in }
     ) async throws -> SentFile {
         let name = name ?? FilePath.name(of: path)
-        return try await self.running().sendFile(at: path, named: name, to: peerId, progress: progress)
+        return try await running().sendFile(at: path, named: name, to: peerId, progress: progress)
     }
 
     /// Sets the receiver that decides on files offered by peers; without a receiver they are declined.
     ///
     /// It outlives a stop and a start.
     public func receiveFiles(_ receiver: FileReceiver?) {
-        let before = self.settings.fileReceiver.withLock { current in
+        let before = settings.fileReceiver.withLock { current in
             defer { current = receiver }
             // Here, so that of two receivers the last one stays.
-            if let driver = self.phases.driver { driver.receiveFiles(receiver) }
+            if let driver = phases.driver { driver.receiveFiles(receiver) }
             return current
         }
         // The objects that `before` owns may call this again when they are released: release them outside the lock.
@@ -130,7 +130,7 @@ extension RunarNode {
     /// - Throws: ``TopicPathError``, ``EventTooLarge``, ``NodeError/notRunning``, ``NodeError/notAMember(_:)``;
     ///   `CancellationError` when the task is cancelled while it waits for room in the queue.
     public func publish(networkId: NetworkId, topic: String, message: Data) async throws {
-        let driver = try self.running()
+        let driver = try running()
         guard !driver.append(message, to: topic, in: networkId) else { return }
         let path = try Self.path(topic)
         guard !path.isPattern else {
@@ -157,7 +157,7 @@ extension RunarNode {
         includesPast: Bool = false,
         handler: @escaping @Sendable (RunarEvent) async -> Void
     ) throws -> Subscription {
-        try self.subscribe(to: try Self.path(topic), in: .id(networkId), includesPast: includesPast, handler: handler)
+        try subscribe(to: try Self.path(topic), in: .id(networkId), includesPast: includesPast, handler: handler)
     }
 
     /// Subscribes to a topic, or to many, and calls `handler` with the bytes of one event after another.
@@ -168,7 +168,7 @@ extension RunarNode {
         topic: String,
         handler: @escaping @Sendable (Data) -> Void
     ) throws -> Subscription {
-        try self.subscribe(networkId: networkId, topic: topic) { (event: RunarEvent) in handler(event.data) }
+        try subscribe(networkId: networkId, topic: topic) { (event: RunarEvent) in handler(event.data) }
     }
 
     /// Subscribes to a topic, or to many, and returns the events from now on.
@@ -181,12 +181,12 @@ extension RunarNode {
         topic: String,
         includesPast: Bool = false
     ) throws -> EventSequence {
-        try self.events(of: try Self.path(topic), in: .id(networkId), includesPast: includesPast)
+        try events(of: try Self.path(topic), in: .id(networkId), includesPast: includesPast)
     }
 
     /// Whether this node has no connected member in the network with which it exchanges events.
     public func isIsolated(networkId: NetworkId) -> Bool {
-        guard let driver = self.phases.driver else { return true }
+        guard let driver = phases.driver else { return true }
         return driver.isIsolated(in: networkId)
     }
 
@@ -223,7 +223,7 @@ extension RunarNode {
         includesPast: Bool
     ) throws(RunarError) -> EventSequence {
         let queue = SubscriptionQueue()
-        let (router, now) = (self.router, self.clock.now().monotonic)
+        let (router, now) = (self.router, clock.now().monotonic)
         let request = EventRouter.Request(
             network: network,
             pattern: pattern,
@@ -231,7 +231,7 @@ extension RunarNode {
             queue: queue
         )
         let number: Int
-        if let driver = self.phases.driver {
+        if let driver = phases.driver {
             number = try driver.withEventWindows { window throws(RunarError) in
                 try router.add(request, now: now, window: window)
             }
@@ -265,12 +265,12 @@ extension RunarNode {
     /// - Throws: ``RunarError`` 5006 for a malformed topic, 4008 for more than ``eventByteLimit`` bytes, 3007 when the node
     ///   does not run.
     public func publish<Value: Encodable & Sendable>(_ topic: String, data: Value?) async throws {
-        try await self.publish(topic, data: data, encoding: .json)
+        try await publish(topic, data: data, encoding: .json)
     }
 
     /// Publishes a value of any shape.
     public func publish(_ topic: String, data: [String: RunarValue]?) async throws {
-        try await self.publish(topic, data: data, encoding: .json)
+        try await publish(topic, data: data, encoding: .json)
     }
 
     /// Publishes in another encoding, which subscribers must expect.
@@ -279,26 +279,26 @@ extension RunarNode {
         data: Value?,
         encoding: PayloadEncoding
     ) async throws {
-        try await self.publishRaw(topic, data: data.map { try encoding.encode($0) } ?? Data())
+        try await publishRaw(topic, data: data.map { try encoding.encode($0) } ?? Data())
     }
 
     /// Publishes bytes, whatever they mean.
     public func publishRaw(_ topic: String, data: Data) async throws {
         do {
             let written = try TopicPath(topic)
-            let (path, key) = (TopicPath.withoutNetwork(written), try self.services.key(written.network))
+            let (path, key) = (TopicPath.withoutNetwork(written), try services.key(written.network))
             guard !path.isPattern, !path.isReserved else {
                 throw TopicPathError.malformed(topic, reason: "a topic has no wildcards and does not begin with $")
             }
-            if let id = key.networkId, self.services.isMember(of: id) {
-                return try await self.publish(networkId: id, topic: path.path, message: data)
+            if let id = key.networkId, services.isMember(of: id) {
+                return try await publish(networkId: id, topic: path.path, message: data)
             }
-            guard self.isRunning else { throw NodeError.notRunning }
+            guard isRunning else { throw NodeError.notRunning }
             guard data.count <= Self.eventByteLimit else {
                 throw EventTooLarge(limit: Self.eventByteLimit, found: data.count)
             }
-            try self.router.publish(written.network) { key in
-                self.localEvent(path, in: key, data)
+            try router.publish(written.network) { key in
+                localEvent(path, in: key, data)
             }
         } catch let error as CancellationError {
             throw error
@@ -328,7 +328,7 @@ extension RunarNode {
         handler: @escaping @Sendable (RunarEvent) async -> Void
     ) throws -> Subscription {
         let path = try Self.topic(topic)
-        return try self.subscribe(
+        return try subscribe(
             to: TopicPath.withoutNetwork(path),
             in: .text(path.network),
             includesPast: includesPast,
@@ -341,7 +341,7 @@ extension RunarNode {
     /// - Throws: ``RunarError`` 5006 for a malformed topic, 5003 for a name that two networks have.
     public func events(_ topic: String, includesPast: Bool = false) throws -> EventSequence {
         let path = try Self.topic(topic)
-        return try self.events(
+        return try events(
             of: TopicPath.withoutNetwork(path),
             in: .text(path.network),
             includesPast: includesPast
@@ -361,8 +361,8 @@ extension RunarNode {
         RunarEvent(
             topic: topic,
             networkId: key.networkId,
-            publisher: self.peerId,
-            publishedAt: UnixTime.date(self.wallSeconds),
+            publisher: peerId,
+            publishedAt: UnixTime.date(wallSeconds),
             data: data
         )
     }

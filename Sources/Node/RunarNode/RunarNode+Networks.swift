@@ -14,23 +14,23 @@ extension RunarNode {
     ///
     /// - Throws: ``NodeError/badToken(_:)`` with the reason; then nothing was stored.
     public func addNetworkToken(networkId: NetworkId, token: AccessToken) throws {
-        let revocations = try self.store.revocationSet(of: networkId)
+        let revocations = try store.revocationSet(of: networkId)
         let problem = token.problem(
-            at: self.wallSeconds,
-            for: self.peerId,
+            at: wallSeconds,
+            for: peerId,
             in: networkId,
             revoked: { revocations.contains($0) },
             verifySignature: { $0.verifySignature() }
         )
         if let problem { throw NodeError.badToken(problem) }
-        if let end = token.expirationSeconds, end < self.wallSeconds { throw NodeError.badToken(.expired(at: end)) }
-        try self.store.addMembership(token, at: self.wallSeconds)
-        if let key = token.rendezvous { try self.learn(key, of: networkId) }
-        self.networksChanged()
-        guard self.services.isMember(of: networkId) else { return }
-        self.applyIfRunning(.membership(.added(token, obtainedSeconds: self.wallSeconds, revocations)))
-        if let key = try self.store.rendezvous(of: networkId) {
-            self.applyIfRunning(.membership(.rendezvousLearnt(networkId, key)))
+        if let end = token.expirationSeconds, end < wallSeconds { throw NodeError.badToken(.expired(at: end)) }
+        try store.addMembership(token, at: wallSeconds)
+        if let key = token.rendezvous { try learn(key, of: networkId) }
+        networksChanged()
+        guard services.isMember(of: networkId) else { return }
+        applyIfRunning(.membership(.added(token, obtainedSeconds: wallSeconds, revocations)))
+        if let key = try store.rendezvous(of: networkId) {
+            applyIfRunning(.membership(.rendezvousLearnt(networkId, key)))
         }
     }
 
@@ -38,7 +38,7 @@ extension RunarNode {
     ///
     /// - Throws: ``NodeError/badToken(_:)`` with the reason.
     public func joinNetwork(networkId: NetworkId, accessToken: AccessToken) async throws {
-        try self.addNetworkToken(networkId: networkId, token: accessToken)
+        try addNetworkToken(networkId: networkId, token: accessToken)
     }
 
     /// Stores a network's verified metadata, so that it can be shown by name.
@@ -46,20 +46,20 @@ extension RunarNode {
     /// - Throws: ``NetworkError/invalidSignature`` if the network's key did not sign it.
     public func addNetwork(_ metadata: NetworkMetadata) throws {
         guard metadata.verify() else { throw NetworkError.invalidSignature }
-        try self.store.addMetadata(metadata, at: self.wallSeconds)
-        if let key = metadata.rendezvous { try self.learn(key, of: metadata.networkId) }
-        self.networksChanged()
+        try store.addMetadata(metadata, at: wallSeconds)
+        if let key = metadata.rendezvous { try learn(key, of: metadata.networkId) }
+        networksChanged()
     }
 
     /// The networks that this device knows, owns or is a member of.
     ///
     /// - Throws: ``StorageError``.
     public func networks() throws -> [NetworkInfo] {
-        try self.store.networks().map { record in
+        try store.networks().map { record in
             NetworkInfo(
                 networkId: record.networkId,
-                metadata: try record.networkMetadata()?.with(rendezvous: self.store.rendezvous(of: record.networkId)),
-                isOwner: try record.role == .owner || self.holdsNetworkKey(of: record.networkId),
+                metadata: try record.networkMetadata()?.with(rendezvous: store.rendezvous(of: record.networkId)),
+                isOwner: try record.role == .owner || holdsNetworkKey(of: record.networkId),
                 index: record.derivationIndex,
                 token: try record.accessToken()
             )
@@ -70,16 +70,16 @@ extension RunarNode {
     ///
     /// - Throws: ``NodeError/notAMember(_:)``.
     public func leaveNetwork(_ networkId: NetworkId) throws {
-        guard let record = try self.store.network(networkId), record.leftAt == nil else {
+        guard let record = try store.network(networkId), record.leftAt == nil else {
             throw NodeError.notAMember(networkId)
         }
-        try self.store.leave(networkId, at: self.wallSeconds)
-        try self.deleteMemberSecrets(of: networkId)
-        try self.forgetNetworkKey(of: networkId)
-        self.clearCache(networkId: networkId)
-        self.tables.noteFound([], in: networkId)
-        self.applyIfRunning(.membership(.removed(networkId)))
-        self.networksChanged()
+        try store.leave(networkId, at: wallSeconds)
+        try deleteMemberSecrets(of: networkId)
+        try forgetNetworkKey(of: networkId)
+        clearCache(networkId: networkId)
+        tables.noteFound([], in: networkId)
+        applyIfRunning(.membership(.removed(networkId)))
+        networksChanged()
     }
 
     /// Dials a peer of a network at an address and returns once both are admitted to each other.
@@ -90,12 +90,12 @@ extension RunarNode {
     /// - Throws: ``NodeError``, `notAMember` before anything is sent; ``IdentityError`` when `address` is no "ip:port".
     @discardableResult
     public func connectToPeer(peerId: PeerId, networkId: NetworkId, address: String) async throws -> PeerConnection {
-        let driver = try self.running()
+        let driver = try running()
         let place = try SocketAddress(parsing: address)
-        guard try self.store.network(networkId)?.token != nil else { throw NodeError.notAMember(networkId) }
+        guard try store.network(networkId)?.token != nil else { throw NodeError.notAMember(networkId) }
         driver.apply(.peer(.remembered(peerId, networks: [networkId], addresses: [place])))
         try await driver.reach(peerId, in: networkId)
-        try self.store.noteEvidence(of: peerId, in: networkId, source: .text, at: self.wallSeconds)
+        try store.noteEvidence(of: peerId, in: networkId, source: .text, at: wallSeconds)
         return PeerConnection(peerId: peerId, networkId: networkId, address: place)
     }
 
@@ -109,8 +109,8 @@ extension RunarNode {
     ///     connection it becomes direct within seconds where it can.
     /// - Throws: ``NodeError``; `CancellationError` when cancelled.
     public func connectToPeer(peerId: PeerId, networkId: NetworkId, overRelay: Bool = false) async throws {
-        guard try self.store.network(networkId)?.token != nil else { throw NodeError.notAMember(networkId) }
-        let driver = try self.running()
+        guard try store.network(networkId)?.token != nil else { throw NodeError.notAMember(networkId) }
+        let driver = try running()
         if overRelay {
             try await driver.reachOverRelay(peerId, in: networkId)
         } else {
@@ -120,7 +120,7 @@ extension RunarNode {
 
     /// The peers that are admitted at this moment, in one network or in any, ascending.
     public func connectedPeers(in networkId: NetworkId? = nil) -> [PeerId] {
-        guard let driver = self.phases.driver else { return [] }
+        guard let driver = phases.driver else { return [] }
         return driver.admittedPeers(in: networkId)
     }
 
@@ -129,12 +129,12 @@ extension RunarNode {
     ///
     /// Connecting to the peer, or sending it something, from this device ends that at once; so does a restart.
     public func disconnectPeer(_ peerId: PeerId) {
-        self.applyIfRunning(.peer(.unwanted(peerId)))
+        applyIfRunning(.peer(.unwanted(peerId)))
     }
 
     /// Returns the manual disconnect in force, from ``disconnectPeer(_:)`` on either device; nil without one.
     public func manualDisconnect(from peerId: PeerId) -> PeerDisconnect? {
-        guard let driver = self.phases.driver,
+        guard let driver = phases.driver,
             let manualDisconnect = driver.manualDisconnect(from: peerId)
         else { return nil }
         return PeerDisconnect(
@@ -147,11 +147,9 @@ extension RunarNode {
     ///
     /// - Throws: ``NodeError/notAMember(_:)``.
     public func connectionData(networkId: NetworkId, address: String) throws -> PeerConnectionData {
-        guard let token = try self.store.network(networkId)?.accessToken() else {
-            throw NodeError.notAMember(networkId)
-        }
+        guard let token = try store.network(networkId)?.accessToken() else { throw NodeError.notAMember(networkId) }
         return PeerConnectionData(
-            peerId: self.peerId,
+            peerId: peerId,
             networkId: networkId,
             address: address,
             token: token
@@ -165,7 +163,7 @@ extension RunarNode {
     ///
     /// - Throws: ``KeychainError``.
     public func hasRootKey() throws -> Bool {
-        try self.config.keyStorage.exists(id: KeyId.root.rawValue)
+        try config.keyStorage.exists(id: KeyId.root.rawValue)
     }
 
     /// Makes a network of which this device's root key is the owner, and makes this device its first member.
@@ -178,41 +176,41 @@ extension RunarNode {
     ///   ``NodeError/networkIndexRefused(_:next:)``, ``KeychainError``, ``StorageError``.
     public func createNetwork(name: String, index: UInt32? = nil) throws -> NetworkMetadata {
         let name = try NameRule.typedForNetwork(name)
-        let root = try self.rootKeyOrNew()
-        let index = try self.reserveNetworkIndex(of: root, index)
+        let root = try rootKeyOrNew()
+        let index = try reserveNetworkIndex(of: root, index)
         let key = deriveNetworkKey(masterKey: root, networkIndex: index)
         let networkId = NetworkId(publicKey: key.publicKey)
         let admin = KeyDerivation.deriveAdminKey(masterKey: root, networkId: networkId)
         var metadata = NetworkMetadata(networkId: networkId, name: name, adminPublicKey: admin.publicKey)
         try metadata.sign(with: key.privateKey)
         let token = try AccessToken.create(
-            peerId: self.peerId,
+            peerId: peerId,
             networkId: networkId,
             networkPrivateKey: key.privateKey,
             expiration: nil
         )
         let secrets = MemberSecrets(
-            try MemberSecret.create(networkId: networkId, signer: key.privateKey, epoch: self.wallSeconds)
+            try MemberSecret.create(networkId: networkId, signer: key.privateKey, epoch: wallSeconds)
         )
-        try self.save(secrets)
-        try self.store.save(
+        try save(secrets)
+        try store.save(
             NetworkRecord(
                 networkId: networkId,
                 role: .owner,
                 derivationIndex: index,
                 metadata: try metadata.qrString,
                 token: token.binary,
-                tokenObtainedAt: self.wallSeconds,
-                joinedAt: self.wallSeconds
+                tokenObtainedAt: wallSeconds,
+                joinedAt: wallSeconds
             )
         )
-        let isKnown = self.services.isMember(of: networkId)
-        self.networksChanged()
+        let isKnown = services.isMember(of: networkId)
+        networksChanged()
         if isKnown {
             // A node that runs has an earlier token of a network that is made once more.
             let revocations = RevocationSet(networkId: networkId)
-            self.applyIfRunning(.membership(.added(token, obtainedSeconds: self.wallSeconds, revocations)))
-            self.applyIfRunning(.membership(.secretAdded(secrets.newest)))
+            applyIfRunning(.membership(.added(token, obtainedSeconds: wallSeconds, revocations)))
+            applyIfRunning(.membership(.secretAdded(secrets.newest)))
         }
         return metadata.with(rendezvous: secrets.newest.rendezvous.publicKey)
     }
@@ -233,8 +231,8 @@ extension RunarNode {
         isRenewable: Bool = true
     ) throws -> AccessToken {
         let label = try label.map { try NameRule.typed($0) }
-        let key = try self.networkKey(of: networkId)
-        guard try !self.store.revocationSet(of: networkId).contains(peerId) else { throw NodeError.badToken(.revoked) }
+        let key = try networkKey(of: networkId)
+        guard try !store.revocationSet(of: networkId).contains(peerId) else { throw NodeError.badToken(.revoked) }
         let token = try AccessToken.create(
             peerId: peerId,
             networkId: networkId,
@@ -242,18 +240,18 @@ extension RunarNode {
             expiration: expiration
         )
         // If this is the first token, no other member exists to send the new one a secret.
-        try self.firstMemberSecrets(of: networkId)
-        try self.store.save(
+        try firstMemberSecrets(of: networkId)
+        try store.save(
             IssuedToken(
                 networkId: networkId,
                 peerId: peerId,
                 expiration: token.expirationSeconds,
-                issuedAt: self.wallSeconds,
+                issuedAt: wallSeconds,
                 label: label,
                 isRenewable: isRenewable
             )
         )
-        return token.with(rendezvous: try self.store.rendezvous(of: networkId))
+        return token.with(rendezvous: try store.rendezvous(of: networkId))
     }
 
     /// Revokes a peer permanently: it is disconnected at once here and on every device that receives the revocation.
@@ -261,18 +259,18 @@ extension RunarNode {
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``StorageError`` (then nothing was revoked).
     @discardableResult
     public func revoke(_ peerId: PeerId, in networkId: NetworkId) throws -> Revocation {
-        let key = try self.networkKey(of: networkId)
+        let key = try networkKey(of: networkId)
         let entry = try Revocation.create(
             peerId: peerId,
             networkId: networkId,
             signer: key.privateKey,
-            seconds: self.wallSeconds
+            seconds: wallSeconds
         )
-        try self.store.addRevocations([entry])
-        self.tables.removeRecords(of: peerId, in: networkId)
+        try store.addRevocations([entry])
+        tables.removeRecords(of: peerId, in: networkId)
         // The revocation goes first: no member gets the new secret before it knows which device must not have it.
-        self.applyIfRunning(.membership(.revocationsAdded([entry])))
-        try self.replaceMemberSecret(of: networkId)
+        applyIfRunning(.membership(.revocationsAdded([entry])))
+        try replaceMemberSecret(of: networkId)
         return entry
     }
 
@@ -283,21 +281,21 @@ extension RunarNode {
     ///
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``IdentityError`` for a bad name.
     public func renameNetwork(_ networkId: NetworkId, to name: String) throws -> NetworkMetadata {
-        let key = try self.networkKey(of: networkId)
-        guard let metadata = try self.store.network(networkId)?.networkMetadata() else {
+        let key = try networkKey(of: networkId)
+        guard let metadata = try store.network(networkId)?.networkMetadata() else {
             throw NodeError.notTheOwner(networkId)
         }
         let renamed = try metadata.renamed(to: NameRule.typedForNetwork(name), signedWith: key.privateKey)
-        try self.store.addMetadata(renamed, at: self.wallSeconds)
-        self.networksChanged()
-        return renamed.with(rendezvous: try self.store.rendezvous(of: networkId))
+        try store.addMetadata(renamed, at: wallSeconds)
+        networksChanged()
+        return renamed.with(rendezvous: try store.rendezvous(of: networkId))
     }
 
     /// The 24 words that restore the root key and with it every network that it owns.
     ///
     /// - Throws: ``KeychainError``; ``NodeError/file(_:)`` when this device holds no root key.
     public func recoveryPhrase() throws -> RecoveryPhrase {
-        guard let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue) else {
+        guard let secret = try config.keyStorage.retrieve(id: KeyId.root.rawValue) else {
             throw NodeError.file("this device holds no root key: it owns no network")
         }
         return RecoveryPhrase(masterKey: try Ed25519PrivateKey(secret))
@@ -305,9 +303,9 @@ extension RunarNode {
 
     /// The key of a network: one that was given to this device, or that of the root key.
     func networkKey(of networkId: NetworkId) throws -> Ed25519KeyPair {
-        if let key = try self.keychain.keyPair(id: RunarKeychain.networkKeyId(networkId)) { return key }
-        guard let index = try self.store.network(networkId)?.derivationIndex,
-            let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue)
+        if let key = try keychain.keyPair(id: RunarKeychain.networkKeyId(networkId)) { return key }
+        guard let index = try store.network(networkId)?.derivationIndex,
+            let secret = try config.keyStorage.retrieve(id: KeyId.root.rawValue)
         else { throw NodeError.notTheOwner(networkId) }
         let key = deriveNetworkKey(masterKey: try Ed25519PrivateKey(secret), networkIndex: index)
         guard NetworkId(publicKey: key.publicKey) == networkId else { throw NodeError.notTheOwner(networkId) }

@@ -29,22 +29,22 @@ extension RunarNode {
         expiration: Date? = nil,
         label: String? = nil
     ) throws -> Invitation {
-        _ = try self.networkKey(of: networkId)
-        let driver = try self.running()
+        _ = try networkKey(of: networkId)
+        let driver = try running()
         let invitation = Invitation(
-            inviter: self.peerId,
+            inviter: peerId,
             networkId: networkId,
-            addresses: addresses ?? self.dialableAddresses,
-            nowSeconds: self.wallSeconds
+            addresses: addresses ?? dialableAddresses,
+            nowSeconds: wallSeconds
         )
         if isPreallowed {
-            let now = self.wallSeconds
+            let now = wallSeconds
             let preallowance = Preallowance(
                 expiration: expiration,
                 label: label,
                 until: invitation.expirationSeconds + Invitation.memorySeconds
             )
-            self.settings.preallowances.withLock { all in
+            settings.preallowances.withLock { all in
                 all = all.filter { $0.value.until >= now }
                 all[invitation.id] = preallowance
             }
@@ -55,8 +55,8 @@ extension RunarNode {
 
     /// Gives a joiner the terms of an invitation that needs no consent.
     func allow(_ request: JoinRequest) throws {
-        let preallowance = self.settings.preallowances.withLock { $0.removeValue(forKey: request.invitation) }
-        try self.answer(
+        let preallowance = settings.preallowances.withLock { $0.removeValue(forKey: request.invitation) }
+        try answer(
             request,
             allow: true,
             expiration: preallowance?.expiration,
@@ -66,7 +66,7 @@ extension RunarNode {
 
     /// Withdraws an invitation; a joiner that waits for consent is refused.
     public func withdraw(_ invitation: Invitation.ID) {
-        self.applyIfRunning(.join(.invitationWithdrawn(invitation)))
+        applyIfRunning(.join(.invitationWithdrawn(invitation)))
     }
 
     /// Gives a joiner a token until `expiration` (nil without end), or refuses it; `label` is the device's label here.
@@ -78,19 +78,14 @@ extension RunarNode {
         expiration: Date? = nil,
         label: String? = nil
     ) throws {
-        let driver = try self.running()
+        let driver = try running()
         let id = ConnectionId(request.connection)
         do {
             guard allow else { return driver.apply(.join(.decided(id, nil))) }
-            guard let metadata = try self.store.network(request.network)?.networkMetadata() else {
+            guard let metadata = try store.network(request.network)?.networkMetadata() else {
                 throw NodeError.notTheOwner(request.network)
             }
-            let token = try self.issueToken(
-                for: request.peer,
-                in: request.network,
-                expiration: expiration,
-                label: label
-            )
+            let token = try issueToken(for: request.peer, in: request.network, expiration: expiration, label: label)
             driver.apply(.join(.decided(id, JoinGrant(token: token, metadata: metadata))))
         } catch {
             driver.apply(.join(.decided(id, nil)))
@@ -108,8 +103,8 @@ extension RunarNode {
         by invitation: Invitation,
         onPending: @escaping @Sendable (_ digits: String) -> Void = { _ in }
     ) async throws -> NewMembership {
-        let driver = try self.running()
-        let start = self.clock.now().monotonic
+        let driver = try running()
+        let start = clock.now().monotonic
         let (pending, queue) = AsyncStream.makeStream(of: String.self)
         // The driver calls this under its lock, but `onPending` may call the node, so it runs outside.
         let grant = try await withThrowingTaskGroup(of: Void.self) { group in
@@ -130,7 +125,7 @@ extension RunarNode {
 
     /// The addresses at which others can dial this node, as far as the interfaces reveal them.
     var dialableAddresses: [SocketAddress] {
-        OwnAddresses.dialable(bound: self.listenAddresses, interfaces: NetworkInterface.all() ?? [])
+        OwnAddresses.dialable(bound: listenAddresses, interfaces: NetworkInterface.all() ?? [])
     }
 }
 
@@ -144,20 +139,19 @@ extension RunarNode {
     /// - Throws: ``StorageError``.
     public func knownPeers() throws -> [KnownPeer] {
         var found: [PeerId: (networks: [NetworkId], label: String?)] = [:]
-        let named = self.tables.found
-        for network in try self.store.networks().map(\.networkId).sorted() {
-            let issued = try self.store.issuedTokens(of: network)
-            let remembered = try self.store.peers(of: network).map(\.peerId)
-            let revoked = try self.store.revocationSet(of: network)
-            let here = Set(issued.map(\.peerId) + remembered + self.connectedPeers(in: network))
-                .union(named[network] ?? [])
-            for peer in here where peer != self.peerId && !revoked.contains(peer) {
+        let named = tables.found
+        for network in try store.networks().map(\.networkId).sorted() {
+            let issued = try store.issuedTokens(of: network)
+            let remembered = try store.peers(of: network).map(\.peerId)
+            let revoked = try store.revocationSet(of: network)
+            let here = Set(issued.map(\.peerId) + remembered + connectedPeers(in: network)).union(named[network] ?? [])
+            for peer in here where peer != peerId && !revoked.contains(peer) {
                 found[peer, default: ([], nil)].networks.append(network)
             }
             for token in issued where token.label != nil { found[token.peerId]?.label = token.label }
         }
-        let records = Dictionary(uniqueKeysWithValues: try self.store.peers().map { ($0.peerId, $0) })
-        let (connected, now) = (Set(self.connectedPeers()), self.wallSeconds)
+        let records = Dictionary(uniqueKeysWithValues: try store.peers().map { ($0.peerId, $0) })
+        let (connected, now) = (Set(connectedPeers()), wallSeconds)
         return found.sorted { $0.key < $1.key }.map { peer, known in
             let record = records[peer]
             return KnownPeer(
@@ -178,13 +172,13 @@ extension RunarNode {
     /// - Throws: ``RunarError``.
     public func getNodeInfo() async throws -> RunarNodeInfo {
         RunarNodeInfo(
-            nodeId: self.config.nodeId,
-            peerId: self.peerId,
-            defaultNetworkId: self.config.defaultNetworkId,
-            networkIds: self.services.memberships,
-            isRunning: self.isRunning,
-            addresses: self.listenAddresses,
-            services: self.services.located.map { $0.hosted.info(in: $0.network) }
+            nodeId: config.nodeId,
+            peerId: peerId,
+            defaultNetworkId: config.defaultNetworkId,
+            networkIds: services.memberships,
+            isRunning: isRunning,
+            addresses: listenAddresses,
+            services: services.located.map { $0.hosted.info(in: $0.network) }
         )
     }
 
@@ -193,14 +187,14 @@ extension RunarNode {
     /// - Throws: ``RunarError``.
     public func getKnownPeers() async throws -> [RunarPeerInfo] {
         do {
-            let connected = Set(self.connectedPeers())
-            return try self.knownPeers().map { peer in
+            let connected = Set(connectedPeers())
+            return try knownPeers().map { peer in
                 RunarPeerInfo(
                     peerId: peer.peerId,
                     label: peer.label,
                     networkIds: peer.networks,
                     isConnected: connected.contains(peer.peerId),
-                    addresses: try self.store.addresses(of: peer.peerId).map(\.address),
+                    addresses: try store.addresses(of: peer.peerId).map(\.address),
                     lastSeen: peer.lastSeen
                 )
             }
@@ -216,7 +210,7 @@ extension RunarNode {
     ///
     /// - Throws: ``StorageError``.
     package func membershipStates() throws -> [MembershipState] {
-        try Self.membershipStates(in: self.store, self.peerId)
+        try Self.membershipStates(in: store, peerId)
     }
 
     /// Returns the memberships of a node that does not run, without its keys.
@@ -242,21 +236,21 @@ extension RunarNode {
 
     /// The latest attempts to reach a peer, the newest last; none while the node is stopped.
     package func pathHistory(of peer: PeerId) -> [PathHistory.Entry] {
-        (try? self.running().pathHistory(of: peer)) ?? []  // see above
+        (try? running().pathHistory(of: peer)) ?? []  // see above
     }
 
     /// The device keys that two running nodes use, as far as this node noticed lately; none while the node is stopped.
-    package var keysUsedTwice: [KeyUsedTwice] { (try? self.running().keysUsedTwice) ?? [] }  // see above
+    package var keysUsedTwice: [KeyUsedTwice] { (try? running().keysUsedTwice) ?? [] }  // see above
 
     /// The mapping of this device's NAT, whether that is more than a guess, and where peers see this device; nil
     /// while the node is stopped.
     package var natObservations: (mapping: MappingBehaviour, isProven: Bool, addresses: [SocketAddress])? {
-        try? self.running().natObservations  // see above
+        try? running().natObservations  // see above
     }
 
     /// The filtering of this device's NAT, measured with a second member; nil while the node is stopped.
     package func filtering() async -> FilteringBehaviour? {
-        guard let driver = try? self.running() else { return nil }  // see above
+        guard let driver = try? running() else { return nil }  // see above
         return await driver.discoverFiltering()
     }
 
@@ -264,7 +258,7 @@ extension RunarNode {
     ///
     /// - Throws: ``StorageError``.
     package func knownAddresses(of peer: PeerId) throws -> [SocketAddress] {
-        try self.store.addresses(of: peer).map(\.address)
+        try store.addresses(of: peer).map(\.address)
     }
 }
 
@@ -276,38 +270,38 @@ extension RunarNode {
     /// - Throws: ``StorageError``.
     package func members(of network: NetworkId) throws -> [NetworkMember] {
         var members: [PeerId: NetworkMember] = [:]
-        for peer in self.connectedPeers(in: network) { members[peer] = NetworkMember(peerId: peer) }
-        for record in try self.store.peers(of: network) {
+        for peer in connectedPeers(in: network) { members[peer] = NetworkMember(peerId: peer) }
+        for record in try store.peers(of: network) {
             let isConnected = members[record.peerId] != nil
             members[record.peerId, default: NetworkMember(peerId: record.peerId)].lastSeen =
-                isConnected ? self.wallSeconds : record.lastSeen
+                isConnected ? wallSeconds : record.lastSeen
         }
-        for token in try self.store.issuedTokens(of: network) {
+        for token in try store.issuedTokens(of: network) {
             var member = members[token.peerId] ?? NetworkMember(peerId: token.peerId)
             member.label = token.label
             member.issued = NetworkMember.Issued(expiration: token.expiration, isRenewable: token.isRenewable)
             members[token.peerId] = member
         }
-        for revocation in try self.store.revocationSet(of: network).revocations {
+        for revocation in try store.revocationSet(of: network).revocations {
             members[revocation.peerId, default: NetworkMember(peerId: revocation.peerId)].revokedAt = revocation.seconds
         }
-        members[self.peerId] = nil
+        members[peerId] = nil
         return members.values.sorted { $0.peerId < $1.peerId }
     }
 
     /// Requests to hash tables from now on, as they begin and end.
-    package var tableOperations: AsyncStream<TableOperation> { self.broadcasts.operations.listen() }
+    package var tableOperations: AsyncStream<TableOperation> { broadcasts.operations.listen() }
 
     /// The members in the hash table of a network, the nearest first; none while the node is stopped.
     package func tableRows(networkId: NetworkId) -> [Kademlia.Row] {
-        (try? self.running().tableRows(of: networkId)) ?? []  // see above
+        (try? running().tableRows(of: networkId)) ?? []  // see above
     }
 
     /// The heads of the values that this node holds for a network, tombstones included; none while it is stopped.
     ///
     /// The records by which services are found are the node's own and left out.
     package func storedHeads(networkId: NetworkId) -> [Record.Head] {
-        let heads = (try? self.running().storedHeads(in: networkId)) ?? []  // see above
+        let heads = (try? running().storedHeads(in: networkId)) ?? []  // see above
         return heads.filter { !Services.isRecordKey($0.key) }
     }
 }
@@ -322,8 +316,8 @@ extension RunarNode {
     /// At most 20 are found in the hash table: those nearest to this device by their ids.
     public func discoverPeers(for networkId: NetworkId) async -> [DiscoveredPeer] {
         var found: [PeerId: DiscoveredPeer] = [:]
-        let local = self.discoveryService.getDiscoveredPeers(for: networkId)
-        let remote = try? await self.dhtFindPeers(networkId: networkId)  // none while no other member is connected
+        let local = discoveryService.getDiscoveredPeers(for: networkId)
+        let remote = try? await dhtFindPeers(networkId: networkId)  // none while no other member is connected
         for peer in local + (remote ?? []) {
             guard let known = found[peer.peerId] else {
                 found[peer.peerId] = peer
@@ -340,30 +334,30 @@ extension RunarNode {
     }
 
     func setDiscovering() throws {
-        self.settings.isDiscovering.withLock { $0 = true }
-        guard let driver = try? self.running(), !driver.isDiscovering else { return }  // a later start does it
-        try self.openLocalNetwork(for: driver)
+        settings.isDiscovering.withLock { $0 = true }
+        guard let driver = try? running(), !driver.isDiscovering else { return }  // a later start does it
+        try openLocalNetwork(for: driver)
     }
 
     func unsetDiscovering() async {
-        self.settings.isDiscovering.withLock { $0 = false }
-        guard let driver = try? self.running() else { return }  // silent already
+        settings.isDiscovering.withLock { $0 = false }
+        guard let driver = try? running() else { return }  // silent already
         await driver.stopDiscovery()
-        self.watchAddresses(of: driver)
+        watchAddresses(of: driver)
     }
 
     /// Starts discovery on a driver; without a local network the node runs without it.
     func startDiscovery(of driver: NodeDriver) {
         do {
-            try self.openLocalNetwork(for: driver)
+            try openLocalNetwork(for: driver)
         } catch {
-            self.logs[.discovery].warning("members on the local network are not found: \(error)")
+            logs[.discovery].warning("members on the local network are not found: \(error)")
         }
     }
 
     private func openLocalNetwork(for driver: NodeDriver) throws {
         do {
-            if let link = try self.factories.makeLink(driver.endpoint, self.config) { driver.startDiscovery(on: link) }
+            if let link = try factories.makeLink(driver.endpoint, config) { driver.startDiscovery(on: link) }
         } catch {
             throw NodeError.noLocalNetwork("\(error)")
         }

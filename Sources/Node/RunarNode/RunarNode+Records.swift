@@ -45,7 +45,7 @@ extension RunarNode {
             condition: condition.condition,
             lifetimeSeconds: UInt64(min(max(.zero, lifetime), .seconds(UnixTime.maximum)).components.seconds)
         )
-        return try await self.write(request, in: networkId, isCached: cache, policy)
+        return try await write(request, in: networkId, isCached: cache, policy)
     }
 
     /// Deletes the value that this device has stored under a key; others' values stay.
@@ -53,7 +53,7 @@ extension RunarNode {
     /// - Throws: ``DHTError``, ``NodeError/notRunning``, `CancellationError`.
     @discardableResult
     public func dhtDelete(networkId: NetworkId, key: Data, policy: DHTPolicy? = nil) async throws -> DHTReceipt {
-        try await self.write(.delete(key: [UInt8](key)), in: networkId, isCached: true, policy)
+        try await write(.delete(key: [UInt8](key)), in: networkId, isCached: true, policy)
     }
 
     /// The newest value under a key, or nil when there certainly is none.
@@ -68,7 +68,7 @@ extension RunarNode {
         cache: Bool = true,
         policy: DHTPolicy? = nil
     ) async throws -> Data? {
-        try await self.dhtRecord(networkId: networkId, key: key, cache: cache, policy: policy)?.value
+        try await dhtRecord(networkId: networkId, key: key, cache: cache, policy: policy)?.value
     }
 
     /// The newest record under a key with its writer and version, or nil when there certainly is none.
@@ -81,12 +81,10 @@ extension RunarNode {
         policy: DHTPolicy? = nil
     ) async throws -> DHTRecord? {
         let key = [UInt8](key)
-        let driver = try self.running()
-        if cache, let record = self.tables.record(for: key, in: networkId, at: self.clock.now()) {
-            return DHTRecord(record)
-        }
-        let found = try await self.records(.get(key: key), in: networkId, policy, driver)
-        if cache { for record in found { self.tables.insert(record, in: networkId, at: self.clock.now()) } }
+        let driver = try running()
+        if cache, let record = tables.record(for: key, in: networkId, at: clock.now()) { return DHTRecord(record) }
+        let found = try await records(.get(key: key), in: networkId, policy, driver)
+        if cache { for record in found { tables.insert(record, in: networkId, at: clock.now()) } }
         return found.first.map(DHTRecord.init)
     }
 
@@ -94,7 +92,7 @@ extension RunarNode {
     ///
     /// - Throws: See ``dhtGet(networkId:key:cache:policy:)``.
     public func dhtRecords(networkId: NetworkId, key: Data, policy: DHTPolicy? = nil) async throws -> [DHTRecord] {
-        try await self.records(.all(key: [UInt8](key)), in: networkId, policy, self.running()).map(DHTRecord.init)
+        try await records(.all(key: [UInt8](key)), in: networkId, policy, running()).map(DHTRecord.init)
     }
 
     /// The record that one member has under a key, or nil when there certainly is none.
@@ -107,7 +105,7 @@ extension RunarNode {
         policy: DHTPolicy? = nil
     ) async throws -> DHTRecord? {
         let request = Kademlia.Request.one(key: [UInt8](key), writer: writer)
-        return try await self.records(request, in: networkId, policy, self.running()).first.map(DHTRecord.init)
+        return try await records(request, in: networkId, policy, running()).first.map(DHTRecord.init)
     }
 
     /// Connects to a member and fills the routing table from its answers.
@@ -116,9 +114,9 @@ extension RunarNode {
     ///
     /// - Throws: ``NodeError`` when the member cannot be reached, ``DHTError``, `CancellationError`.
     public func dhtBootstrap(networkId: NetworkId, bootstrapPeer: PeerId, policy: DHTPolicy? = nil) async throws {
-        let driver = try self.running()
+        let driver = try running()
         try await driver.reach(bootstrapPeer, in: networkId)
-        _ = try await self.performTableRequest(.bootstrap, in: networkId, policy, driver)
+        _ = try await performTableRequest(.bootstrap, in: networkId, policy, driver)
     }
 
     /// The members nearest to `target` by their ids, nearest to this device if it is nil: at most 20.
@@ -131,18 +129,13 @@ extension RunarNode {
         near target: PeerId? = nil,
         policy: DHTPolicy? = nil
     ) async throws -> [DiscoveredPeer] {
-        let request = Kademlia.Request.nearest(to: (target ?? self.peerId).words)
+        let request = Kademlia.Request.nearest(to: (target ?? peerId).words)
         guard
-            case .peers(let contacts) = try await self.performTableRequest(
-                request,
-                in: networkId,
-                policy,
-                self.running()
-            )
+            case .peers(let contacts) = try await performTableRequest(request, in: networkId, policy, running())
         else {
             return []
         }
-        if target == nil { self.tables.noteFound(Set(contacts.map(\.peerId)), in: networkId) }
+        if target == nil { tables.noteFound(Set(contacts.map(\.peerId)), in: networkId) }
         return contacts.map { contact in
             DiscoveredPeer(
                 peerId: contact.peerId,
@@ -155,14 +148,14 @@ extension RunarNode {
 
     /// Returns the state of a network's hash table; nil when this device is no member or the node is stopped.
     public func dhtStatus(networkId: NetworkId) -> DHTStatus? {
-        guard let health = try? self.running().tableHealth(of: networkId) else { return nil }  // nil: stopped
-        let values = self.storedHeads(networkId: networkId)
+        guard let health = try? running().tableHealth(of: networkId) else { return nil }  // nil: stopped
+        let values = storedHeads(networkId: networkId)
         return DHTStatus(
             contacts: health.contacts,
             connected: health.connected,
             records: values.count,
             recordBytes: health.recordBytes,
-            ownRecords: values.count { $0.writer == self.peerId }
+            ownRecords: values.count { $0.writer == peerId }
         )
     }
 
@@ -174,18 +167,13 @@ extension RunarNode {
         isCached: Bool,
         _ policy: DHTPolicy?
     ) async throws -> DHTReceipt {
-        let driver = try self.running()
+        let driver = try running()
         guard
-            case .stored(let record, let replicas) = try await self.performTableRequest(
-                request,
-                in: network,
-                policy,
-                driver
-            )
+            case .stored(let record, let replicas) = try await performTableRequest(request, in: network, policy, driver)
         else {
             throw DHTError.stopped
         }
-        if isCached { self.tables.insert(record, in: network, at: self.clock.now()) }
+        if isCached { tables.insert(record, in: network, at: clock.now()) }
         return DHTReceipt(
             replicas: replicas,
             version: record.version,
@@ -199,7 +187,7 @@ extension RunarNode {
         _ policy: DHTPolicy?,
         _ driver: NodeDriver
     ) async throws -> [Record] {
-        guard case .found(let records) = try await self.performTableRequest(request, in: network, policy, driver) else {
+        guard case .found(let records) = try await performTableRequest(request, in: network, policy, driver) else {
             return []
         }
         return records
@@ -214,11 +202,11 @@ extension RunarNode {
         let answer = try await driver.performTableRequest(
             request,
             in: network,
-            (policy ?? self.config.dhtPolicy).requestPolicy
+            (policy ?? config.dhtPolicy).requestPolicy
         )
         guard case .failed(let error) = answer.outcome else { return answer.outcome }
         // The disk contains more than the table does.
-        if case .notStored = error, let failure = self.store.database.writeFailure { throw failure }
+        if case .notStored = error, let failure = store.database.writeFailure { throw failure }
         throw error
     }
 }
@@ -228,18 +216,18 @@ extension RunarNode {
 extension RunarNode {
     /// Forgets everything that was cached of a network.
     public func clearCache(networkId: NetworkId) {
-        self.tables.clear(networkId)
+        tables.clear(networkId)
     }
 
     /// Removes the cached record of a key.
     public func deleteCache(networkId: NetworkId, key: Data) {
-        self.tables.delete([UInt8](key), in: networkId)
+        tables.delete([UInt8](key), in: networkId)
     }
 
     /// Removes every cached key that matches `pattern`, in which `*` matches any bytes; returns their number.
     @discardableResult
     public func revokeCache(networkId: NetworkId, pattern: String) -> Int {
-        self.tables.revoke(matching: pattern, in: networkId)
+        tables.revoke(matching: pattern, in: networkId)
     }
 }
 
@@ -250,14 +238,14 @@ extension RunarNode {
 
     /// Restores the state of a driver from the store.
     func load(into driver: NodeDriver) throws {
-        self.settings.fileReceiver.withLock { driver.receiveFiles($0) }
-        driver.apply(.receivesMail(self.mailService.isReceiving))
-        for peer in try self.store.bannedPeers() { driver.apply(.peer(.banned(peer, true))) }
-        for network in self.services.memberships { try self.load(network, into: driver) }
+        settings.fileReceiver.withLock { driver.receiveFiles($0) }
+        driver.apply(.receivesMail(mailService.isReceiving))
+        for peer in try store.bannedPeers() { driver.apply(.peer(.banned(peer, true))) }
+        for network in services.memberships { try load(network, into: driver) }
         // The peers that were connected most recently precede, in case they exceed the limit of connections.
-        try self.store.prunePeers(unseenSince: self.wallSeconds - min(self.wallSeconds, Self.peerLifeSeconds))
-        let addresses = try self.store.addresses()
-        let peers = try self.store.peers().sorted { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }
+        try store.prunePeers(unseenSince: wallSeconds - min(wallSeconds, Self.peerLifeSeconds))
+        let addresses = try store.addresses()
+        let peers = try store.peers().sorted { ($0.lastSeen ?? 0) > ($1.lastSeen ?? 0) }
         let connected = peers.flatMap { addresses[$0.peerId] ?? [] }
             .filter { $0.source == .connection || $0.lastSuccess != nil }
         driver.endpoint.expectMembers(at: connected.map(\.address.ip))
@@ -270,21 +258,19 @@ extension RunarNode {
 
     /// Restores the state of a network of which this device is a member from the store.
     func load(_ network: NetworkId, into driver: NodeDriver) throws {
-        guard let record = try self.store.network(network), let token = try record.accessToken() else { return }
-        let revocations = try self.store.revocationSet(of: network)
+        guard let record = try store.network(network), let token = try record.accessToken() else { return }
+        let revocations = try store.revocationSet(of: network)
         let seconds = record.tokenObtainedAt ?? record.joinedAt
         driver.apply(.membership(.added(token, obtainedSeconds: seconds, revocations)))
-        if try self.config.grantsRenewals && (record.derivationIndex != nil || self.holdsNetworkKey(of: network)) {
+        if try config.grantsRenewals && (record.derivationIndex != nil || holdsNetworkKey(of: network)) {
             driver.apply(.membership(.grantsRenewals(network)))
         }
-        for secret in try self.memberSecretsOrNew(of: network)?.all.reversed() ?? [] {
+        for secret in try memberSecretsOrNew(of: network)?.all.reversed() ?? [] {
             driver.apply(.membership(.secretAdded(secret)))
         }
-        if let key = try self.store.rendezvous(of: network) {
-            driver.apply(.membership(.rendezvousLearnt(network, key)))
-        }
-        try self.seekFormerMembers(of: network)
-        driver.apply(.table(.recordsLoaded(network, try self.store.tableRecords(of: network))))
-        for input in try self.mailService.stored(of: network) { driver.apply(input) }
+        if let key = try store.rendezvous(of: network) { driver.apply(.membership(.rendezvousLearnt(network, key))) }
+        try seekFormerMembers(of: network)
+        driver.apply(.table(.recordsLoaded(network, try store.tableRecords(of: network))))
+        for input in try mailService.stored(of: network) { driver.apply(input) }
     }
 }

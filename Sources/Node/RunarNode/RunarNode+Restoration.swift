@@ -9,7 +9,7 @@ extension RunarNode {
     ///
     /// - Throws: ``StorageError``.
     package func revocationRecords(of network: NetworkId) throws -> [[UInt8]] {
-        try self.store.revocations(of: network).map(\.entry)
+        try store.revocations(of: network).map(\.entry)
     }
 
     /// Takes the members and revocations that an earlier device of the owner knew.
@@ -19,14 +19,14 @@ extension RunarNode {
     /// - Throws: ``NodeError/notTheOwner(_:)``, ``IdentityError`` for a revocation that the network's key did not sign,
     ///   ``StorageError``; then nothing was taken.
     package func restore(members: [IssuedToken], revocations: [[UInt8]], of network: NetworkId) throws {
-        guard try self.store.network(network)?.role == .owner else { throw NodeError.notTheOwner(network) }
-        var known = try self.store.revocationSet(of: network)
+        guard try store.network(network)?.role == .owner else { throw NodeError.notTheOwner(network) }
+        var known = try store.revocationSet(of: network)
         let entries = try revocations.map { try Revocation(binary: $0) }
         try known.merge(entries) { $0.verify() }
-        try self.store.addRevocations(entries)
-        self.applyIfRunning(.membership(.revocationsAdded(entries)))
-        for member in members where try self.store.issuedToken(of: member.peerId, in: network) == nil {
-            try self.store.save(member)
+        try store.addRevocations(entries)
+        applyIfRunning(.membership(.revocationsAdded(entries)))
+        for member in members where try store.issuedToken(of: member.peerId, in: network) == nil {
+            try store.save(member)
         }
     }
 }

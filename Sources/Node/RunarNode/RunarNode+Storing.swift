@@ -16,8 +16,8 @@ extension RunarNode {
     ///
     /// After a failure this writes a little to the disk, to notice whether it works again.
     package func storageProblem() -> String? {
-        if let failure = self.store.database.checkWriting() { return "\(failure)" }
-        return self.phases.driver?.storageFailure.map { "\($0.error)" }
+        if let failure = store.database.checkWriting() { return "\(failure)" }
+        return phases.driver?.storageFailure.map { "\($0.error)" }
     }
 
     /// Stores changes of one kind together, all of them or none, and returns the outcome of each.
@@ -28,10 +28,10 @@ extension RunarNode {
             let records = changes.compactMap { change in
                 if case .record(let network, let record) = change { (network, record) } else { nil }
             }
-            let outcome = self.attempt { try self.store.keep(records.map { StoredRecord($1, in: $0) }) }
-            let now = self.clock.now()
+            let outcome = attempt { try store.keep(records.map { StoredRecord($1, in: $0) }) }
+            let now = clock.now()
             if outcome.isStored {
-                for (network, record) in records { self.tables.refresh(with: record, in: network, at: now) }
+                for (network, record) in records { tables.refresh(with: record, in: network, at: now) }
             }
             return changes.map { _ in outcome }
         case .recordForgotten:
@@ -39,19 +39,19 @@ extension RunarNode {
                 guard case .recordForgotten(let network, let id) = change else { return nil }
                 return StoredRecord(forgetting: id, in: network)
             }
-            let outcome = self.attempt { try self.store.keep(records) }
+            let outcome = attempt { try store.keep(records) }
             return changes.map { _ in outcome }
         case .heldMail:
             let mails = changes.compactMap { change -> (network: NetworkId, mail: Mail, description: HeldMail)? in
                 guard case .mail(let network, .hold(let mail, let description)) = change else { return nil }
                 return (network, mail, description)
             }
-            let outcome = self.attempt { try self.mailService.hold(mails) }
+            let outcome = attempt { try mailService.hold(mails) }
             return changes.map { _ in outcome }
         case .revocations, .peer, .peersSeen, .addressFailure, .revokedHere, .joinGranted, .joinAllowed,
             .memberSecrets, .tokenRenewed, .renewal, .mailDeletion, .mailProgress, .mailRelays, .mailReading,
             .mailReception:
-            return changes.map { change in self.attempt { try self.store(change) } }
+            return changes.map { change in attempt { try store(change) } }
         }
     }
 
@@ -76,21 +76,21 @@ extension RunarNode {
 
     private func store(_ change: NodeDriver.Persistence) throws {
         switch change {
-        case .joinAllowed(let request): try self.allow(request)
-        case .memberSecrets(let secrets): try self.save(secrets)
-        case .renewalRequested(let request): try self.decide(request)
+        case .joinAllowed(let request): try allow(request)
+        case .memberSecrets(let secrets): try save(secrets)
+        case .renewalRequested(let request): try decide(request)
         case .joinGranted, .revokedHere:
-            try self.store.persist(change, at: self.wallSeconds)
-            self.networksChanged()
+            try store.persist(change, at: wallSeconds)
+            networksChanged()
         case .revocations(let entries):
-            for entry in entries { self.tables.removeRecords(of: entry.peerId, in: entry.networkId) }
-            try self.store.persist(change, at: self.wallSeconds)
-        case .mail(let network, let effect): try self.performMail(effect, in: network)
+            for entry in entries { tables.removeRecords(of: entry.peerId, in: entry.networkId) }
+            try store.persist(change, at: wallSeconds)
+        case .mail(let network, let effect): try performMail(effect, in: network)
         case .peer(let peer, let network, _):
-            try self.store.persist(change, at: self.wallSeconds)
-            try self.noteAdmission(of: peer, in: network)
+            try store.persist(change, at: wallSeconds)
+            try noteAdmission(of: peer, in: network)
         case .peersSeen, .addressFailed, .tokenRenewed, .record, .recordForgotten:
-            try self.store.persist(change, at: self.wallSeconds)
+            try store.persist(change, at: wallSeconds)
         }
     }
 
@@ -99,24 +99,24 @@ extension RunarNode {
     ///
     /// A member that gets no answer, because the token could not be stored, asks again.
     private func decide(_ request: RenewalRequest) throws {
-        let driver = try self.running()
-        let issued = try self.store.issuedToken(of: request.peer, in: request.network)
+        let driver = try running()
+        let issued = try store.issuedToken(of: request.peer, in: request.network)
         // A device that was given the network's key, or restored its root key, does not know the tokens signed elsewhere,
         // nor whether one of them was the last.
         guard let issued else {
-            self.logs[.connections].notice(
+            logs[.connections].notice(
                 "\(request.peer.short) wants a new token and its last one was not issued here: issue one to renew it again"
             )
             return driver.renew(request, with: nil)
         }
-        let isOwner = try self.store.network(request.network)?.derivationIndex != nil
-        guard self.config.grantsRenewals, issued.isRenewable,
-            try isOwner || self.holdsNetworkKey(of: request.network)
+        let isOwner = try store.network(request.network)?.derivationIndex != nil
+        guard config.grantsRenewals, issued.isRenewable,
+            try isOwner || holdsNetworkKey(of: request.network)
         else { return driver.renew(request, with: nil) }
         // The last one may be later than the one shown, when it was signed but never arrived.
         let life = issued.expiration.map { $0 > issued.issuedAt ? $0 - issued.issuedAt : 0 }
-        let end = self.wallSeconds + max(life ?? Self.standardLifeSeconds, Self.shortestLifeSeconds)
-        let token = try self.issueToken(for: request.peer, in: request.network, expiration: UnixTime.date(end))
+        let end = wallSeconds + max(life ?? Self.standardLifeSeconds, Self.shortestLifeSeconds)
+        let token = try issueToken(for: request.peer, in: request.network, expiration: UnixTime.date(end))
         driver.renew(request, with: token)
     }
 

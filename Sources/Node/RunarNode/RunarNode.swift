@@ -29,7 +29,7 @@ public final class RunarNode: Sendable {
     package typealias LinkFactory = @Sendable (any Endpoint, NodeSettings) throws -> (any DiscoveryLink)?
 
     /// This device's identity: the SHA-256 of its public key.
-    public var peerId: PeerId { self.device.withLock { $0 } }
+    public var peerId: PeerId { device.withLock { $0 } }
 
     /// The id behind ``peerId``; ``renewDevice()`` changes it.
     let device: Locked<PeerId>
@@ -65,34 +65,30 @@ public final class RunarNode: Sendable {
         let config = try NodeSettings(config)
         self.config = config
         let names = NetworkNames(default: config.defaultNetworkId)
-        self.services = ServiceHost(names)
-        self.router = EventRouter(names)
+        services = ServiceHost(names)
+        router = EventRouter(names)
         self.clock = clock
-        self.factories = LinkFactories(
-            makeEndpoint: makeEndpoint,
-            makeLink: makeLink,
-            makeAddressWatch: makeAddressWatch
-        )
-        self.settings = AppSettings(isDiscovering: config.discoveryGroups != nil)
-        self.tables = TableMemory(maximumAge: config.cacheAge)
-        self.broadcasts = NodeBroadcasts(capacity: config.listenerCapacity, messageByteLimit: config.messageByteLimit)
-        self.logs = NodeLogs(Self.logger(of: config), levels: config.logLevels)
-        self.store = try config.statePath.map { try NodeStore(path: $0) } ?? NodeStore()
-        if let migration = self.store.database.migration {
-            self.logs[.storage].notice(
+        factories = LinkFactories(makeEndpoint: makeEndpoint, makeLink: makeLink, makeAddressWatch: makeAddressWatch)
+        settings = AppSettings(isDiscovering: config.discoveryGroups != nil)
+        tables = TableMemory(maximumAge: config.cacheAge)
+        broadcasts = NodeBroadcasts(capacity: config.listenerCapacity, messageByteLimit: config.messageByteLimit)
+        logs = NodeLogs(Self.logger(of: config), levels: config.logLevels)
+        store = try config.statePath.map { try NodeStore(path: $0) } ?? NodeStore()
+        if let migration = store.database.migration {
+            logs[.storage].notice(
                 "state of version \(migration.found) was brought to \(NodeStore.format.version); a copy is in \(migration.copy)"
             )
         }
-        self.mailService = MailService(store: self.store, outgoingLimit: outgoingMailLimit)
-        self.device = Locked(try Self.peerId(of: config))
-        self.addBuiltInServices()
-        self.networksChanged()
+        mailService = MailService(store: store, outgoingLimit: outgoingMailLimit)
+        device = Locked(try Self.peerId(of: config))
+        addBuiltInServices()
+        networksChanged()
     }
 
     deinit {
-        self.phases.cancel()
-        self.broadcasts.finish()
-        self.router.finish()
-        self.mailService.close()
+        phases.cancel()
+        broadcasts.finish()
+        router.finish()
+        mailService.close()
     }
 }

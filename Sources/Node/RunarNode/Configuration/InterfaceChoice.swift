@@ -4,17 +4,17 @@ internal import Platform
 // Which network interfaces a node uses.
 extension NetworkSettings {
     /// Whether the node is bound to some interfaces.
-    var isRestricted: Bool { self.interface != nil || self.usesWiFiOnly }
+    var isRestricted: Bool { interface != nil || usesWiFiOnly }
 
     /// Whether the node listens and dials on an interface.
     func allows(_ interface: NetworkInterface, kind: InterfaceKind) -> Bool {
         if let wanted = self.interface, interface.name != wanted { return false }
-        return !self.usesWiFiOnly || kind == .wiFi
+        return !usesWiFiOnly || kind == .wiFi
     }
 
     /// Whether members are looked for on an interface.
     func discovers(on interface: NetworkInterface, kind: InterfaceKind) -> Bool {
-        self.allows(interface, kind: kind) && (self.discoversOverCellular || kind != .cellular)
+        allows(interface, kind: kind) && (discoversOverCellular || kind != .cellular)
     }
 
     /// Returns the configured addresses to listen on; on a restricted node only those that belong to allowed
@@ -28,8 +28,8 @@ extension NetworkSettings {
         of interfaces: [NetworkInterface],
         kind: (NetworkInterface) -> InterfaceKind
     ) throws(RunarError) -> [SocketAddress] {
-        guard self.isRestricted else { return wanted }
-        let allowed = interfaces.filter { $0.isUp && self.allows($0, kind: kind($0)) }.flatMap(\.addresses)
+        guard isRestricted else { return wanted }
+        let allowed = interfaces.filter { $0.isUp && allows($0, kind: kind($0)) }.flatMap(\.addresses)
         var found: [SocketAddress] = []
         for address in wanted {
             for ip in allowed where ip.isIPv6 == address.isIPv6 && (address.ip.isUnspecified || address.ip == ip) {
@@ -37,7 +37,7 @@ extension NetworkSettings {
             }
         }
         guard !found.isEmpty else {
-            let what = self.interface.map { "the network interface \($0)" } ?? "a Wi-Fi interface"
+            let what = interface.map { "the network interface \($0)" } ?? "a Wi-Fi interface"
             throw .failure(.network, message: "\(what) is not there, is down or has no address to listen on")
         }
         return found
@@ -45,6 +45,6 @@ extension NetworkSettings {
 
     /// Lists the interfaces on which members are looked for.
     var discoveryInterfaces: @Sendable () -> [NetworkInterface]? {
-        { NetworkInterface.all()?.filter { self.discovers(on: $0, kind: $0.kind) } }
+        { NetworkInterface.all()?.filter { discovers(on: $0, kind: $0.kind) } }
     }
 }

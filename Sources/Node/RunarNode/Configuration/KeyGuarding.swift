@@ -10,13 +10,13 @@ struct KeyGuarding: Hashable, Sendable {
     let allowsBackgroundAccess: Bool
 
     init(_ config: RunarKeychainConfig?) {
-        self.requiresBiometrics = config?.requiresBiometrics ?? false
-        self.allowsBackgroundAccess = config?.allowBackgroundAccess ?? false
+        requiresBiometrics = config?.requiresBiometrics ?? false
+        allowsBackgroundAccess = config?.allowBackgroundAccess ?? false
         guard let config else {
-            self.accessControl = AccessControl()
+            accessControl = AccessControl()
             return
         }
-        self.accessControl = AccessControl(
+        accessControl = AccessControl(
             requireBiometric: config.requireBiometric || config.useTouchID,
             acceptsPassword: config.useTouchID && !config.requiresBiometrics,
             accessibleWhen: AccessibleWhen(config.accessibleWhen, inBackground: config.allowBackgroundAccess),
@@ -26,7 +26,7 @@ struct KeyGuarding: Hashable, Sendable {
 
     /// - Throws: ``KeychainError/unsupported(_:)`` when biometrics are required and `storage` does not enforce them.
     func check(_ storage: any KeyStorage) throws(KeychainError) {
-        guard !self.requiresBiometrics || storage.enforcesBiometrics else {
+        guard !requiresBiometrics || storage.enforcesBiometrics else {
             throw .unsupported(
                 "asking for biometrics before keys are read (requireBiometric, or useTouchID without"
                     + " allowApplicationPassword)"
@@ -38,7 +38,7 @@ struct KeyGuarding: Hashable, Sendable {
 extension RunarKeychainConfig {
     /// Whether biometric authentication is required, without a password as a fallback.
     fileprivate var requiresBiometrics: Bool {
-        self.requireBiometric || (self.useTouchID && !self.allowApplicationPassword)
+        requireBiometric || (useTouchID && !allowApplicationPassword)
     }
 }
 
@@ -63,25 +63,25 @@ struct GuardedKeys: KeyStorage {
 
     init(_ storage: any KeyStorage, _ guarding: KeyGuarding) {
         self.storage = storage
-        self.accessControl = guarding.accessControl
+        accessControl = guarding.accessControl
     }
 
-    var enforcesBiometrics: Bool { self.storage.enforcesBiometrics }
+    var enforcesBiometrics: Bool { storage.enforcesBiometrics }
 
     func store(_ key: SecretBytes, id: String, accessControl: AccessControl) throws(KeychainError) {
         let isStandard = accessControl == AccessControl()
-        try self.storage.store(key, id: id, accessControl: isStandard ? self.accessControl : accessControl)
+        try storage.store(key, id: id, accessControl: isStandard ? self.accessControl : accessControl)
     }
 
-    func retrieve(id: String) throws(KeychainError) -> SecretBytes? { try self.storage.retrieve(id: id) }
+    func retrieve(id: String) throws(KeychainError) -> SecretBytes? { try storage.retrieve(id: id) }
 
-    func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] { try self.storage.retrieve(ids: ids) }
+    func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] { try storage.retrieve(ids: ids) }
 
-    func accessControl(id: String) throws(KeychainError) -> AccessControl? { try self.storage.accessControl(id: id) }
+    func accessControl(id: String) throws(KeychainError) -> AccessControl? { try storage.accessControl(id: id) }
 
-    func delete(id: String) throws(KeychainError) { try self.storage.delete(id: id) }
+    func delete(id: String) throws(KeychainError) { try storage.delete(id: id) }
 
-    func list() throws(KeychainError) -> [String] { try self.storage.list() }
+    func list() throws(KeychainError) -> [String] { try storage.list() }
 
-    func exists(id: String) throws(KeychainError) -> Bool { try self.storage.exists(id: id) }
+    func exists(id: String) throws(KeychainError) -> Bool { try storage.exists(id: id) }
 }

@@ -39,26 +39,24 @@ package struct NodeSettings: Sendable {
 
     /// - Throws: ``RunarError`` when something in it cannot be; ``KeychainError`` when the keys cannot be opened.
     init(_ config: RunarNodeConfig) throws {
-        self.nodeId = config.nodeId
-        self.defaultNetworkId = config.defaultNetworkId
-        self.networkIds = config.networkIds
+        nodeId = config.nodeId
+        defaultNetworkId = config.defaultNetworkId
+        networkIds = config.networkIds
         guard config.requestTimeoutMs > 0 else {
             throw RunarError.failure(.invalidParameters, message: "requestTimeoutMs must be above 0")
         }
-        self.requestTimeout = config.requestTimeout
-        self.loggerLevel = config.loggerLevel
-        self.metricsFactory = config.metricsFactory ?? MetricsSystem.factory
-        self.tracer = config.tracer
-        self.logLevels = config.logLevels
+        requestTimeout = config.requestTimeout
+        loggerLevel = config.loggerLevel
+        metricsFactory = config.metricsFactory ?? MetricsSystem.factory
+        tracer = config.tracer
+        logLevels = config.logLevels
         let network = try NetworkSettings(config)
         self.network = network
-        self.guarding = KeyGuarding(config.keychainConfig)
+        guarding = KeyGuarding(config.keychainConfig)
         let stores = try NodeStores.open(config)
-        self.keyStorage = PrefetchedKeys(
-            config.keychainConfig == nil ? stores.keys : GuardedKeys(stores.keys, self.guarding)
-        )
-        self.statePath = stores.statePath
-        self.homeLock = stores.lock
+        keyStorage = PrefetchedKeys(config.keychainConfig == nil ? stores.keys : GuardedKeys(stores.keys, guarding))
+        statePath = stores.statePath
+        homeLock = stores.lock
         let listenAddresses = config.listenAddresses.filter { network.allowsIPv6 || !$0.isIPv6 }
         guard !listenAddresses.isEmpty else {
             throw RunarError.failure(
@@ -67,30 +65,30 @@ package struct NodeSettings: Sendable {
             )
         }
         self.listenAddresses = listenAddresses
-        self.messageByteLimit = config.messageByteLimit
-        self.listenerCapacity = config.listenerCapacity
-        self.peerTimeout = config.peerTimeout
-        self.discoveryGroups = network.discoveryGroups
+        messageByteLimit = config.messageByteLimit
+        listenerCapacity = config.listenerCapacity
+        peerTimeout = config.peerTimeout
+        discoveryGroups = network.discoveryGroups
         guard config.discoveryInterval <= Self.longestPause else {
             throw RunarError.failure(.invalidParameters, message: "discoveryInterval must be at most a day")
         }
-        self.discoveryInterval = config.discoveryInterval
+        discoveryInterval = config.discoveryInterval
         guard config.stunServers.count <= STUNPlace.limit else {
             throw RunarError.failure(
                 .invalidParameters,
                 message: "stunServers has \(config.stunServers.count) servers: name \(STUNPlace.limit) at most"
             )
         }
-        self.stunServers = config.stunServers
-        self.usesHashTable = config.usesHashTable
-        self.dhtPolicy = config.dhtPolicy
-        self.cacheAge = config.cacheAge
+        stunServers = config.stunServers
+        usesHashTable = config.usesHashTable
+        dhtPolicy = config.dhtPolicy
+        cacheAge = config.cacheAge
         guard config.eventWindow > .zero, config.eventWindow <= Self.longestPause else {
             throw RunarError.failure(.invalidParameters, message: "eventWindow must be above 0 and at most a day")
         }
-        self.eventWindow = config.eventWindow
-        self.renewsTokens = config.renewsTokens
-        self.grantsRenewals = config.grantsRenewals
+        eventWindow = config.eventWindow
+        renewsTokens = config.renewsTokens
+        grantsRenewals = config.grantsRenewals
     }
 }
 
@@ -106,21 +104,21 @@ package struct NetworkSettings: Sendable {
 
     init(_ config: RunarNodeConfig) throws(RunarError) {
         guard let network = config.networkConfig else {
-            self.discoveryGroups = config.discoveryGroups
-            self.maxPeers = nil
-            (self.allowsIPv6, self.usesWiFiOnly, self.discoversOverCellular) = (true, false, true)
-            self.interface = nil
+            discoveryGroups = config.discoveryGroups
+            maxPeers = nil
+            (allowsIPv6, usesWiFiOnly, discoversOverCellular) = (true, false, true)
+            interface = nil
             return
         }
         guard network.maxPeers > 0 else {
             throw .failure(.invalidParameters, message: "maxPeers must be above 0")
         }
-        self.discoveryGroups = network.enableDiscovery ? try Self.groups(network) : nil
-        self.maxPeers = network.maxPeers
-        self.allowsIPv6 = network.enableIPv6
-        self.usesWiFiOnly = network.useWiFiOnly
-        self.discoversOverCellular = network.allowCellularDiscovery
-        self.interface = network.bindToInterface
+        discoveryGroups = network.enableDiscovery ? try Self.groups(network) : nil
+        maxPeers = network.maxPeers
+        allowsIPv6 = network.enableIPv6
+        usesWiFiOnly = network.useWiFiOnly
+        discoversOverCellular = network.allowCellularDiscovery
+        interface = network.bindToInterface
     }
 
     private static func groups(_ network: RunarNetworkConfig) throws(RunarError) -> MulticastGroups {

@@ -17,7 +17,7 @@ struct NodeStores: Sendable {
     /// - Throws: ``RunarError`` when it names nothing or the directory cannot be used; ``KeychainError``.
     static func open(_ config: RunarNodeConfig) throws -> NodeStores {
         do {
-            return try self.choose(config)
+            return try choose(config)
         } catch let error as DataDirectoryError {
             throw RunarError(error)
         }

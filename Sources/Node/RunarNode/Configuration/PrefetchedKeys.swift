@@ -18,50 +18,50 @@ package final class PrefetchedKeys: KeyStorage {
 
     init(_ storage: any KeyStorage) { self.storage = storage }
 
-    package var enforcesBiometrics: Bool { self.storage.enforcesBiometrics }
+    package var enforcesBiometrics: Bool { storage.enforcesBiometrics }
 
     /// Reads the keys under `ids` and keeps them until ``forget()``.
     func prefetch(_ ids: [String]) throws(KeychainError) {
-        self.state.withLock { $0 = State(changed: []) }
-        let keys = try self.storage.retrieve(ids: ids)
-        self.state.withLock { state in
+        state.withLock { $0 = State(changed: []) }
+        let keys = try storage.retrieve(ids: ids)
+        state.withLock { state in
             let changed = state.changed ?? []
             state.keys = keys.filter { !changed.contains($0.key) }
         }
     }
 
     /// Forgets the keys of the last batch.
-    func forget() { self.state.withLock { $0 = State() } }
+    func forget() { state.withLock { $0 = State() } }
 
     package func store(_ key: SecretBytes, id: String, accessControl: AccessControl) throws(KeychainError) {
-        defer { self.noteChange(of: id) }
-        try self.storage.store(key, id: id, accessControl: accessControl)
+        defer { noteChange(of: id) }
+        try storage.store(key, id: id, accessControl: accessControl)
     }
 
     package func retrieve(id: String) throws(KeychainError) -> SecretBytes? {
-        if let key = self.state.withLock({ $0.keys[id] }) { return key }
-        return try self.storage.retrieve(id: id)
+        if let key = state.withLock({ $0.keys[id] }) { return key }
+        return try storage.retrieve(id: id)
     }
 
     package func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] {
-        try self.storage.retrieve(ids: ids)
+        try storage.retrieve(ids: ids)
     }
 
     package func accessControl(id: String) throws(KeychainError) -> AccessControl? {
-        try self.storage.accessControl(id: id)
+        try storage.accessControl(id: id)
     }
 
     package func delete(id: String) throws(KeychainError) {
-        defer { self.noteChange(of: id) }
-        try self.storage.delete(id: id)
+        defer { noteChange(of: id) }
+        try storage.delete(id: id)
     }
 
-    package func list() throws(KeychainError) -> [String] { try self.storage.list() }
+    package func list() throws(KeychainError) -> [String] { try storage.list() }
 
-    package func exists(id: String) throws(KeychainError) -> Bool { try self.storage.exists(id: id) }
+    package func exists(id: String) throws(KeychainError) -> Bool { try storage.exists(id: id) }
 
     private func noteChange(of id: String) {
-        self.state.withLock { state in
+        state.withLock { state in
             state.keys[id] = nil
             state.changed?.insert(id)
         }

@@ -25,8 +25,8 @@ public final class RunarNodeConfig {
     public var requestTimeoutMs: UInt64 = 30_000
     /// The minimum level of logged messages; topics and addresses appear only at debug.
     public var logLevel: RunarLogLevel {
-        get { RunarLogLevel(self.loggerLevel) }
-        set { self.loggerLevel = newValue.loggerLevel }
+        get { RunarLogLevel(loggerLevel) }
+        set { loggerLevel = newValue.loggerLevel }
     }
     /// Discovery and the number of peers; nil for the standard, and for ``discoveryGroups``.
     public var networkConfig: RunarNetworkConfig?
@@ -117,8 +117,8 @@ public final class RunarNodeConfig {
 
     /// The default time limit of a request.
     public var requestTimeout: Duration {
-        get { .milliseconds(Int64(clamping: self.requestTimeoutMs)) }
-        set { self.requestTimeoutMs = UInt64(max(0, min(newValue / .milliseconds(1), 0x1p53))) }
+        get { .milliseconds(Int64(clamping: requestTimeoutMs)) }
+        set { requestTimeoutMs = UInt64(max(0, min(newValue / .milliseconds(1), 0x1p53))) }
     }
 }
 

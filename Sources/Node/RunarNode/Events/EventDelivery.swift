@@ -19,7 +19,7 @@ struct EventDelivery: Sequence, Sendable {
 
     /// The number of events.
     var count: Int {
-        switch self.content {
+        switch content {
         case .batch(let batch, _): batch.count
         case .local: 1
         }
@@ -30,7 +30,7 @@ struct EventDelivery: Sequence, Sendable {
 
     /// The bytes of all events, with the lengths between those of a batch; at least ``leastByteCount``.
     var byteCount: Int {
-        switch self.content {
+        switch content {
         case .batch(let batch, _): Swift.max(batch.content.count, Self.leastByteCount)
         case .local(let event): Swift.max(event.data.count, Self.leastByteCount)
         }
@@ -44,27 +44,27 @@ struct EventDelivery: Sequence, Sendable {
 
         init(_ delivery: EventDelivery) {
             self.delivery = delivery
-            if case .batch(let batch, _) = delivery.content { self.events = batch.events.makeIterator() }
+            if case .batch(let batch, _) = delivery.content { events = batch.events.makeIterator() }
         }
 
         mutating func next() -> RunarEvent? {
-            defer { self.index += 1 }
-            let losses = self.index == 0 ? self.delivery.losses : EventLosses()
-            switch self.delivery.content {
+            defer { index += 1 }
+            let losses = index == 0 ? delivery.losses : EventLosses()
+            switch delivery.content {
             case .local(var event):
-                guard self.index == 0 else { return nil }
+                guard index == 0 else { return nil }
                 event.droppedBefore = losses.dropped
                 event.missedBefore = losses.missed
                 return event
             case .batch(let batch, let network):
-                guard let data = self.events?.next() else { return nil }
+                guard let data = events?.next() else { return nil }
                 return RunarEvent(
-                    topic: self.delivery.topic,
+                    topic: delivery.topic,
                     networkId: network,
                     publisher: batch.stream.publisher,
                     publishedAt: Date(timeIntervalSince1970: Double(batch.publishedSeconds)),
                     data: Data(data),
-                    number: batch.first + UInt64(self.index),
+                    number: batch.first + UInt64(index),
                     losses: losses
                 )
             }

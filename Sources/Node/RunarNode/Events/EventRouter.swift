@@ -33,12 +33,12 @@ final class EventRouter: EventSink {
         let queue: SubscriptionQueue
 
         /// Whether the topics are those of the node itself, published by this device alone.
-        var isOwn: Bool { self.pattern.isReserved }
+        var isOwn: Bool { pattern.isReserved }
 
         /// Whether the pattern matches a topic; a wildcard in the first place matches no topic of the node itself.
         func matches(_ topic: TopicPath) -> Bool {
-            guard self.pattern.matches(topic) else { return false }
-            return !topic.isReserved || self.pattern.segments[0] == topic.segments[0]
+            guard pattern.matches(topic) else { return false }
+            return !topic.isReserved || pattern.segments[0] == topic.segments[0]
         }
     }
 
@@ -53,7 +53,7 @@ final class EventRouter: EventSink {
         var followed: NetworkId?
 
         /// Whether the subscription gets events that were published at that time.
-        func isDue(_ publishedAt: Duration) -> Bool { self.request.includesPast || publishedAt >= self.since }
+        func isDue(_ publishedAt: Duration) -> Bool { request.includesPast || publishedAt >= since }
     }
 
     /// The newest state of a service.
@@ -84,11 +84,11 @@ final class EventRouter: EventSink {
     private let state: Locked<State>
 
     init(_ names: NetworkNames) {
-        self.state = Locked(State(names: names))
+        state = Locked(State(names: names))
     }
 
     /// The number of subscriptions.
-    var count: Int { self.state.withLock { $0.entries.count } }
+    var count: Int { state.withLock { $0.entries.count } }
 
     // MARK: Subscriptions
 
@@ -98,7 +98,7 @@ final class EventRouter: EventSink {
     /// - Returns: the number for ``remove(_:)``.
     /// - Throws: ``RunarError`` when two networks have the name.
     func add(_ request: Request, now: Duration, window: (NetworkId) -> [EventBatch]) throws(RunarError) -> Int {
-        try self.state.withLock { state throws(RunarError) in
+        try state.withLock { state throws(RunarError) in
             let key = try request.network.key(in: state.names)
             if request.includesPast {
                 Self.offerLocalPast(of: key, to: request, in: state)
@@ -114,7 +114,7 @@ final class EventRouter: EventSink {
 
     /// Removes a subscription and finishes its queue.
     func remove(_ number: Int) {
-        let entry = self.state.withLock { state in
+        let entry = state.withLock { state in
             state.entries.firstIndex { $0.number == number }.map { state.entries.remove(at: $0) }
         }
         // Outside the lock: the reader may own the last reference to another subscription.
@@ -124,7 +124,7 @@ final class EventRouter: EventSink {
     /// Changes the names of networks; subscriptions that include the past get the window of the networks that their names
     /// mean from now on.
     func setNames(_ names: NetworkNames, window: (NetworkId) -> [EventBatch]) {
-        self.state.withLock { state in
+        state.withLock { state in
             state.names = names
             for index in state.entries.indices {
                 let request = state.entries[index].request
@@ -161,7 +161,7 @@ final class EventRouter: EventSink {
 
     func receive(_ batch: EventBatch, in network: NetworkId, publishedAt: Duration) {
         guard let topic = batch.routedTopic else { return }
-        self.state.withLock { state in
+        state.withLock { state in
             for entry in state.entries where entry.key == .known(network) {
                 guard entry.isDue(publishedAt), entry.request.matches(topic) else { continue }
                 entry.request.queue.offer(EventDelivery(content: .batch(batch, network), topic: topic))
@@ -170,7 +170,7 @@ final class EventRouter: EventSink {
     }
 
     func noteMissed(_ count: UInt64, in network: NetworkId) {
-        self.state.withLock { state in
+        state.withLock { state in
             for entry in state.entries where entry.key == .known(network) && !entry.request.isOwn {
                 entry.request.queue.noteMissed(count)
             }
@@ -181,7 +181,7 @@ final class EventRouter: EventSink {
     ///
     /// - Throws: ``RunarError`` when two networks have the name.
     func publish(_ network: String, _ makeEvent: (NetworkKey) -> RunarEvent) throws(RunarError) {
-        try self.state.withLock { state throws(RunarError) in
+        try state.withLock { state throws(RunarError) in
             let key = try state.names.key(network)
             let event = makeEvent(key)
             state.local.append((network, event))
@@ -197,7 +197,7 @@ final class EventRouter: EventSink {
 
     /// Routes the new state of a service, in the network that a text means; a name that two networks have means none.
     func publishStatus(_ topic: TopicPath, of network: String, _ makeEvent: (NetworkKey) -> RunarEvent) {
-        self.state.withLock { state in
+        state.withLock { state in
             let names = state.names
             let key = try? names.key(network)  // see above
             // Only the newest state of a service is of interest, whatever its network is called now.
@@ -221,7 +221,7 @@ final class EventRouter: EventSink {
 
     /// Ends all subscriptions.
     func finish() {
-        let entries = self.state.withLock { state in
+        let entries = state.withLock { state in
             defer { state.entries = [] }
             return state.entries
         }
@@ -231,7 +231,7 @@ final class EventRouter: EventSink {
 
 extension TopicPath {
     /// Whether it is a topic of the node itself, such as `$registry/…`.
-    var isReserved: Bool { self.segments[0].hasPrefix("$") }
+    var isReserved: Bool { segments[0].hasPrefix("$") }
 }
 
 extension EventBatch {

@@ -20,23 +20,23 @@ public struct EventSequence: AsyncSequence, Sendable {
         }
 
         /// Returns the next event; nil when the subscription has ended or the task is cancelled.
-        public mutating func next() async -> RunarEvent? { await self.next(isolation: #isolation) }
+        public mutating func next() async -> RunarEvent? { await next(isolation: #isolation) }
 
         /// Returns the next event; nil when the subscription has ended or the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> RunarEvent? {
             while true {
-                if let event = self.current?.next() { return event }
-                guard let delivery = await self.sequence.queue.next() else {
-                    self.sequence.subscription.cancel()
+                if let event = current?.next() { return event }
+                guard let delivery = await sequence.queue.next() else {
+                    sequence.subscription.cancel()
                     return nil
                 }
-                self.current = delivery.makeIterator()
+                current = delivery.makeIterator()
             }
         }
     }
 
     /// The number of events that wait for the reader.
-    package var waitingCount: Int { self.queue.count }
+    package var waitingCount: Int { queue.count }
 
     /// Begins to hand them out; for one reader.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }

@@ -9,7 +9,7 @@ public struct EventTooLarge: Error, CodedError, Hashable, Sendable, CustomString
 
     /// The size of the event and the limit, with a remedy.
     public var description: String {
-        "an event has at most \(self.limit) bytes, this one has \(self.found): store it and publish where it is"
+        "an event has at most \(limit) bytes, this one has \(found): store it and publish where it is"
     }
 
     package var failureCode: FailureCode { FailureCode("too-large", .tooLarge, .data) }

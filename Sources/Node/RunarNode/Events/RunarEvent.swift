@@ -31,7 +31,7 @@ public struct RunarEvent: Sendable, Hashable {
         _ type: Value.Type = Value.self,
         from encoding: PayloadEncoding = .json
     ) throws(RunarError) -> Value {
-        try encoding.decode(Value.self, from: self.data)
+        try encoding.decode(Value.self, from: data)
     }
 
     init(
@@ -49,7 +49,7 @@ public struct RunarEvent: Sendable, Hashable {
         self.publishedAt = publishedAt
         self.data = data
         self.number = number
-        self.droppedBefore = losses.dropped
-        self.missedBefore = losses.missed
+        droppedBefore = losses.dropped
+        missedBefore = losses.missed
     }
 }

@@ -9,9 +9,9 @@ public final class Subscription: Sendable {
     }
 
     deinit {
-        self.end()
+        end()
     }
 
     /// Ends the subscription; a call of the handler that is under way runs to completion.
-    public func cancel() { self.end() }
+    public func cancel() { end() }
 }

@@ -21,16 +21,16 @@ final class SubscriptionQueue: Sendable {
     private let deliveries = BoundedChannel<EventDelivery>()
 
     /// The number of events that wait for the reader.
-    var count: Int { self.state.withLock { $0.waiting } }
+    var count: Int { state.withLock { $0.waiting } }
 
     /// Whether the subscription has ended.
-    var isFinished: Bool { self.state.withLock { $0.isFinished } }
+    var isFinished: Bool { state.withLock { $0.isFinished } }
 
     /// Adds events, or drops and counts them if there is no room.
     ///
     /// Past events, and events that arrive at an empty queue, are always accepted.
     func offer(_ delivery: EventDelivery, arePast: Bool = false) {
-        self.state.withLock { state in
+        state.withLock { state in
             guard !state.isFinished else { return }
             let (count, byteCount) = (delivery.count, delivery.byteCount)
             guard arePast || state.waiting == 0 || state.waitingBytes + byteCount <= Self.byteLimit else {
@@ -42,19 +42,19 @@ final class SubscriptionQueue: Sendable {
             state.losses = EventLosses()
             state.waiting += count
             state.waitingBytes += byteCount
-            _ = self.deliveries.offer(delivery)  // open and without a limit
+            _ = deliveries.offer(delivery)  // open and without a limit
         }
     }
 
     /// Notes that events were lost on the way.
     func noteMissed(_ count: UInt64) {
-        self.state.withLock { $0.losses += EventLosses(missed: count) }
+        state.withLock { $0.losses += EventLosses(missed: count) }
     }
 
     /// Waits for the next events; nil when the subscription has ended or the task is cancelled.
     func next() async -> EventDelivery? {
-        guard let delivery = try? await self.deliveries.next() else { return nil }  // cancelled
-        self.state.withLock { state in
+        guard let delivery = try? await deliveries.next() else { return nil }  // cancelled
+        state.withLock { state in
             state.waiting -= delivery.count
             state.waitingBytes -= delivery.byteCount
         }
@@ -63,7 +63,7 @@ final class SubscriptionQueue: Sendable {
 
     /// Ends the subscription and discards the events that wait.
     func finish() {
-        self.state.withLock { $0.isFinished = true }
-        self.deliveries.finish(discarding: true)
+        state.withLock { $0.isFinished = true }
+        deliveries.finish(discarding: true)
     }
 }

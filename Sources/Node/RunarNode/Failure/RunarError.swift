@@ -17,10 +17,10 @@ public enum RunarError: Error, LocalizedError, Sendable {
     case failure(RunarErrorCode, message: String, context: String = "")
 
     /// The text of the failure.
-    public var errorDescription: String? { self.message }
+    public var errorDescription: String? { message }
 
     /// The number of the kind of failure; see ``RunarErrorCode``.
-    public var code: Int32 { self.kind.rawValue }
+    public var code: Int32 { kind.rawValue }
 
     /// The kind of failure.
     public var kind: RunarErrorCode {
@@ -66,18 +66,18 @@ extension RunarError: CodedError {
         }
     }
 
-    package var failureCode: FailureCode { FailureCode(self.kind.slug, self.kind, self.kind.exitStatus) }
+    package var failureCode: FailureCode { FailureCode(kind.slug, kind, kind.exitStatus) }
 
-    package var commandMessage: String { self.message + (self.context.isEmpty ? "" : " (\(self.context))") }
+    package var commandMessage: String { message + (context.isEmpty ? "" : " (\(context))") }
 
-    package var subject: String { self.context }
+    package var subject: String { context }
 }
 
 extension RunarError: CustomStringConvertible {
     /// Message, context and number.
     public var description: String {
-        let about = self.context.isEmpty ? "" : " [\(self.context)]"
-        return "\(self.message)\(about) (\(self.code))"
+        let about = context.isEmpty ? "" : " [\(context)]"
+        return "\(message)\(about) (\(code))"
     }
 }
 
@@ -96,11 +96,11 @@ extension RunarError {
     private static func text(of error: DecodingError) -> String {
         switch error {
         case .typeMismatch(let type, let context):
-            "no \(type) at \(self.place(context.codingPath)): \(context.debugDescription)"
-        case .valueNotFound(let type, let context): "a \(type) is missing at \(self.place(context.codingPath))"
+            "no \(type) at \(place(context.codingPath)): \(context.debugDescription)"
+        case .valueNotFound(let type, let context): "a \(type) is missing at \(place(context.codingPath))"
         case .keyNotFound(let key, let context):
-            "\"\(key.stringValue)\" is missing at \(self.place(context.codingPath))"
-        case .dataCorrupted(let context): "\(context.debugDescription) (at \(self.place(context.codingPath)))"
+            "\"\(key.stringValue)\" is missing at \(place(context.codingPath))"
+        case .dataCorrupted(let context): "\(context.debugDescription) (at \(place(context.codingPath)))"
         @unknown default: "\(error)"
         }
     }

@@ -14,11 +14,11 @@ package enum KeyId: String, Sendable {
 
     /// The stored key, or a new one that is stored before it is used.
     func key(in storage: any KeyStorage, orMake make: () -> Ed25519KeyPair) throws -> Ed25519KeyPair {
-        if let secret = try storage.retrieve(id: self.rawValue) {
+        if let secret = try storage.retrieve(id: rawValue) {
             return Ed25519KeyPair(privateKey: try Ed25519PrivateKey(secret))
         }
         let key = make()
-        try storage.store(key.privateKey.secret, id: self.rawValue)
+        try storage.store(key.privateKey.secret, id: rawValue)
         return key
     }
 }

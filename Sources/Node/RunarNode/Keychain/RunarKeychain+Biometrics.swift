@@ -14,25 +14,25 @@ extension RunarKeychain {
     /// - Throws: ``KeychainError/unsupported(_:)`` when this storage cannot ask; ``KeychainError``, after which some keys
     ///   may be guarded the new way and others the old.
     public func enableBiometricAuth(_ enabled: Bool) async throws {
-        guard !enabled || self.keys.enforcesBiometrics else {
+        guard !enabled || keys.enforcesBiometrics else {
             throw KeychainError.unsupported(
                 "this key storage cannot ask for biometrics: turn them off, or keep the keys in the Keychain"
             )
         }
         // The requirement is stored first: a key that is made meanwhile is guarded, too.
         if enabled {
-            try self.storePublic([1], id: Self.requirementId)
+            try storePublic([1], id: Self.requirementId)
         } else {
-            try self.keys.delete(id: Self.requirementId)
+            try keys.delete(id: Self.requirementId)
         }
-        for id in try self.keys.list() where Self.isPersonal(id) {
-            let isGuarded = enabled || self.guarding.requireBiometric
-            guard let key = try self.keys.retrieve(id: id),
-                var accessControl = try self.keys.accessControl(id: id),
+        for id in try keys.list() where Self.isPersonal(id) {
+            let isGuarded = enabled || guarding.requireBiometric
+            guard let key = try keys.retrieve(id: id),
+                var accessControl = try keys.accessControl(id: id),
                 accessControl.requireBiometric != isGuarded
             else { continue }
             accessControl.requireBiometric = isGuarded
-            try self.keys.store(key, id: id, accessControl: accessControl)
+            try keys.store(key, id: id, accessControl: accessControl)
         }
     }
 
@@ -41,22 +41,22 @@ extension RunarKeychain {
     /// - Throws: ``KeychainError/denied`` when the person refused; ``KeychainError/unsupported(_:)`` when a guard is
     ///   requested for that this storage does not keep.
     public func requireBiometricAuth() async throws -> Bool {
-        let guarded = try self.keys.list().first { id in
+        let guarded = try keys.list().first { id in
             guard Self.isPersonal(id) else { return false }
-            guard let guarding = try self.keys.accessControl(id: id), guarding.requireBiometric else { return false }
+            guard let guarding = try keys.accessControl(id: id), guarding.requireBiometric else { return false }
             // The secret that opened a storage without a prompt replaces the finger where a password is accepted.
-            return self.keys.enforcesBiometrics || !guarding.acceptsPassword
+            return keys.enforcesBiometrics || !guarding.acceptsPassword
         }
         guard let guarded else { return false }
-        guard self.keys.enforcesBiometrics else {
+        guard keys.enforcesBiometrics else {
             throw KeychainError.unsupported(
                 "keys that need biometrics are in a storage that cannot ask for them"
             )
         }
         // Reading the key triggers the system's prompt; the key is released at once.
-        return try self.keys.retrieve(id: guarded) != nil
+        return try keys.retrieve(id: guarded) != nil
     }
 
     /// Whether the person chose to be asked.
-    func wantsBiometrics() throws -> Bool { try self.keys.exists(id: Self.requirementId) }
+    func wantsBiometrics() throws -> Bool { try keys.exists(id: Self.requirementId) }
 }

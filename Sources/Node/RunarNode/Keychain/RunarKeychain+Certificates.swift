@@ -12,7 +12,7 @@ extension RunarKeychain {
     ///
     /// - Throws: ``KeychainError``.
     public func createCertificateRequest() async throws -> Data {
-        Data(try self.pendingRequest().certificateRequest)
+        Data(try pendingRequest().certificateRequest)
     }
 
     /// Asks for everything that another device of the person can give: the certificate request of
@@ -20,7 +20,7 @@ extension RunarKeychain {
     ///
     /// - Throws: ``KeychainError``.
     public func createDeviceRequest() async throws -> Data {
-        Data(try self.pendingRequest().binary)
+        Data(try pendingRequest().binary)
     }
 
     /// Issues a certificate for the device that made `request` with ``createCertificateRequest()``, and returns the message
@@ -32,7 +32,7 @@ extension RunarKeychain {
     /// - Throws: ``RunarKeychainError/noRootKey``; ``RunarKeychainError/badCertificate(_:)`` when the request was changed
     ///   or asks for another name than its key's; ``KeychainError``.
     public func issueCertificate(for request: Data, until end: Date? = nil) async throws -> Data {
-        try Data(self.issue(for: Self.readable { try CertificateRequest(der: request) }, until: end).binary)
+        try Data(issue(for: Self.readable { try CertificateRequest(der: request) }, until: end).binary)
     }
 
     /// Takes the certificate that this device asked for.
@@ -41,24 +41,24 @@ extension RunarKeychain {
     ///   `notForThisDevice`, `foreignAuthority`, `notAskedFor`, `notInForce`; ``KeychainError``.
     public func installCertificate(_ certificateMessage: Data) async throws {
         let message = try Self.readable { try CertificateMessage(binary: certificateMessage) }
-        try self.check(message)
-        try self.install(message)
+        try check(message)
+        try install(message)
     }
 
     /// Returns the status of this device's certificate.
     ///
     /// - Throws: ``KeychainError``.
     public func getCertificateStatus() async throws -> CertificateStatus {
-        if try self.hasValidCertificate() { return .valid }
-        if try self.storedRequest() != nil { return .pending }
-        return try self.keys.exists(id: Self.certificateId) ? .invalid : .none
+        if try hasValidCertificate() { return .valid }
+        if try storedRequest() != nil { return .pending }
+        return try keys.exists(id: Self.certificateId) ? .invalid : .none
     }
 
     /// Returns the message that shows another device of the person that this one is, too; nil without a certificate.
     ///
     /// - Throws: ``KeychainError``.
     public func getCertificateMessage() async throws -> Data? {
-        try self.storedMessage().map { Data($0.binary) }
+        try storedMessage().map { Data($0.binary) }
     }
 
     /// The device that shows `certificateMessage`, if the authority of this device's own certificate issued it.
@@ -69,8 +69,8 @@ extension RunarKeychain {
     ///   this device has no certificate itself; ``KeychainError``.
     public func recognizeDevice(_ certificateMessage: Data) async throws -> PeerId {
         let message = try Self.readable { try CertificateMessage(binary: certificateMessage) }
-        guard try self.authority() == message.authority else { throw RunarKeychainError.foreignAuthority }
-        guard message.isInForce(at: self.now()) else { throw RunarKeychainError.notInForce }
+        guard try authority() == message.authority else { throw RunarKeychainError.foreignAuthority }
+        guard message.isInForce(at: now()) else { throw RunarKeychainError.notInForce }
         return message.peerId
     }
 
@@ -78,8 +78,8 @@ extension RunarKeychain {
     ///
     /// - Throws: ``KeychainError``.
     public func removeCertificate() async throws {
-        try self.keys.delete(id: Self.certificateId)
-        try self.keys.delete(id: Self.requestId)
+        try keys.delete(id: Self.certificateId)
+        try keys.delete(id: Self.requestId)
     }
 }
 
@@ -89,64 +89,63 @@ extension RunarKeychain {
 
     /// The request that is not answered yet, made if there is none.
     func pendingRequest() throws -> DeviceRequest {
-        if let request = try self.storedRequest() { return request }
-        let peer = try self.peerKey().privateKey
+        if let request = try storedRequest() { return request }
+        let peer = try peerKey().privateKey
         let asked = try Self.readable { try CertificateRequest(for: peer) }
         let request = try DeviceRequest(for: peer, certificateRequest: asked.der)
-        try self.storePublic(request.binary, id: Self.requestId)
+        try storePublic(request.binary, id: Self.requestId)
         return request
     }
 
     /// The request that is not answered yet; one of an earlier key of this device does not count.
     func storedRequest() throws -> DeviceRequest? {
-        guard let stored = try self.keys.retrieve(id: Self.requestId),
+        guard let stored = try keys.retrieve(id: Self.requestId),
             let request = try? stored.withBytes({ try DeviceRequest(binary: $0) }),  // a damaged one is replaced
-            try request.publicKey == self.peerKey().publicKey
+            try request.publicKey == peerKey().publicKey
         else { return nil }
         return request
     }
 
     /// Returns the installed certificate; nil if there is none or it can no longer be read.
     private func storedMessage() throws -> CertificateMessage? {
-        guard let stored = try self.keys.retrieve(id: Self.certificateId) else { return nil }
+        guard let stored = try keys.retrieve(id: Self.certificateId) else { return nil }
         return try? stored.withBytes { try CertificateMessage(binary: $0) }  // then it is invalid, see above
     }
 
     /// The authority that this device belongs to: its root key's, else that of its certificate.
     private func authority() throws -> Ed25519PublicKey? {
-        if let root = try self.keyPair(id: KeyId.root.rawValue) {
+        if let root = try keyPair(id: KeyId.root.rawValue) {
             return CertificateAuthority(masterKey: root.privateKey).publicKey
         }
-        return try self.storedMessage()?.authority
+        return try storedMessage()?.authority
     }
 
     func hasValidCertificate() throws -> Bool {
-        guard let message = try self.storedMessage() else { return false }
-        return try message.publicKey == self.peerKey().publicKey && message.isInForce(at: self.now())
-            && self.authority() == message.authority
+        guard let message = try storedMessage() else { return false }
+        return try message.publicKey == peerKey().publicKey && message.isInForce(at: now())
+            && authority() == message.authority
     }
 
     /// Throws unless the certificate may be installed here.
     func check(_ message: CertificateMessage) throws {
-        guard try message.publicKey == self.peerKey().publicKey else { throw RunarKeychainError.notForThisDevice }
+        guard try message.publicKey == peerKey().publicKey else { throw RunarKeychainError.notForThisDevice }
         if let authority = try self.authority() {
             guard authority == message.authority else { throw RunarKeychainError.foreignAuthority }
         } else {
-            guard try self.storedRequest() != nil else { throw RunarKeychainError.notAskedFor }
+            guard try storedRequest() != nil else { throw RunarKeychainError.notAskedFor }
         }
-        guard message.isInForce(at: self.now()) else { throw RunarKeychainError.notInForce }
+        guard message.isInForce(at: now()) else { throw RunarKeychainError.notInForce }
     }
 
     /// Stores a certificate that was checked; the request is answered.
     func install(_ message: CertificateMessage) throws {
-        try self.storePublic(message.binary, id: Self.certificateId)
-        try self.keys.delete(id: Self.requestId)
+        try storePublic(message.binary, id: Self.certificateId)
+        try keys.delete(id: Self.requestId)
     }
 
     func issue(for request: CertificateRequest, until end: Date?) throws -> CertificateMessage {
-        let authority = CertificateAuthority(masterKey: try self.rootKey().privateKey)
-        let seconds =
-            try end.map { try UnixTime.seconds(of: $0) } ?? self.now() + CertificateAuthority.standardLifeSeconds
+        let authority = CertificateAuthority(masterKey: try rootKey().privateKey)
+        let seconds = try end.map { try UnixTime.seconds(of: $0) } ?? now() + CertificateAuthority.standardLifeSeconds
         var random = SystemRandomNumberGenerator()
         return try Self.readable { try authority.issue(for: request, until: seconds, using: &random) }
     }

@@ -14,12 +14,12 @@ extension RunarKeychain {
     ///   brought here (of a node: ``NodeError/networkIndexNeeded(next:)``), ``KeychainError``.
     @discardableResult
     public func generateNetworkKey() async throws -> String {
-        let root = try self.rootKey()
-        let index = try self.owner?.reserveIndex(root) ?? self.reserveIndex(of: root.publicKey)
+        let root = try rootKey()
+        let index = try owner?.reserveIndex(root) ?? reserveIndex(of: root.publicKey)
         let key = deriveNetworkKey(masterKey: root, networkIndex: index)
         let networkId = NetworkId(publicKey: key.publicKey)
-        try self.store(key.privateKey.secret, id: Self.networkKeyId(networkId))
-        try self.owner?.added(networkId, index)
+        try store(key.privateKey.secret, id: Self.networkKeyId(networkId))
+        try owner?.added(networkId, index)
         return networkId.base64Encoded
     }
 
@@ -28,14 +28,14 @@ extension RunarKeychain {
     /// - Throws: ``RunarKeychainError/notForThisDevice``; ``IdentityError`` when the message was changed or its network id
     ///   does not belong to the key; ``KeychainError``.
     public func installNetworkKey(_ networkKeyMessage: Data) async throws {
-        try self.install(NetworkKeyMessage(binary: networkKeyMessage))
+        try install(NetworkKeyMessage(binary: networkKeyMessage))
     }
 
     /// The public key of a network that this device can sign for, or nil; both text forms of the id are accepted.
     ///
     /// - Throws: ``IdentityError`` when it is no network's id, ``KeychainError``.
     public func getNetworkPublicKey(_ networkId: String) async throws -> String? {
-        try self.networkKey(of: NetworkId(text: networkId))?.publicKey.base64Encoded
+        try networkKey(of: NetworkId(text: networkId))?.publicKey.base64Encoded
     }
 
     /// Seals the key of a network to the device that made `request` with ``createDeviceRequest()``.
@@ -48,7 +48,7 @@ extension RunarKeychain {
     /// - Throws: ``RunarKeychainError/noNetworkKey(_:)``, ``IdentityError``, ``KeychainError``.
     public func wrapNetworkKey(_ networkId: String, for request: Data) async throws -> Data {
         let network = try NetworkId(text: networkId)
-        guard let key = try self.networkKey(of: network) else { throw RunarKeychainError.noNetworkKey(network) }
+        guard let key = try networkKey(of: network) else { throw RunarKeychainError.noNetworkKey(network) }
         return Data(try NetworkKeyMessage(sealing: key.privateKey, to: DeviceRequest(binary: request)).binary)
     }
 }
@@ -68,17 +68,17 @@ extension RunarKeychain {
     }
 
     func install(_ message: NetworkKeyMessage) throws {
-        let peer = try self.peerKey()
+        let peer = try peerKey()
         guard message.peerId == PeerId(publicKey: peer.publicKey) else { throw RunarKeychainError.notForThisDevice }
-        try self.store(message.open(with: peer.privateKey).secret, id: Self.networkKeyId(message.networkId))
-        try self.owner?.added(message.networkId, nil)
+        try store(message.open(with: peer.privateKey).secret, id: Self.networkKeyId(message.networkId))
+        try owner?.added(message.networkId, nil)
     }
 
     /// The key of a network if this device has it, by itself or by its root key.
     func networkKey(of network: NetworkId) throws -> Ed25519KeyPair? {
-        if let key = try self.keyPair(id: Self.networkKeyId(network)) { return key }
-        guard let root = try self.keyPair(id: KeyId.root.rawValue) else { return nil }
-        let indices = try self.owner?.indices() ?? Array(0..<(self.nextIndex(of: root.publicKey) ?? 0))
+        if let key = try keyPair(id: Self.networkKeyId(network)) { return key }
+        guard let root = try keyPair(id: KeyId.root.rawValue) else { return nil }
+        let indices = try owner?.indices() ?? Array(0..<(nextIndex(of: root.publicKey) ?? 0))
         for index in indices {
             let key = deriveNetworkKey(masterKey: root, networkIndex: index)
             if key.publicKey == network.publicKey { return key }
@@ -88,7 +88,7 @@ extension RunarKeychain {
 
     /// The lowest index that no network of this root key has; nil if that is not known in this storage.
     func nextIndex(of root: Ed25519PublicKey) throws -> UInt32? {
-        guard let stored = try self.keys.retrieve(id: Self.indexId) else { return nil }
+        guard let stored = try keys.retrieve(id: Self.indexId) else { return nil }
         return try stored.withBytes { bytes -> UInt32? in
             var reader = ByteReader(bytes)
             do {
@@ -110,20 +110,20 @@ extension RunarKeychain {
         writer.write(Self.indexVersion)
         writer.write(root.fingerprint.bytes)
         writer.write(next)
-        try self.storePublic(writer.bytes, id: Self.indexId)
+        try storePublic(writer.bytes, id: Self.indexId)
     }
 
     /// Runs `body` while no other thread of this process makes or replaces a root key or counts its networks.
     package static func whileCounting<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try self.counting.withLock { _ in try body() }
+        try counting.withLock { _ in try body() }
     }
 
     private func reserveIndex(of root: Ed25519PublicKey) throws -> UInt32 {
         try Self.whileCounting {
-            guard let next = try self.nextIndex(of: root), next <= KeyDerivation.maximumNetworkIndex else {
+            guard let next = try nextIndex(of: root), next <= KeyDerivation.maximumNetworkIndex else {
                 throw RunarKeychainError.networkIndexUnknown
             }
-            try self.setNextIndex(next + 1, of: root)
+            try setNextIndex(next + 1, of: root)
             return next
         }
     }

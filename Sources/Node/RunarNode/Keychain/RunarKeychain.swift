@@ -77,8 +77,8 @@ extension RunarKeychain {
     @discardableResult
     public func initializeUserRootKey() async throws -> String {
         try Self.whileCounting {
-            guard try !self.keys.exists(id: KeyId.root.rawValue) else { throw RunarKeychainError.rootKeyExists }
-            return try self.makeRootKey().publicKey.base64Encoded
+            guard try !keys.exists(id: KeyId.root.rawValue) else { throw RunarKeychainError.rootKeyExists }
+            return try makeRootKey().publicKey.base64Encoded
         }
     }
 
@@ -88,7 +88,7 @@ extension RunarKeychain {
     ///
     /// - Throws: ``RunarKeychainError/noRootKey``, ``KeychainError``.
     public func getUserRootPublicKey() async throws -> String {
-        try self.rootKey().publicKey.base64Encoded
+        try rootKey().publicKey.base64Encoded
     }
 
     /// Makes the key of a persona from the root key, and returns its public half; the same one each time.
@@ -98,8 +98,8 @@ extension RunarKeychain {
     /// - Throws: ``RunarKeychainError/noRootKey``, ``IdentityError/invalidName(reason:)``, ``KeychainError``.
     @discardableResult
     public func deriveProfileKey(_ profileId: String) async throws -> String {
-        let key = try KeyDerivation.deriveProfileKey(masterKey: self.rootKey(), label: profileId)
-        try self.store(key.privateKey.secret, id: Self.profileKeyId(profileId))
+        let key = try KeyDerivation.deriveProfileKey(masterKey: rootKey(), label: profileId)
+        try store(key.privateKey.secret, id: Self.profileKeyId(profileId))
         return key.publicKey.base64Encoded
     }
 
@@ -107,7 +107,7 @@ extension RunarKeychain {
     ///
     /// - Throws: ``IdentityError/invalidName(reason:)``, ``KeychainError``.
     public func getProfilePublicKey(_ profileId: String) async throws -> String? {
-        try await self.profileKey(profileId)?.publicKey.base64Encoded
+        try await profileKey(profileId)?.publicKey.base64Encoded
     }
 
     /// A persona's key, to sign with, or nil if it was not derived on this device.
@@ -115,7 +115,7 @@ extension RunarKeychain {
     /// - Throws: ``IdentityError/invalidName(reason:)``, ``KeychainError``.
     public func profileKey(_ profileId: String) async throws -> Ed25519KeyPair? {
         try NameRule.check(profileId)
-        return try self.keyPair(id: Self.profileKeyId(profileId))
+        return try keyPair(id: Self.profileKeyId(profileId))
     }
 }
 
@@ -124,36 +124,36 @@ extension RunarKeychain {
 extension RunarKeychain {
     /// The root key.
     func rootKey() throws -> Ed25519KeyPair {
-        guard let key = try self.keyPair(id: KeyId.root.rawValue) else { throw RunarKeychainError.noRootKey }
+        guard let key = try keyPair(id: KeyId.root.rawValue) else { throw RunarKeychainError.noRootKey }
         return key
     }
 
     /// Makes and stores the root key; its networks are counted from the first one on.
     func makeRootKey() throws -> Ed25519KeyPair {
         let made = generateMasterKey()
-        try self.setNextIndex(0, of: made.publicKey)
-        try self.store(made.privateKey.secret, id: KeyId.root.rawValue)
+        try setNextIndex(0, of: made.publicKey)
+        try store(made.privateKey.secret, id: KeyId.root.rawValue)
         return made
     }
 
     /// This device's key, made if there is none yet.
-    func peerKey() throws -> Ed25519KeyPair { try KeyId.peer.key(in: self.keys, orMake: generatePeerKey) }
+    func peerKey() throws -> Ed25519KeyPair { try KeyId.peer.key(in: keys, orMake: generatePeerKey) }
 
     /// Stores a key of the person, guarded as the person chose.
     func store(_ key: SecretBytes, id: String) throws {
-        var accessControl = self.guarding
-        accessControl.requireBiometric = try accessControl.requireBiometric || self.wantsBiometrics()
-        try self.keys.store(key, id: id, accessControl: accessControl)
+        var accessControl = guarding
+        accessControl.requireBiometric = try accessControl.requireBiometric || wantsBiometrics()
+        try keys.store(key, id: id, accessControl: accessControl)
     }
 
     /// Stores public data, readable without a prompt whatever guard the configuration puts before keys.
     func storePublic(_ bytes: [UInt8], id: String) throws {
         let accessControl = AccessControl(accessibleWhen: .afterFirstUnlockThisDeviceOnly)
-        try self.keys.store(SecretBytes(copying: bytes), id: id, accessControl: accessControl)
+        try keys.store(SecretBytes(copying: bytes), id: id, accessControl: accessControl)
     }
 
     func keyPair(id: String) throws -> Ed25519KeyPair? {
-        try self.keys.retrieve(id: id).map { Ed25519KeyPair(privateKey: try Ed25519PrivateKey($0)) }
+        try keys.retrieve(id: id).map { Ed25519KeyPair(privateKey: try Ed25519PrivateKey($0)) }
     }
 
     /// Returns the id of a persona's key in the storage: ids are ASCII, labels are not.

@@ -16,15 +16,15 @@ extension RunarNode {
             added: { try self.noteOwned($0, index: $1) },
             indices: { try self.store.networks().compactMap(\.derivationIndex) }
         )
-        let guarding = self.config.guarding.accessControl
-        return RunarKeychain(self.config.keyStorage, guarding, owner: owner) { self.clock.now().wallSeconds }
+        let guarding = config.guarding.accessControl
+        return RunarKeychain(config.keyStorage, guarding, owner: owner) { self.clock.now().wallSeconds }
     }
 
     /// Returns the key of this device, for parts of the node in other targets.
     ///
     /// - Throws: ``KeychainError``.
     package func deviceKey() throws -> Ed25519KeyPair {
-        try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
+        try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey)
     }
 
     /// Returns the key that signs the profile card of this device's person.
@@ -34,7 +34,7 @@ extension RunarNode {
     ///
     /// - Throws: ``KeychainError``.
     package func personKey() throws -> Ed25519KeyPair {
-        let storage = self.config.keyStorage
+        let storage = config.keyStorage
         let root = try storage.retrieve(id: KeyId.root.rawValue).map { try Ed25519PrivateKey($0) }
         let derived = try root.map { try KeyDerivation.deriveProfileKey(masterKey: $0, label: "circle") }
         return try KeyId.person.key(in: storage) { derived ?? generatePeerKey() }
@@ -44,19 +44,19 @@ extension RunarNode {
     ///
     /// - Throws: ``KeychainError``.
     package func setPersonKey(_ key: Ed25519KeyPair) throws {
-        try self.config.keyStorage.store(key.privateKey.secret, id: KeyId.person.rawValue)
+        try config.keyStorage.store(key.privateKey.secret, id: KeyId.person.rawValue)
     }
 
     /// The database of the node, for parts of the node in other targets.
-    package var stateStore: NodeStore { self.store }
+    package var stateStore: NodeStore { store }
 
     /// The directory of the node's database; nil if the node has none on disk.
-    package var stateDirectory: String? { self.config.statePath.map(FilePath.directory(of:)) }
+    package var stateDirectory: String? { config.statePath.map(FilePath.directory(of:)) }
 
     /// Returns the request by which another device of the person sets this one up; unchanged until it is answered.
     ///
     /// - Throws: ``KeychainError``.
-    public func deviceRequest() throws -> DeviceRequest { try self.keychain.pendingRequest() }
+    public func deviceRequest() throws -> DeviceRequest { try keychain.pendingRequest() }
 
     /// Sets up another device of the person: a certificate, and a membership in each of `networks`.
     ///
@@ -93,16 +93,16 @@ extension RunarNode {
             )
         }
         let described = try networks.map { network in
-            guard let metadata = try self.store.network(network)?.networkMetadata() else {
+            guard let metadata = try store.network(network)?.networkMetadata() else {
                 throw NodeError.notTheOwner(network)
             }
-            return (metadata, try self.networkKey(of: network))
+            return (metadata, try networkKey(of: network))
         }
-        if try request.peerId != self.peerId && !keychain.hasValidCertificate() { try self.certifyItself() }
+        if try request.peerId != peerId && !keychain.hasValidCertificate() { try certifyItself() }
         let message = try keychain.issue(for: asked, until: nil)
         let memberships = try described.map { metadata, key in
             DeviceAnswer.Membership(
-                token: try self.issueToken(
+                token: try issueToken(
                     for: request.peerId,
                     in: metadata.networkId,
                     expiration: expiration,
@@ -114,8 +114,8 @@ extension RunarNode {
         }
         return try DeviceAnswer(
             to: request,
-            from: self.peerId,
-            at: self.dialableAddresses,
+            from: peerId,
+            at: dialableAddresses,
             certificateMessage: message.binary,
             memberships: memberships,
             signedBy: KeyDerivation.deriveCertificateAuthorityKey(masterKey: root.privateKey).privateKey
@@ -132,36 +132,36 @@ extension RunarNode {
     public func setUp(with answer: DeviceAnswer) throws {
         let keychain = self.keychain
         guard let request = try keychain.storedRequest() else { throw RunarKeychainError.notAskedFor }
-        try answer.check(for: request, at: self.wallSeconds)
+        try answer.check(for: request, at: wallSeconds)
         let message = try RunarKeychain.readable { try CertificateMessage(binary: answer.certificateMessage) }
         guard message.authority == answer.authority else { throw RunarKeychainError.foreignAuthority }
         try keychain.check(message)
         let peer = try keychain.peerKey().privateKey
         for membership in answer.memberships {
             _ = try membership.networkKey?.open(with: peer)
-            guard try !self.store.revocationSet(of: membership.token.networkId).contains(self.peerId) else {
+            guard try !store.revocationSet(of: membership.token.networkId).contains(peerId) else {
                 throw NodeError.badToken(.revoked)
             }
         }
         for membership in answer.memberships {
-            try self.addNetworkToken(networkId: membership.token.networkId, token: membership.token)
-            try self.addNetwork(membership.metadata)
+            try addNetworkToken(networkId: membership.token.networkId, token: membership.token)
+            try addNetwork(membership.metadata)
             if let key = membership.networkKey { try keychain.install(key) }
         }
-        try self.remember(answer)
+        try remember(answer)
         // Last, because it ends the request: after a failure the same answer can be applied again.
         try keychain.install(message)
     }
 
     /// Whether this device was given the key of a network.
     func holdsNetworkKey(of network: NetworkId) throws -> Bool {
-        try self.config.keyStorage.exists(id: RunarKeychain.networkKeyId(network))
+        try config.keyStorage.exists(id: RunarKeychain.networkKeyId(network))
     }
 
     /// Deletes the key of a network that this device was given; a key of the root can be derived again.
     func forgetNetworkKey(of network: NetworkId) throws {
-        try self.config.keyStorage.delete(id: RunarKeychain.networkKeyId(network))
-        try self.store.update(network) { if $0.derivationIndex == nil { $0.role = .member } }
+        try config.keyStorage.delete(id: RunarKeychain.networkKeyId(network))
+        try store.update(network) { if $0.derivationIndex == nil { $0.role = .member } }
     }
 
     private func certifyItself() throws {
@@ -173,22 +173,22 @@ extension RunarNode {
 
     /// Notes where the device that answered can be dialled.
     private func remember(_ answer: DeviceAnswer) throws {
-        guard answer.sender != self.peerId, !answer.memberships.isEmpty else { return }
+        guard answer.sender != peerId, !answer.memberships.isEmpty else { return }
         for network in answer.networkIds {
-            try self.store.noteEvidence(of: answer.sender, in: network, source: .text, at: self.wallSeconds)
+            try store.noteEvidence(of: answer.sender, in: network, source: .text, at: wallSeconds)
         }
         for address in answer.addresses {
-            try self.store.noteAddress(address, of: answer.sender, source: .text, at: self.wallSeconds)
+            try store.noteAddress(address, of: answer.sender, source: .text, at: wallSeconds)
         }
-        self.applyIfRunning(
+        applyIfRunning(
             .peer(.remembered(answer.sender, networks: answer.networkIds, addresses: answer.addresses))
         )
-        self.applyIfRunning(.peer(.wanted(answer.sender)))
+        applyIfRunning(.peer(.wanted(answer.sender)))
     }
 
     /// Notes that this device holds the key of a network, `index` being its place among those of the root key.
     private func noteOwned(_ network: NetworkId, index: UInt32?) throws {
-        try self.store.update(network, orNew: NetworkRecord(network, at: self.wallSeconds)) { record in
+        try store.update(network, orNew: NetworkRecord(network, at: wallSeconds)) { record in
             record.role = .owner
             if let index { record.derivationIndex = index }
         }
@@ -230,12 +230,12 @@ extension RunarNode {
     /// - Throws: ``KeychainError``, `unsupported` when biometrics are required and not enforced, `unableToRead` when the
     ///   device's key is no longer the one that this node was made with.
     func prefetchKeys() throws {
-        try self.config.guarding.check(self.config.keyStorage)
-        let ids = [KeyId.peer.rawValue, KeyId.reset.rawValue] + self.services.memberships.map(Self.secretsId)
-        try self.config.keyStorage.prefetch(ids)
-        let key = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
-        guard PeerId(publicKey: key.publicKey) == self.peerId else {
-            try Self.store(key.publicKey, of: self.config)
+        try config.guarding.check(config.keyStorage)
+        let ids = [KeyId.peer.rawValue, KeyId.reset.rawValue] + services.memberships.map(Self.secretsId)
+        try config.keyStorage.prefetch(ids)
+        let key = try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey)
+        guard PeerId(publicKey: key.publicKey) == peerId else {
+            try Self.store(key.publicKey, of: config)
             throw KeychainError.unableToRead("the key of this device was replaced: create a new node")
         }
     }
@@ -254,8 +254,8 @@ extension RunarNode {
     ///   ``StorageError``.
     public func restoreNetwork(_ metadata: NetworkMetadata) throws -> Bool {
         guard metadata.verify() else { throw NetworkError.invalidSignature }
-        guard let secret = try self.config.keyStorage.retrieve(id: KeyId.root.rawValue) else { return false }
-        if let known = try self.store.network(metadata.networkId), known.derivationIndex != nil, known.token != nil {
+        guard let secret = try config.keyStorage.retrieve(id: KeyId.root.rawValue) else { return false }
+        if let known = try store.network(metadata.networkId), known.derivationIndex != nil, known.token != nil {
             return true
         }
         let root = try Ed25519PrivateKey(secret)
@@ -263,21 +263,21 @@ extension RunarNode {
             let key = deriveNetworkKey(masterKey: root, networkIndex: index)
             guard NetworkId(publicKey: key.publicKey) == metadata.networkId else { continue }
             let token = try AccessToken.create(
-                peerId: self.peerId,
+                peerId: peerId,
                 networkId: metadata.networkId,
                 networkPrivateKey: key.privateKey,
                 expiration: nil
             )
-            try self.addNetwork(metadata)
-            try self.store.update(metadata.networkId) { record in
+            try addNetwork(metadata)
+            try store.update(metadata.networkId) { record in
                 record.role = .owner
                 record.derivationIndex = index
                 record.token = token.binary
-                record.tokenObtainedAt = self.wallSeconds
+                record.tokenObtainedAt = wallSeconds
             }
-            let revocations = try self.store.revocationSet(of: metadata.networkId)
-            self.applyIfRunning(.membership(.added(token, obtainedSeconds: self.wallSeconds, revocations)))
-            self.networksChanged()
+            let revocations = try store.revocationSet(of: metadata.networkId)
+            applyIfRunning(.membership(.added(token, obtainedSeconds: wallSeconds, revocations)))
+            networksChanged()
             return true
         }
         return false
@@ -287,8 +287,8 @@ extension RunarNode {
     func rootKeyOrNew() throws -> Ed25519KeyPair {
         // No other task may make one meanwhile: the networks of the one that is replaced would be lost.
         try RunarKeychain.whileCounting {
-            if let key = try self.keychain.keyPair(id: KeyId.root.rawValue) { return key }
-            return try self.keychain.makeRootKey()
+            if let key = try keychain.keyPair(id: KeyId.root.rawValue) { return key }
+            return try keychain.makeRootKey()
         }
     }
 
@@ -297,16 +297,16 @@ extension RunarNode {
     ///
     /// - Throws: ``NodeError/networkIndexNeeded(next:)``, ``NodeError/networkIndexRefused(_:next:)``, ``StorageError``.
     func reserveNetworkIndex(of root: Ed25519KeyPair, _ wanted: UInt32?) throws -> UInt32 {
-        try RunarKeychain.whileCounting { try self.reserveCountedIndex(of: root, wanted) }
+        try RunarKeychain.whileCounting { try reserveCountedIndex(of: root, wanted) }
     }
 
     private func reserveCountedIndex(of root: Ed25519KeyPair, _ wanted: UInt32?) throws -> UInt32 {
         let fingerprint = root.publicKey.fingerprint.bytes
         let keychain = self.keychain
         let counted = try keychain.nextIndex(of: root.publicKey)
-        let isCountedHere = try self.store.countedRoot() == fingerprint
+        let isCountedHere = try store.countedRoot() == fingerprint
         let isCounted = isCountedHere || counted != nil
-        let next = max(try self.store.nextDerivationIndex(), counted ?? 0)
+        let next = max(try store.nextDerivationIndex(), counted ?? 0)
         if let wanted {
             // Above the limit its text alone would not bring it back.
             guard wanted >= next, wanted < Self.restorableNetworks else {
@@ -315,8 +315,8 @@ extension RunarNode {
         } else if !isCounted {
             throw NodeError.networkIndexNeeded(next: next)
         }
-        let index = try self.store.reserveDerivationIndex(wanted ?? next)
-        if !isCountedHere { try self.store.setCountedRoot(fingerprint) }
+        let index = try store.reserveDerivationIndex(wanted ?? next)
+        if !isCountedHere { try store.setCountedRoot(fingerprint) }
         try keychain.setNextIndex(index + 1, of: root.publicKey)
         return index
     }

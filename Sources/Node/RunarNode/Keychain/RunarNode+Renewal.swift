@@ -37,33 +37,31 @@ extension RunarNode {
     /// - Throws: ``RunarError`` of kind `inUse` while the node runs; ``KeychainError``, ``StorageError``;
     ///   `CancellationError` when cancelled before it began.
     @discardableResult
-    public func renewDevice() async throws -> PeerId { try await self.renewDevice { _ in } }
+    public func renewDevice() async throws -> PeerId { try await renewDevice { _ in } }
 
     /// Renews the key; `onStep` is called after each durable step, and its error aborts the renewal.
     @discardableResult
     func renewDevice(onStep: (RenewalStep) throws -> Void) async throws -> PeerId {
-        try await self.phases.withExclusiveAccess {
-            guard self.phases.isStopped else {
+        try await phases.withExclusiveAccess {
+            guard phases.isStopped else {
                 throw RunarError.failure(.inUse, message: "the node runs with the key of this device: stop it first")
             }
-            try self.takeNewKey(onStep)
-            try await self.finishRenewal(onStep)
-            return self.peerId
+            try takeNewKey(onStep)
+            try await finishRenewal(onStep)
+            return peerId
         }
     }
 
     private func takeNewKey(_ onStep: (RenewalStep) throws -> Void) throws {
         // The vault may hold a later key than the one with which this node was made.
-        let stored = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
+        let stored = try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey)
         // First, so that no crash can lose the id of a key that must be revoked.
-        try self.store.setReplacedDevices(
-            self.store.replacedDevices().union([self.peerId, PeerId(publicKey: stored.publicKey)])
-        )
+        try store.setReplacedDevices(store.replacedDevices().union([peerId, PeerId(publicKey: stored.publicKey)]))
         try onStep(.noted)
         let key = generatePeerKey()
-        try self.config.keyStorage.store(key.privateKey.secret, id: KeyId.peer.rawValue)
-        try Self.store(key.publicKey, of: self.config)
-        self.device.withLock { $0 = PeerId(publicKey: key.publicKey) }
+        try config.keyStorage.store(key.privateKey.secret, id: KeyId.peer.rawValue)
+        try Self.store(key.publicKey, of: config)
+        device.withLock { $0 = PeerId(publicKey: key.publicKey) }
         try onStep(.keyStored)
     }
 
@@ -73,31 +71,31 @@ extension RunarNode {
     /// Each step may be repeated.
     /// The id of this node must be that of the key in the vault.
     func finishRenewal(_ onStep: (RenewalStep) throws -> Void = { _ in }) async throws {
-        let noted = try self.store.replacedDevices()
+        let noted = try store.replacedDevices()
         guard !noted.isEmpty else { return }
         // A crash before the new key was stored leaves the present key noted.
-        let former = noted.subtracting([self.peerId]).sorted()
+        let former = noted.subtracting([peerId]).sorted()
         if !former.isEmpty {
-            try self.config.keyStorage.delete(id: KeyId.reset.rawValue)
-            try await self.keychain.removeCertificate()
+            try config.keyStorage.delete(id: KeyId.reset.rawValue)
+            try await keychain.removeCertificate()
             try onStep(.certificateRemoved)
-            for network in try self.store.networks() {
-                if try self.signs(for: network.networkId) {
-                    try self.replace(former, in: network, onStep)
-                } else if try network.accessToken()?.peerId != self.peerId {
-                    try self.endMembership(in: network.networkId)
+            for network in try store.networks() {
+                if try signs(for: network.networkId) {
+                    try replace(former, in: network, onStep)
+                } else if try network.accessToken()?.peerId != peerId {
+                    try endMembership(in: network.networkId)
                     try onStep(.membershipEnded(network.networkId))
                 }
             }
             for peer in former {
-                if let directory = self.stateDirectory {
+                if let directory = stateDirectory {
                     try DirectoryTree.remove(DevicePools.directory(of: peer, in: directory))
                 }
                 try onStep(.poolsRemoved(peer))
             }
-            self.networksChanged()
+            networksChanged()
         }
-        try self.store.setReplacedDevices([])
+        try store.setReplacedDevices([])
     }
 
     /// Makes the present key a member of an own network, and revokes the former ones in it.
@@ -107,39 +105,39 @@ extension RunarNode {
         _ onStep: (RenewalStep) throws -> Void
     ) throws {
         let network = record.networkId
-        if try record.accessToken()?.peerId != self.peerId {
+        if try record.accessToken()?.peerId != peerId {
             let token = try AccessToken.create(
-                peerId: self.peerId,
+                peerId: peerId,
                 networkId: network,
-                networkPrivateKey: self.networkKey(of: network).privateKey,
+                networkPrivateKey: networkKey(of: network).privateKey,
                 expiration: nil
             )
-            try self.store.addMembership(token, at: self.wallSeconds)
+            try store.addMembership(token, at: wallSeconds)
             try onStep(.joined(network))
         }
         for peer in former {
-            if try self.store.revocationSet(of: network).contains(peer) {
+            if try store.revocationSet(of: network).contains(peer) {
                 // A crash may have occurred between its revocation and the new member secret.
-                try self.replaceMemberSecret(of: network)
+                try replaceMemberSecret(of: network)
             } else {
-                try self.revoke(peer, in: network)
+                try revoke(peer, in: network)
             }
             try onStep(.revoked(peer, network))
         }
     }
 
     private func endMembership(in network: NetworkId) throws {
-        try self.store.removeToken(of: network)
-        try self.store.forgetRecords(of: network)
-        try self.store.deleteMail(of: network)
-        try self.deleteMemberSecrets(of: network)
-        self.clearCache(networkId: network)
+        try store.removeToken(of: network)
+        try store.forgetRecords(of: network)
+        try store.deleteMail(of: network)
+        try deleteMemberSecrets(of: network)
+        clearCache(networkId: network)
     }
 
     /// Whether this device has the key of a network.
     private func signs(for network: NetworkId) throws -> Bool {
         do {
-            _ = try self.networkKey(of: network)
+            _ = try networkKey(of: network)
             return true
         } catch NodeError.notTheOwner {
             return false

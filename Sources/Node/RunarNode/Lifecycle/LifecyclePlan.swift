@@ -114,7 +114,7 @@ public struct LifecyclePlan: Hashable, Sendable {
     /// the person has not switched Background App Refresh off for the app.
     public init(system: System, allowBackgroundAccess: Bool = false, isBackgroundRefreshAvailable: Bool = false) {
         self.system = system
-        self.allowsBackgroundAccess = allowBackgroundAccess
+        allowsBackgroundAccess = allowBackgroundAccess
         self.isBackgroundRefreshAvailable = isBackgroundRefreshAvailable
     }
 
@@ -124,59 +124,59 @@ public struct LifecyclePlan: Hashable, Sendable {
     /// when a network becomes available, and when the app enters the foreground; only in the last case if the person denied
     /// the keys, since closing the system's own prompt makes the app active again.
     public mutating func handle(_ event: Event, isRunning: Bool) -> [Action] {
-        guard self.place != .ended else { return [] }
+        guard place != .ended else { return [] }
         switch event {
-        case .enteredBackground: return self.enterBackground(isRunning)
-        case .willEnterForeground: return self.enterForeground()
-        case .backgroundTimeEnded: return self.leaveNetwork()
+        case .enteredBackground: return enterBackground(isRunning)
+        case .willEnterForeground: return enterForeground()
+        case .backgroundTimeEnded: return leaveNetwork()
         case .backgroundRefreshChanged(let isAvailable):
-            self.isBackgroundRefreshAvailable = isAvailable
-            return isAvailable ? [] : self.leaveNetwork()
-        case .becameActive: return (self.system == .desktop ? [.resumeOperations] : []) + self.retry()
-        case .resignedActive: return self.system == .desktop ? [.reduceOperations] : []
+            isBackgroundRefreshAvailable = isAvailable
+            return isAvailable ? [] : leaveNetwork()
+        case .becameActive: return (system == .desktop ? [.resumeOperations] : []) + retry()
+        case .resignedActive: return system == .desktop ? [.reduceOperations] : []
         case .willTerminate:
-            self.place = .ended
-            let patience = self.system == .phone ? Self.endPatience : RunarNode.drainPatience
+            place = .ended
+            let patience = system == .phone ? Self.endPatience : RunarNode.drainPatience
             return isRunning ? [.drain(within: patience)] : []
-        case .willSleep: return self.system == .desktop ? [.networkUnavailable] : []
-        case .didWake: return self.system == .desktop ? [.networkAvailable] : []
+        case .willSleep: return system == .desktop ? [.networkUnavailable] : []
+        case .didWake: return system == .desktop ? [.networkAvailable] : []
         case .memoryWarning: return [.handleMemoryWarning]
         case .memoryPressure: return [.optimizeMemoryUsage]
-        case .networkAvailable: return [.networkAvailable] + self.retry()
+        case .networkAvailable: return [.networkAvailable] + retry()
         case .networkUnavailable: return [.networkUnavailable]
         case .startFailed(let wasDenied):
-            if self.place == .foreground { self.place = .failed(wasDenied: wasDenied) }
+            if place == .foreground { place = .failed(wasDenied: wasDenied) }
             return []
         }
     }
 
     private mutating func retry() -> [Action] {
-        guard self.place == .failed(wasDenied: false) else { return [] }
-        self.place = .foreground
+        guard place == .failed(wasDenied: false) else { return [] }
+        place = .foreground
         return [.start]
     }
 
     private mutating func enterBackground(_ isRunning: Bool) -> [Action] {
-        guard self.system == .phone else { return [] }
-        switch self.place {
+        guard system == .phone else { return [] }
+        switch place {
         // After a failed start the app may have started the node itself.
         case .foreground where isRunning, .failed where isRunning: break
         case .failed:
-            self.place = .stopped
+            place = .stopped
             return []
         case .foreground, .background, .stopped, .ended: return []
         }
-        guard self.allowsBackgroundAccess, self.isBackgroundRefreshAvailable else {
-            self.place = .stopped
+        guard allowsBackgroundAccess, isBackgroundRefreshAvailable else {
+            place = .stopped
             return [.beginBackgroundTask, .stop(within: Self.patience), .endBackgroundTask]
         }
-        self.place = .background
+        place = .background
         return [.beginBackgroundTask, .reduceOperations]
     }
 
     private mutating func enterForeground() -> [Action] {
-        defer { self.place = .foreground }
-        switch self.place {
+        defer { place = .foreground }
+        switch place {
         case .background: return [.resumeOperations, .endBackgroundTask]
         case .stopped, .failed: return [.resumeOperations, .start]
         case .foreground, .ended: return []
@@ -184,8 +184,8 @@ public struct LifecyclePlan: Hashable, Sendable {
     }
 
     private mutating func leaveNetwork() -> [Action] {
-        guard self.place == .background else { return [] }
-        self.place = .stopped
+        guard place == .background else { return [] }
+        place = .stopped
         return [.stop(within: Self.latePatience), .endBackgroundTask]
     }
 }

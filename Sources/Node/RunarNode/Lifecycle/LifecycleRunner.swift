@@ -37,50 +37,50 @@ package final class LifecycleRunner: Sendable {
         self.backgroundTask = backgroundTask
         self.onStartFailure = onStartFailure
         self.plan = Locked(plan)
-        (self.events, self.queue) = AsyncStream.makeStream(of: LifecyclePlan.Event.self)
+        (events, queue) = AsyncStream.makeStream(of: LifecyclePlan.Event.self)
     }
 
     /// Queues an event, which ``run()`` handles.
     package func tell(_ event: LifecyclePlan.Event) {
-        self.queue.yield(event)
+        queue.yield(event)
     }
 
     /// Nothing more will happen.
     package func finish() {
-        self.queue.finish()
+        queue.finish()
     }
 
     /// Handles events until ``finish()``.
     package func run() async {
-        for await event in self.events {
-            let isRunning = self.node.isRunning || self.node.isStarting
-            for action in self.plan.withLock({ $0.handle(event, isRunning: isRunning) }) { await self.perform(action) }
+        for await event in events {
+            let isRunning = node.isRunning || node.isStarting
+            for action in plan.withLock({ $0.handle(event, isRunning: isRunning) }) { await perform(action) }
         }
     }
 
     private func perform(_ action: LifecyclePlan.Action) async {
         switch action {
-        case .beginBackgroundTask: await self.backgroundTask.begin()
-        case .endBackgroundTask: await self.backgroundTask.end()
-        case .stop(let patience): await self.node.stop(within: patience)
-        case .drain(let patience): await self.node.drain(within: patience)
+        case .beginBackgroundTask: await backgroundTask.begin()
+        case .endBackgroundTask: await backgroundTask.end()
+        case .stop(let patience): await node.stop(within: patience)
+        case .drain(let patience): await node.drain(within: patience)
         case .start:
             do {
-                try await self.node.start()
+                try await node.start()
             } catch NodeError.notRunning {
                 // The app stopped the node meanwhile, which is no failure: it stays stopped.
             } catch {
-                self.node.logs[.lifecycle].error("the node could not start again: \(error)")
+                node.logs[.lifecycle].error("the node could not start again: \(error)")
                 let wasDenied = error as? KeychainError == .denied
-                _ = self.plan.withLock { $0.handle(.startFailed(wasDenied: wasDenied), isRunning: false) }
-                self.onStartFailure(error)
+                _ = plan.withLock { $0.handle(.startFailed(wasDenied: wasDenied), isRunning: false) }
+                onStartFailure(error)
             }
-        case .reduceOperations: self.node.reduceOperations()
-        case .resumeOperations: self.node.resumeOperations()
-        case .handleMemoryWarning: self.node.handleMemoryWarning()
-        case .optimizeMemoryUsage: self.node.optimizeMemoryUsage()
-        case .networkAvailable: self.node.networkAvailable()
-        case .networkUnavailable: self.node.networkUnavailable()
+        case .reduceOperations: node.reduceOperations()
+        case .resumeOperations: node.resumeOperations()
+        case .handleMemoryWarning: node.handleMemoryWarning()
+        case .optimizeMemoryUsage: node.optimizeMemoryUsage()
+        case .networkAvailable: node.networkAvailable()
+        case .networkUnavailable: node.networkUnavailable()
         }
     }
 }

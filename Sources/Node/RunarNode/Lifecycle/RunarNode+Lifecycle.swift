@@ -17,17 +17,17 @@ public import Transport
 extension RunarNode {
     /// Whether the node is on the network.
     public var isRunning: Bool {
-        self.phases.driver != nil
+        phases.driver != nil
     }
 
     /// The UDP port that this node listens on, or 0 while it is stopped.
     public var listeningPort: UInt16 {
-        self.listenAddresses.first?.port ?? 0
+        listenAddresses.first?.port ?? 0
     }
 
     /// The addresses that this node listens on; empty while it is stopped.
     public var listenAddresses: [SocketAddress] {
-        guard let driver = self.phases.driver else { return [] }
+        guard let driver = phases.driver else { return [] }
         return driver.endpoint.localAddresses
     }
 
@@ -40,20 +40,20 @@ extension RunarNode {
     ///   ``KeychainError/unsupported(_:)`` when biometrics are required and nothing enforces them here;
     ///   ``NodeError/notRunning`` when a stop overtook it; `CancellationError` when cancelled before it began.
     public func start() async throws {
-        try await self.phases.withExclusiveAccess { try await self.startExclusively() }
+        try await phases.withExclusiveAccess { try await startExclusively() }
     }
 
     /// Starts off the caller's actor, since keys and the database are read, and a key may wait for a person.
     @concurrent private func startExclusively() async throws {
-        guard try await self.claimStart() else { return }
-        defer { self.config.keyStorage.forget() }
+        guard try await claimStart() else { return }
+        defer { config.keyStorage.forget() }
         let driver: NodeDriver
         do {
-            try self.prefetchKeys()
-            try await self.finishRenewal()
-            driver = try await self.makeDriver()
+            try prefetchKeys()
+            try await finishRenewal()
+            driver = try await makeDriver()
         } catch {
-            _ = self.phases.endStart { .stopped }
+            _ = phases.endStart { .stopped }
             throw error
         }
         // Unstructured: it lives from here to stop(), not as long as the caller of start().
@@ -63,24 +63,24 @@ extension RunarNode {
                 self?.phases.noteEnd()
             }
         }
-        guard self.phases.endStart(with: { .running(driver, run()) }) else {
+        guard phases.endStart(with: { .running(driver, run()) }) else {
             await driver.endpoint.close(code: CloseCode.shutdown.rawValue)
             throw NodeError.notRunning
         }
-        self.tellConditions(to: driver)
-        if let host = self.keyExchangeHost.withLock({ $0 }) { driver.host(keysOf: host) }
+        tellConditions(to: driver)
+        if let host = keyExchangeHost.withLock({ $0 }) { driver.host(keysOf: host) }
         // Only now, so that nothing that is added meanwhile is missed; hearing of it twice does no harm.
-        self.networksChanged()
+        networksChanged()
         do {
-            try self.load(into: driver)
+            try load(into: driver)
         } catch {
-            await self.stop()
+            await stop()
             throw error
         }
-        if self.settings.isDiscovering.withLock({ $0 }) { self.startDiscovery(of: driver) }
-        self.watchAddresses(of: driver)
-        await self.startServices()
-        self.logs[.lifecycle].info("peer \(self.peerId.short) listens on port \(self.listeningPort)")
+        if settings.isDiscovering.withLock({ $0 }) { startDiscovery(of: driver) }
+        watchAddresses(of: driver)
+        await startServices()
+        logs[.lifecycle].info("peer \(peerId.short) listens on port \(listeningPort)")
     }
 
     /// Closes the connection to every peer and leaves the network.
@@ -88,25 +88,25 @@ extension RunarNode {
     /// Stopping twice does no harm; a start under way then throws ``NodeError/notRunning``. Services are stopped first, each
     /// within 30 seconds, and requests of other devices end first. A call from the handler of such a request returns before
     /// that request has ended.
-    public func stop() async { await self.stop(waiting: nil) }
+    public func stop() async { await stop(waiting: nil) }
 
     /// Stops within a time limit, for an app that its system is about to suspend.
     ///
     /// - Parameter patience: The time limit for services to stop and, after the shutdown, once more for handlers of
     ///   requests. Those that take longer continue without a network, and the next start waits for them.
-    public func stop(within patience: Duration) async { await self.stop(waiting: patience) }
+    public func stop(within patience: Duration) async { await stop(waiting: patience) }
 
     private func stop(waiting patience: Duration?) async {
-        let deadline = patience.map { self.clock.now().monotonic + $0 }
-        if self.isRunning { _ = await self.stopServices(until: deadline) }
-        switch self.phases.beginStop() {
+        let deadline = patience.map { clock.now().monotonic + $0 }
+        if isRunning { _ = await stopServices(until: deadline) }
+        switch phases.beginStop() {
         case .running(let driver, let task):
             // Those, too, that began while the others were stopped; from here on none does.
-            if await !self.stopServices(until: deadline) { self.goOn(without: "services") }
+            if await !stopServices(until: deadline) { goOn(without: "services") }
             await driver.stop()
-            await self.waitForEnd(of: task, within: patience)
-            self.store.checkpoint(self.logs[.storage])
-        case .stopping(let task): await self.waitForEnd(of: task, within: patience)
+            await waitForEnd(of: task, within: patience)
+            store.checkpoint(logs[.storage])
+        case .stopping(let task): await waitForEnd(of: task, within: patience)
         case .stopped, .starting: return
         }
     }
@@ -116,12 +116,12 @@ extension RunarNode {
     /// - Throws: ``NodeError/notRunning`` for a handler of the node that stops, which waits for that one.
     private func claimStart() async throws(NodeError) -> Bool {
         while true {
-            switch self.phases.claimStart() {
+            switch phases.claimStart() {
             case .stopped: return true
             case .running, .starting: return false
             case .stopping(let task):
                 if RequestHost.isServing(self) { throw .notRunning }
-                await self.waitForEnd(of: task)
+                await waitForEnd(of: task)
             }
         }
     }
@@ -129,12 +129,12 @@ extension RunarNode {
     /// Waits for the end of a run, unless the caller is one of its handlers, for which the run waits.
     private func waitForEnd(of run: Task<Void, Never>, within patience: Duration? = nil) async {
         guard !RequestHost.isServing(self) else { return }
-        let deadline = patience.map { self.clock.now().monotonic + $0 }
-        if await !self.wait(until: deadline, { await run.value }) { self.goOn(without: "handlers of requests") }
+        let deadline = patience.map { clock.now().monotonic + $0 }
+        if await !wait(until: deadline, { await run.value }) { goOn(without: "handlers of requests") }
     }
 
     private func goOn(without what: String) {
-        self.logs[.lifecycle].warning("\(what) are still under way: the node stops without waiting for them")
+        logs[.lifecycle].warning("\(what) are still under way: the node stops without waiting for them")
     }
 
     /// Waits for the end of `body`, whether the caller is cancelled or not, until an optional deadline; after it `body`
@@ -144,7 +144,7 @@ extension RunarNode {
             await body()
             return true
         }
-        let limit = max(deadline - self.clock.now().monotonic, .zero)
+        let limit = max(deadline - clock.now().monotonic, .zero)
         let waiting = Task { [clock] in
             try await LocalCall.run(limit: limit, clock: clock, overdue: { CancellationError() }, body)
         }
@@ -158,7 +158,7 @@ extension RunarNode {
     }
 
     private func makeDriver() async throws -> NodeDriver {
-        let key = try KeyId.peer.key(in: self.config.keyStorage, orMake: generatePeerKey)
+        let key = try KeyId.peer.key(in: config.keyStorage, orMake: generatePeerKey)
         var random = SystemRandom()
         var nonceBytes = random.bytes(count: 32)
         var core = NodeCore.Configuration(
@@ -167,35 +167,35 @@ extension RunarNode {
             randomSeed: random.next(),
             nonceKey: SecretBytes(consuming: &nonceBytes)
         )
-        core.renewsTokens = self.config.renewsTokens
-        core.hasTables = self.config.usesHashTable
-        core.eventLimits.windowAge = self.config.eventWindow
-        if let peers = self.config.network.maxPeers { core.limits.keep(peers: peers) }
-        core.discoveryLimits = Discovery.Limits(interval: self.config.discoveryInterval)
-        let endpoint = try await self.makeEndpoint(key.privateKey)
-        let logger = Self.logger(of: self.config)
-        var configuration = NodeDriver.Configuration(clock: self.clock, logger: logger) { [weak self] changes in
+        core.renewsTokens = config.renewsTokens
+        core.hasTables = config.usesHashTable
+        core.eventLimits.windowAge = config.eventWindow
+        if let peers = config.network.maxPeers { core.limits.keep(peers: peers) }
+        core.discoveryLimits = Discovery.Limits(interval: config.discoveryInterval)
+        let endpoint = try await makeEndpoint(key.privateKey)
+        let logger = Self.logger(of: config)
+        var configuration = NodeDriver.Configuration(clock: clock, logger: logger) { [weak self] changes in
             self?.store(changes) ?? changes.map { _ in .failed(NodeError.notRunning, canSucceedLater: false) }
         }
-        configuration.limits.messageBytes = self.config.messageByteLimit
-        configuration.pauses.patience = self.config.peerTimeout
+        configuration.limits.messageBytes = config.messageByteLimit
+        configuration.pauses.patience = config.peerTimeout
         configuration.serve = { [weak self] request in
             if let self { await RequestHost(node: self).serve(request) }
         }
-        configuration.logs = self.logs
-        configuration.tracing = RequestTracing(self.config.tracer)
+        configuration.logs = logs
+        configuration.tracing = RequestTracing(config.tracer)
         configuration.tableOperations = { [broadcasts] in _ = broadcasts.operations.send($0) }
         configuration.metrics = NodeMetrics(
-            factory: self.config.metricsFactory,
+            factory: config.metricsFactory,
             now: { [clock] in clock.now().monotonic }
         )
         return NodeDriver(
             endpoint: endpoint,
             core: core,
             configuration: configuration,
-            messages: self.broadcasts.messages,
-            events: self.broadcasts.events,
-            eventSink: self.router
+            messages: broadcasts.messages,
+            events: broadcasts.events,
+            eventSink: router
         )
     }
 
@@ -203,25 +203,25 @@ extension RunarNode {
     func watchAddresses(of driver: NodeDriver) {
         guard !driver.isDiscovering else { return }
         do {
-            let link = try self.factories.makeAddressWatch(driver.endpoint, self.config)
+            let link = try factories.makeAddressWatch(driver.endpoint, config)
             if let link { driver.watchAddresses(of: link) }
         } catch {
-            self.logs[.connections].warning("changes of this machine's addresses are not noticed: \(error)")
+            logs[.connections].warning("changes of this machine's addresses are not noticed: \(error)")
         }
     }
 
     /// Seconds since 1970.
-    var wallSeconds: UInt64 { self.clock.now().wallSeconds }
+    var wallSeconds: UInt64 { clock.now().wallSeconds }
 
     /// The driver of a running node.
     func running() throws(NodeError) -> NodeDriver {
-        guard let driver = self.phases.driver else { throw .notRunning }
+        guard let driver = phases.driver else { throw .notRunning }
         return driver
     }
 
     /// Applies an input if the node runs; a stopped one reads its stores when it starts.
     func applyIfRunning(_ input: Input) {
-        if let driver = self.phases.driver { driver.apply(input) }
+        if let driver = phases.driver { driver.apply(input) }
     }
 }
 
@@ -233,41 +233,41 @@ extension RunarNode {
     /// Notes a new or changed network: the paths to connected peers are validated again, and the others are dialled at once,
     /// whatever their backoff.
     public func networkAvailable() {
-        self.change { $0.hasNetwork = true }
-        if let driver = self.phases.driver { driver.noteResumed() }
+        change { $0.hasNetwork = true }
+        if let driver = phases.driver { driver.noteResumed() }
     }
 
     /// Notes that there is no network: only peers for which a caller waits are dialled, until ``networkAvailable()``.
     ///
     /// Connections are kept, because most outages are temporary.
     public func networkUnavailable() {
-        self.change { $0.hasNetwork = false }
+        change { $0.hasNetwork = false }
     }
 
     /// Releases all memory that can be recreated, caches included, because the system may end this program otherwise.
     public func handleMemoryWarning() {
-        self.tables.clear()
-        for hosted in self.services.services { hosted.answers.clear() }
-        self.giveBackMemory()
+        tables.clear()
+        for hosted in services.services { hosted.answers.clear() }
+        giveBackMemory()
     }
 
     /// Releases memory that is rarely used, when the system is short of it.
     ///
     /// Caches stay.
     public func optimizeMemoryUsage() {
-        self.giveBackMemory()
+        giveBackMemory()
     }
 
     /// Limits the node to requests of its owner, until ``resumeOperations()``.
     ///
     /// The node sends no discovery beacons and looks for no peers. Connections, subscriptions and services continue.
     public func reduceOperations() {
-        self.change { $0.isReduced = true }
+        change { $0.isReduced = true }
     }
 
     /// Does everything again.
     public func resumeOperations() {
-        self.change { $0.isReduced = false }
+        change { $0.isReduced = false }
     }
 
     /// Begins no new operations with peers, waits up to `patience` for those in flight, and stops.
@@ -275,38 +275,38 @@ extension RunarNode {
     /// - Parameter patience: The time limit, after which operations in flight are aborted. The rest of it, at least a
     ///   second, is for services to stop, see ``stop(within:)``.
     public func drain(within patience: Duration = RunarNode.drainPatience) async {
-        let deadline = self.clock.now().monotonic + patience
-        if let driver = self.phases.driver { await driver.drain(within: patience) }
-        await self.stop(within: max(deadline - self.clock.now().monotonic, .seconds(1)))
+        let deadline = clock.now().monotonic + patience
+        if let driver = phases.driver { await driver.drain(within: patience) }
+        await stop(within: max(deadline - clock.now().monotonic, .seconds(1)))
     }
 
     /// Whether the node runs and its tasks make progress; returns when that is certain.
     package func isResponsive() async -> Bool {
-        guard let driver = self.phases.driver else { return false }
+        guard let driver = phases.driver else { return false }
         return await driver.isResponsive()
     }
 
     /// Whether a start is under way that no stop has overtaken.
     var isStarting: Bool {
-        self.phases.isStarting
+        phases.isStarting
     }
 
     /// Applies the current conditions to a driver that has just started.
     func tellConditions(to driver: NodeDriver) {
-        self.settings.conditions.withLock { if $0 != Conditions() { driver.adapt(to: $0) } }
+        settings.conditions.withLock { if $0 != Conditions() { driver.adapt(to: $0) } }
     }
 
     private func change(_ body: (inout Conditions) -> Void) {
-        self.settings.conditions.withLock { conditions in
+        settings.conditions.withLock { conditions in
             body(&conditions)
             // Here, so that of two changes the last one stays.
-            if let driver = self.phases.driver { driver.adapt(to: conditions) }
+            if let driver = phases.driver { driver.adapt(to: conditions) }
         }
     }
 
     private func giveBackMemory() {
-        self.store.database.releaseMemory()
-        if let driver = self.phases.driver {
+        store.database.releaseMemory()
+        if let driver = phases.driver {
             driver.freeMemory()
         } else {
             SystemMemory.giveBack()

@@ -9,11 +9,11 @@ extension RunarNode {
     ///
     /// - Throws: ``TransportError``, ``StorageError``.
     func makeEndpoint(_ key: Ed25519PrivateKey) async throws -> any Endpoint {
-        guard self.config.hasAnyPort else { return try await self.factories.makeEndpoint(key, self.config) }
-        let kept = try self.store.listeningPort()
-        let endpoint = try await self.openEndpoint(key, preferring: kept)
+        guard config.hasAnyPort else { return try await factories.makeEndpoint(key, config) }
+        let kept = try store.listeningPort()
+        let endpoint = try await openEndpoint(key, preferring: kept)
         if let port = endpoint.localAddresses.first?.port, port != kept {
-            try self.store.setListeningPort(port)
+            try store.setListeningPort(port)
         }
         return endpoint
     }
@@ -21,23 +21,23 @@ extension RunarNode {
     private func openEndpoint(_ key: Ed25519PrivateKey, preferring kept: UInt16?) async throws -> any Endpoint {
         if let kept {
             do {
-                return try await self.factories.makeEndpoint(key, self.config.listening(on: kept))
+                return try await factories.makeEndpoint(key, config.listening(on: kept))
             } catch let error as TransportError {
-                self.logs[.lifecycle].notice("the port of the last run is not available: \(error)")
+                logs[.lifecycle].notice("the port of the last run is not available: \(error)")
             }
         }
-        return try await self.factories.makeEndpoint(key, self.config)
+        return try await factories.makeEndpoint(key, config)
     }
 }
 
 extension NodeSettings {
     /// Whether the node may listen on any port at an address.
-    var hasAnyPort: Bool { self.listenAddresses.contains { $0.port == 0 } }
+    var hasAnyPort: Bool { listenAddresses.contains { $0.port == 0 } }
 
     /// Returns these settings with a port for the addresses that may have any.
     func listening(on port: UInt16) -> NodeSettings {
         var settings = self
-        settings.listenAddresses = self.listenAddresses.map { $0.port == 0 ? SocketAddress($0.ip, port: port) : $0 }
+        settings.listenAddresses = listenAddresses.map { $0.port == 0 ? SocketAddress($0.ip, port: port) : $0 }
         return settings
     }
 }

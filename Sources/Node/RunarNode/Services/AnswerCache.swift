@@ -49,7 +49,7 @@ final class AnswerCache: Sendable {
     /// long or no value.
     static func key(of request: RunarRequest) -> Key? {
         let action = request.path.drop { $0 != "/" }.dropFirst()
-        guard request.payload.count <= self.argumentLimit else { return nil }
+        guard request.payload.count <= argumentLimit else { return nil }
         guard !request.payload.isEmpty else { return Key(text: "\(action):", hasTextArgument: false) }
         guard let encoding = request.encoding,
             let value = try? encoding.decode(RunarValue.self, from: request.payload)  // the handler reports the error
@@ -61,8 +61,8 @@ final class AnswerCache: Sendable {
     func answer(_ key: Key?, in encoding: PayloadEncoding) -> EncodedAnswer? {
         guard let key else { return nil }
         let form = Form(encoding: encoding, hasTextArgument: key.hasTextArgument)
-        let now = self.clock.now().monotonic
-        return self.state.withLock { state in
+        let now = clock.now().monotonic
+        return state.withLock { state in
             guard let entry = state.entries[key.text]?[form] else { return nil }
             guard entry.expiry > now else {
                 state.remove(key.text)
@@ -73,7 +73,7 @@ final class AnswerCache: Sendable {
     }
 
     /// The number of invalidations; `insert` ignores an answer that was begun before the latest one.
-    var generation: UInt64 { self.state.withLock { $0.generation } }
+    var generation: UInt64 { state.withLock { $0.generation } }
 
     /// Stores an answer, unless an entry was removed while it was computed: it may depend on outdated data.
     func insert(
@@ -85,8 +85,8 @@ final class AnswerCache: Sendable {
     ) {
         guard let key else { return }
         let form = Form(encoding: encoding, hasTextArgument: key.hasTextArgument)
-        let entry = Entry(answer: answer, expiry: self.clock.now().monotonic + age)
-        self.state.withLock { state in
+        let entry = Entry(answer: answer, expiry: clock.now().monotonic + age)
+        state.withLock { state in
             let byteCount = key.text.utf8.count + answer.bytes.count
             guard byteCount <= Self.byteLimit, state.generation == generation else { return }
             if state.byteCount + byteCount > Self.byteLimit { state = State(generation: generation) }
@@ -95,11 +95,11 @@ final class AnswerCache: Sendable {
         }
     }
 
-    func clear() { self.state.withLock { $0 = State(generation: $0.generation + 1) } }
+    func clear() { state.withLock { $0 = State(generation: $0.generation + 1) } }
 
     /// Forgets one key; one without a colon is that of an action without an argument.
     func delete(_ key: String) {
-        self.state.withLock { state in
+        state.withLock { state in
             state.generation += 1
             state.remove(key.contains(":") ? key : "\(key):")
         }
@@ -108,7 +108,7 @@ final class AnswerCache: Sendable {
     /// Removes the keys that match `pattern`, in which `*` matches any characters; returns their number.
     func revoke(matching pattern: String) -> Int {
         let pattern = Array(pattern.utf8)
-        return self.state.withLock { state in
+        return state.withLock { state in
             let keys = state.entries.keys.filter { RecordCache.matches(Array($0.utf8), pattern) }
             state.generation += 1
             for key in keys { state.remove(key) }
@@ -119,8 +119,8 @@ final class AnswerCache: Sendable {
 
 extension AnswerCache.State {
     fileprivate mutating func remove(_ key: String) {
-        guard let found = self.entries.removeValue(forKey: key) else { return }
-        for entry in found.values { self.byteCount -= key.utf8.count + entry.answer.bytes.count }
+        guard let found = entries.removeValue(forKey: key) else { return }
+        for entry in found.values { byteCount -= key.utf8.count + entry.answer.bytes.count }
     }
 }
 

@@ -6,10 +6,10 @@ extension HostedService {
     /// The announcement of the service to other devices.
     var offer: ServiceOffer {
         ServiceOffer(
-            path: self.service.path,
-            version: self.service.version,
-            isRunning: self.state == .running,
-            actions: self.actions.map { action in
+            path: service.path,
+            version: service.version,
+            isRunning: state == .running,
+            actions: actions.map { action in
                 ActionOffer(
                     name: action.name,
                     isIdempotent: action.options.isIdempotent,
@@ -22,9 +22,9 @@ extension HostedService {
     /// - Throws: ``RunarError`` when it cannot be announced.
     func checkOffer() throws(RunarError) {
         do throws(WireError) {
-            try Announcement.check([self.offer])
+            try Announcement.check([offer])
         } catch {
-            throw .failure(.invalidParameters, message: error.description, context: self.service.path)
+            throw .failure(.invalidParameters, message: error.description, context: service.path)
         }
     }
 }

@@ -14,9 +14,9 @@ final class HostedService: Sendable {
 
         /// Keeps subscriptions until the service is removed; false when it was, and they are to end with the caller's.
         mutating func follow(_ further: [Subscription]) -> Bool {
-            switch self.following {
-            case .pending: self.following = .active(further)
-            case .active(let subscriptions): self.following = .active(subscriptions + further)
+            switch following {
+            case .pending: following = .active(further)
+            case .active(let subscriptions): following = .active(subscriptions + further)
             case .ended: return false
             }
             return true
@@ -47,36 +47,36 @@ final class HostedService: Sendable {
         self.service = service
         let answers = AnswerCache(clock)
         self.answers = answers
-        self.cacheActions = Self.cacheActions(
+        cacheActions = Self.cacheActions(
             clear: { _ in answers.clear() },
             delete: { key, _ in answers.delete(key) },
             revoke: { pattern, _ in answers.revoke(matching: pattern) }
         )
         self.network = network
-        self.registeredAt = Date()
+        registeredAt = Date()
     }
 
-    var state: RunarServiceState { self.status.withLock { $0.state } }
+    var state: RunarServiceState { status.withLock { $0.state } }
 
     /// Runs `body` while no other task changes the state of the service; see ``ServiceMutex``.
     func withExclusiveAccess<Success: Sendable>(
         _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
-        try await self.service.mutex.withExclusiveAccess(body)
+        try await service.mutex.withExclusiveAccess(body)
     }
 
     /// The action of a path, and the values of its parameters in the path.
     func action(_ path: TopicPath) -> (any ServiceAction, [String: String])? {
-        if let found = self.service.table.withLock({ $0.action(path) }) { return found }
+        if let found = service.table.withLock({ $0.action(path) }) { return found }
         guard path.segments.count == 3 else { return nil }
         let name = path.segments.dropFirst().joined(separator: "/")
-        return self.cacheActions.first { $0.name == name }.map { ($0, [:]) }
+        return cacheActions.first { $0.name == name }.map { ($0, [:]) }
     }
 
     /// The actions that callers can request: those of the cache only if an action is cacheable.
     var actions: [any ServiceAction] {
-        let own = self.service.table.withLock { $0.actions }
-        return own.contains { $0.options.cacheAge != nil } ? own + self.cacheActions : own
+        let own = service.table.withLock { $0.actions }
+        return own.contains { $0.options.cacheAge != nil } ? own + cacheActions : own
     }
 
     /// Answers in bytes, from memory where the action allows it.
@@ -87,25 +87,25 @@ final class HostedService: Sendable {
     ) async throws -> EncodedAnswer {
         guard let age = action.options.cacheAge else { return try await action.answer(request, in: encoding) }
         let key = AnswerCache.key(of: request)
-        if let answer = self.answers.answer(key, in: encoding) { return answer }
-        let generation = self.answers.generation
+        if let answer = answers.answer(key, in: encoding) { return answer }
+        let generation = answers.generation
         let answer = try await action.answer(request, in: encoding)
-        self.answers.insert(answer, key, in: encoding, age: age, unlessForgottenSince: generation)
+        answers.insert(answer, key, in: encoding, age: age, unlessForgottenSince: generation)
         return answer
     }
 
     /// Returns the description of the service.
     func info(in network: NetworkKey, providers: [PeerId] = []) -> RunarServiceInfo {
-        let (state, startedAt) = self.status.withLock { ($0.state, $0.startedAt) }
+        let (state, startedAt) = status.withLock { ($0.state, $0.startedAt) }
         return RunarServiceInfo(
             networkId: network.text,
-            servicePath: self.service.path,
-            name: self.service.name,
-            version: self.service.version,
-            description: self.service.description,
+            servicePath: service.path,
+            name: service.name,
+            version: service.version,
+            description: service.description,
             state: state,
-            actions: self.actions.map(RunarActionInfo.init),
-            registeredAt: self.registeredAt,
+            actions: actions.map(RunarActionInfo.init),
+            registeredAt: registeredAt,
             startedAt: startedAt,
             providers: providers
         )

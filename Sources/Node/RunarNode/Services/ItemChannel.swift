@@ -17,28 +17,28 @@ final class ItemChannel: ItemSource, ItemSink, Sendable {
 
     /// Adds a value as soon as there is room.
     func send(_ bytes: Data) async throws {
-        guard try await self.items.send(bytes) else {
+        guard try await items.send(bytes) else {
             throw Self.abandonment
         }
     }
 
     /// The next value, as soon as there is one; nil after the last one.
     func next() async throws -> StreamItem? {
-        if let bytes = try await self.items.next() { return StreamItem(bytes: bytes, encoding: self.encoding) }
-        try self.end.value?.get()
+        if let bytes = try await items.next() { return StreamItem(bytes: bytes, encoding: encoding) }
+        try end.value?.get()
         return nil
     }
 
     /// Ends the sequence, after its last item or with a failure.
     func finish(_ end: Result<Void, any Error> = .success(())) {
         self.end.fulfil(end)
-        self.items.finish(discarding: false)
+        items.finish(discarding: false)
     }
 
     /// Discards the items, so that neither the sender nor the reader takes the sequence for complete.
     func abandon() {
-        self.end.fulfil(.failure(Self.abandonment))
-        self.items.finish(discarding: true)
+        end.fulfil(.failure(Self.abandonment))
+        items.finish(discarding: true)
     }
 
     private static var abandonment: RunarError { .failure(.cancelled, message: "the reader has ended") }

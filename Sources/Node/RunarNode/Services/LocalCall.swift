@@ -16,7 +16,7 @@ enum LocalCall {
         _ body: @escaping @Sendable () async throws -> Output
     ) async throws -> Output {
         let outcome = Promise<Result<Output, any Error>>()
-        let task = self.begin {
+        let task = begin {
             do {
                 outcome.fulfil(.success(try await body()))
             } catch {

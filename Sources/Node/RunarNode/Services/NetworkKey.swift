@@ -37,29 +37,29 @@ struct NetworkNames: Sendable {
         for (name, networks) in Dictionary(grouping: networks, by: { $0.name ?? "" }) where !name.isEmpty {
             let members = networks.filter(\.isMember)
             if let only = networks.count == 1 ? networks.first : members.count == 1 ? members.first : nil {
-                self.byName[name] = only.networkId
+                byName[name] = only.networkId
             } else {
-                self.ambiguous.insert(name)
+                ambiguous.insert(name)
             }
         }
-        self.memberships = networks.filter(\.isMember).map(\.networkId).sorted()
+        memberships = networks.filter(\.isMember).map(\.networkId).sorted()
         guard !wanted.isEmpty else { return }
         let meant = (wanted + [defaultNetwork]).compactMap { name in
-            try? self.key(name).networkId  // an ambiguous name selects none
+            try? key(name).networkId  // an ambiguous name selects none
         }
-        self.memberships.removeAll { !meant.contains($0) }
+        memberships.removeAll { !meant.contains($0) }
     }
 
     /// Returns the network that a text means: an id, a name, or, when it is empty, the default network.
     ///
     /// - Throws: ``RunarError`` when two networks have the name.
     func key(_ text: String) throws(RunarError) -> NetworkKey {
-        let text = text.isEmpty ? self.defaultNetwork : text
+        let text = text.isEmpty ? defaultNetwork : text
         // First, so that no network takes the place of another one by having its id for a name.
         if let id = NetworkId(text) { return .known(id) }
-        if let id = self.byName[text] { return .known(id) }
-        if text.isEmpty, self.memberships.count == 1 { return .known(self.memberships[0]) }
-        guard !self.ambiguous.contains(text) else {
+        if let id = byName[text] { return .known(id) }
+        if text.isEmpty, memberships.count == 1 { return .known(memberships[0]) }
+        guard !ambiguous.contains(text) else {
             throw .failure(
                 .invalidParameters,
                 message: "this device knows more than one network called \(text): give the network's id",
@@ -74,5 +74,5 @@ struct NetworkNames: Sendable {
         (try? self.key(text)) == key  // see above
     }
 
-    func isMember(of network: NetworkId) -> Bool { self.memberships.contains(network) }
+    func isMember(of network: NetworkId) -> Bool { memberships.contains(network) }
 }

@@ -22,5 +22,5 @@ extension ContentType {
 }
 
 extension EncodedAnswer {
-    var contentType: ContentType { self.encoding.map(\.contentType) ?? (self.bytes.isEmpty ? .none : .bytes) }
+    var contentType: ContentType { encoding.map(\.contentType) ?? (bytes.isEmpty ? .none : .bytes) }
 }

@@ -14,8 +14,8 @@ final class IncomingSource: ItemSource {
     }
 
     func next() async throws -> StreamItem? {
-        guard let bytes = try await self.incoming.nextItem(isHandled: true), !bytes.isEmpty else { return nil }
-        return StreamItem(bytes: Data(bytes), encoding: self.encoding)
+        guard let bytes = try await incoming.nextItem(isHandled: true), !bytes.isEmpty else { return nil }
+        return StreamItem(bytes: Data(bytes), encoding: encoding)
     }
 }
 
@@ -33,25 +33,25 @@ final class IncomingSink: ItemSink {
     }
 
     func send(_ bytes: Data) async throws {
-        try await self.line.withLock {
-            try await self.begin()
-            try await self.incoming.send(item: [UInt8](bytes))
+        try await line.withLock {
+            try await begin()
+            try await incoming.send(item: [UInt8](bytes))
         }
     }
 
     /// Ends the sequence.
     func finish() async throws {
-        try await self.line.withLock {
-            try await self.begin()
-            try await self.incoming.finish()
+        try await line.withLock {
+            try await begin()
+            try await incoming.finish()
         }
     }
 
     /// Called with the mutex held.
     private func begin() async throws {
-        if self.hasBegun.withLock({ $0 }) { return }
-        try await self.incoming.beginStreaming(self.type)
-        self.hasBegun.withLock { $0 = true }
+        if hasBegun.withLock({ $0 }) { return }
+        try await incoming.beginStreaming(type)
+        hasBegun.withLock { $0 = true }
     }
 }
 
@@ -75,16 +75,16 @@ final class OutgoingSource: ItemSource {
     }
 
     deinit {
-        self.upload?.cancel()
+        upload?.cancel()
     }
 
     func next() async throws -> StreamItem? {
         do {
-            let type = try await self.request.response()
-            guard let bytes = try await self.request.nextItem() else { return nil }
-            return StreamItem(bytes: Data(bytes), encoding: type.encoding ?? self.encoding)
+            let type = try await request.response()
+            guard let bytes = try await request.nextItem() else { return nil }
+            return StreamItem(bytes: Data(bytes), encoding: type.encoding ?? encoding)
         } catch {
-            throw self.translate(error)
+            throw translate(error)
         }
     }
 }
@@ -100,9 +100,9 @@ final class LocalSource: ItemSource {
     }
 
     deinit {
-        self.channel.abandon()
-        for task in self.tasks { task.cancel() }
+        channel.abandon()
+        for task in tasks { task.cancel() }
     }
 
-    func next() async throws -> StreamItem? { try await self.channel.next() }
+    func next() async throws -> StreamItem? { try await channel.next() }
 }

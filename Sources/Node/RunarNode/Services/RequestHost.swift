@@ -20,14 +20,14 @@ struct RequestHost: Sendable {
 
     /// Answers a request.
     func serve(_ incoming: IncomingRequest) async {
-        let serving = Self.serving.union([ObjectIdentifier(self.node)])
-        await Self.$serving.withValue(serving) { await self.answer(incoming) }
+        let serving = Self.serving.union([ObjectIdentifier(node)])
+        await Self.$serving.withValue(serving) { await answer(incoming) }
     }
 
     private func answer(_ incoming: IncomingRequest) async {
         let path = incoming.header.path.text
         do {
-            let route = self.node.services.route(incoming.header.path, in: incoming.network)
+            let route = node.services.route(incoming.header.path, in: incoming.network)
             guard let hosted = route.hosted else { throw ServiceFailure(kind: .noService, context: path) }
             guard let action = route.action else { throw ServiceFailure(kind: .noAction, context: path) }
             let state = hosted.state
@@ -37,9 +37,9 @@ struct RequestHost: Sendable {
             }
             let context = self.context(of: incoming, hosted, route)
             if let action = action as? any StreamingServiceAction {
-                try await self.serve(incoming, action, of: hosted, context)
+                try await serve(incoming, action, of: hosted, context)
             } else {
-                try await self.serve(incoming, action, of: hosted, context)
+                try await serve(incoming, action, of: hosted, context)
             }
         } catch let failure as ServiceFailure {
             await incoming.fail(failure)
@@ -92,7 +92,7 @@ struct RequestHost: Sendable {
             peer: incoming.peer,
             deadline: .now + incoming.header.timeLimit,
             metadata: Dictionary(fields) { first, _ in first },
-            node: self.node,
+            node: node,
             network: route.network,
             encoding: hosted.service.encoding ?? .json
         )

@@ -26,8 +26,8 @@ public struct RunarContext: Sendable {
 
     /// Writes to the node's log, with the path.
     public var logger: Logger {
-        var logger = self.node.logs[.services]
-        logger[metadataKey: "path"] = "\(self.path)"
+        var logger = node.logs[.services]
+        logger[metadataKey: "path"] = "\(path)"
         return logger
     }
 
@@ -40,15 +40,13 @@ public struct RunarContext: Sendable {
         options: RequestOptions = RequestOptions()
     ) async throws -> Output {
         var options = options
-        if let deadline = self.deadline {
-            options.timeout = min(options.timeout ?? self.node.config.requestTimeout, deadline - .now)
-        }
-        return try await self.node.request(self.resolved(path), payload: payload, options: options)
+        if let deadline { options.timeout = min(options.timeout ?? node.config.requestTimeout, deadline - .now) }
+        return try await node.request(resolved(path), payload: payload, options: options)
     }
 
     /// Publishes an event as the service writes values; see `publish(_:data:)`.
     public func publish<Value: Encodable & Sendable>(_ topic: String, data: Value?) async throws {
-        try await self.node.publish(self.resolved(topic), data: data, encoding: self.encoding)
+        try await node.publish(resolved(topic), data: data, encoding: encoding)
     }
 
     /// Returns the context for a call of an action of the service.
@@ -56,20 +54,20 @@ public struct RunarContext: Sendable {
         RunarContext(
             path: path,
             parameters: parameters,
-            networkId: self.networkId,
+            networkId: networkId,
             peer: nil,
             deadline: .now + timeout,
             metadata: [:],
-            node: self.node,
-            network: self.network,
-            encoding: self.encoding
+            node: node,
+            network: network,
+            encoding: encoding
         )
     }
 
     /// The full form of a name that is relative to this service.
     func resolved(_ name: String) -> String {
         if name.contains(":") { return name }
-        let service = self.path.prefix { $0 != "/" }
-        return "\(self.network.text):" + (name.contains("/") ? name : "\(service)/\(name)")
+        let service = path.prefix { $0 != "/" }
+        return "\(network.text):" + (name.contains("/") ? name : "\(service)/\(name)")
     }
 }

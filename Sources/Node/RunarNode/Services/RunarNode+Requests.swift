@@ -21,16 +21,16 @@ extension RunarNode {
         payload: Input?,
         options: RequestOptions = RequestOptions()
     ) async throws -> Output {
-        let route = try self.services.route(path)
-        if let hosted = try self.local(route, options),
+        let route = try services.route(path)
+        if let hosted = try local(route, options),
             let action = route.action as? TypedAction<Input, Output>, action.options.cacheAge == nil
         {
-            return try await self.call(route, options, of: hosted) { context in
+            return try await call(route, options, of: hosted) { context in
                 try await action.handler(payload, context)
             }
         }
         let bytes = try payload.map { try options.encoding.encode($0) } ?? Data()
-        let answer = try await self.sendRequest(
+        let answer = try await sendRequest(
             route,
             payload: bytes,
             encoding: bytes.isEmpty ? nil : options.encoding,
@@ -41,12 +41,12 @@ extension RunarNode {
 
     /// Sends a request to a service with a payload and an answer of one type.
     public func request<Value: Codable & Sendable>(_ path: String, payload: Value?) async throws -> Value {
-        try await self.request(path, payload: payload, options: RequestOptions())
+        try await request(path, payload: payload, options: RequestOptions())
     }
 
     /// Sends a request to a service with values of any shape.
     public func request(_ path: String, payload: [String: RunarValue]?) async throws -> [String: RunarValue] {
-        try await self.request(path, payload: payload, options: RequestOptions())
+        try await request(path, payload: payload, options: RequestOptions())
     }
 
     /// Sends a request to a service with bytes that only the two programs understand.
@@ -55,7 +55,7 @@ extension RunarNode {
         payload: Data?,
         options: RequestOptions = RequestOptions()
     ) async throws -> Data {
-        try await self.sendRequest(self.services.route(path), payload: payload ?? Data(), encoding: nil, options).bytes
+        try await sendRequest(services.route(path), payload: payload ?? Data(), encoding: nil, options).bytes
     }
 
     /// Sends a request to a service with bytes in the given encoding and returns the bytes of the answer.
@@ -67,8 +67,7 @@ extension RunarNode {
         encoding: PayloadEncoding? = .json,
         options: RequestOptions = RequestOptions()
     ) async throws -> Data {
-        try await self.sendRequest(self.services.route(path), payload: payload ?? Data(), encoding: encoding, options)
-            .bytes
+        try await sendRequest(services.route(path), payload: payload ?? Data(), encoding: encoding, options).bytes
     }
 
     // MARK: - Inside
@@ -80,11 +79,11 @@ extension RunarNode {
         encoding: PayloadEncoding?,
         _ options: RequestOptions
     ) async throws -> EncodedAnswer {
-        guard let hosted = try self.local(route, options), let action = route.action else {
-            return try await self.requestPeers(route, payload: payload, encoding: encoding, options)
+        guard let hosted = try local(route, options), let action = route.action else {
+            return try await requestPeers(route, payload: payload, encoding: encoding, options)
         }
         let reply = hosted.service.encoding ?? encoding ?? options.encoding
-        return try await self.call(route, options, of: hosted) { context in
+        return try await call(route, options, of: hosted) { context in
             let request = RunarRequest(context: context, payload: payload, encoding: encoding)
             return try await hosted.answer(request, action, in: reply)
         }
@@ -94,16 +93,16 @@ extension RunarNode {
     ///
     /// - Throws: ``RunarError`` when the node does not run, or no other device can answer either.
     func local(_ route: ServiceHost.Route, _ options: RequestOptions) throws -> HostedService? {
-        guard self.isRunning else { throw RunarError(NodeError.notRunning) }
-        if let peer = options.peer, peer != self.peerId { return nil }
+        guard isRunning else { throw RunarError(NodeError.notRunning) }
+        if let peer = options.peer, peer != peerId { return nil }
         if let hosted = route.hosted, route.action != nil, hosted.state == .running { return hosted }
         guard let hosted = route.hosted else {
-            guard options.peer == nil, self.canRequestPeers(in: route.network) else {
+            guard options.peer == nil, canRequestPeers(in: route.network) else {
                 throw ServiceFailures.noService(route.path.text)
             }
             return nil
         }
-        let isElsewhere = options.peer == nil && self.canRequestPeers(in: route.network)
+        let isElsewhere = options.peer == nil && canRequestPeers(in: route.network)
         guard route.action != nil else {
             if isElsewhere { return nil }
             throw ServiceFailures.noAction(route.path.text)
@@ -119,7 +118,7 @@ extension RunarNode {
         of hosted: HostedService,
         _ body: @escaping @Sendable (RunarContext) async throws -> Output
     ) async throws -> Output {
-        let limit = min(options.timeout ?? self.config.requestTimeout, RequestHeader.longestTimeLimit)
+        let limit = min(options.timeout ?? config.requestTimeout, RequestHeader.longestTimeLimit)
         let context = RunarContext(
             path: route.path.text,
             parameters: route.parameters,
@@ -134,7 +133,7 @@ extension RunarNode {
         do {
             return try await LocalCall.run(
                 limit: limit,
-                clock: self.clock,
+                clock: clock,
                 overdue: { ServiceFailures.deadline(route.path.text, limit) },
                 { try await body(context) }
             )
@@ -150,7 +149,7 @@ extension RunarNode {
     /// Whether a request to another device of a network is possible.
     func canRequestPeers(in network: NetworkKey) -> Bool {
         guard case .known(let id) = network else { return false }
-        return self.services.isMember(of: id)
+        return services.isMember(of: id)
     }
 
     /// Sends a request to another device.
@@ -161,9 +160,9 @@ extension RunarNode {
         _ options: RequestOptions
     ) async throws -> EncodedAnswer {
         guard case .known(let network) = route.network else { throw ServiceFailures.noService(route.path.text) }
-        return try await self.translatingFailures(of: route) {
+        return try await translatingFailures(of: route) {
             let header = self.header(route, encoding, hasBody: !payload.isEmpty, options)
-            let (type, bytes) = try await self.running()
+            let (type, bytes) = try await running()
                 .request(header, body: [UInt8](payload), in: network, to: options.peer)
             return EncodedAnswer(bytes: Data(bytes), encoding: type.encoding)
         }
@@ -180,7 +179,7 @@ extension RunarNode {
             path: route.path,
             contentType: encoding.map(\.contentType) ?? (hasBody ? .bytes : .none),
             isIdempotent: options.isIdempotent,
-            timeLimit: options.timeout ?? self.config.requestTimeout,
+            timeLimit: options.timeout ?? config.requestTimeout,
             metadata: options.metadata.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: $0.value) }
         )
     }
@@ -224,7 +223,7 @@ extension RunarNode {
     ) async throws -> RunarStream<Output> {
         let item = try payload.map { try options.encoding.encode($0) }
         return RunarStream(
-            source: try await self.open(self.services.route(path), options) { send in
+            source: try await open(services.route(path), options) { send in
                 if let item { try await send(item) }
             }
         )
@@ -239,7 +238,7 @@ extension RunarNode {
         options: RequestOptions = RequestOptions()
     ) async throws -> RunarStream<Output> where Inputs.Element: Encodable & Sendable {
         RunarStream(
-            source: try await self.open(self.services.route(path), options) { send in
+            source: try await open(services.route(path), options) { send in
                 for try await input in inputs { try await send(options.encoding.encode(input)) }
             }
         )
@@ -254,8 +253,8 @@ extension RunarNode {
         options: RequestOptions = RequestOptions()
     ) async throws -> Output where Inputs.Element: Encodable & Sendable {
         var options = options
-        options.timeout = options.timeout ?? self.config.requestTimeout
-        let answer: RunarStream<Output> = try await self.stream(path, sending: inputs, options: options)
+        options.timeout = options.timeout ?? config.requestTimeout
+        let answer: RunarStream<Output> = try await stream(path, sending: inputs, options: options)
         guard let value = try await answer.next() else {
             throw RunarError.failure(.decoding, message: "the handler returned nothing", context: path)
         }
@@ -274,14 +273,14 @@ extension RunarNode {
     ) async throws -> any ItemSource {
         var options = options
         options.timeout = options.timeout ?? RequestHeader.longestTimeLimit
-        if let hosted = try self.local(route, options), let action = route.action {
-            return self.openLocally(route, options, action, of: hosted, upload)
+        if let hosted = try local(route, options), let action = route.action {
+            return openLocally(route, options, action, of: hosted, upload)
         }
         guard case .known(let network) = route.network else { throw ServiceFailures.noService(route.path.text) }
-        return try await self.translatingFailures(of: route) {
+        return try await translatingFailures(of: route) {
             var header = self.header(route, options.encoding, hasBody: true, options)
             header.streamsBody = true
-            let request = try await self.running().openRequest(header, in: network, to: options.peer)
+            let request = try await running().openRequest(header, in: network, to: options.peer)
             let task = Task {
                 do {
                     try await upload { try await request.send([UInt8]($0)) }
@@ -321,7 +320,7 @@ extension RunarNode {
         }
         let handling = Task {
             do {
-                try await self.call(route, options, of: hosted) { context in
+                try await call(route, options, of: hosted) { context in
                     if let action = action as? any StreamingServiceAction {
                         try await action.run(inputs, outputs, in: reply, context)
                     } else {

@@ -12,23 +12,23 @@ extension RunarNode {
     /// - Throws: ``RunarError`` 5003 or 5006 when its path is taken or malformed, or one of its actions or topics is; the
     ///   error of its `start()`, and then it stays, in the state `error`.
     public func addService(_ service: RunarService) async throws {
-        try await self.host(service)
+        try await host(service)
     }
 
     /// Offers a service that brings its own dispatch.
     public func addService(_ service: any RunarServiceProtocol) async throws {
-        try await self.addService((service as? RunarService) ?? ForeignService(service))
+        try await addService((service as? RunarService) ?? ForeignService(service))
     }
 
     /// Removes a service; requests under way run to completion.
     ///
     /// - Throws: ``RunarError`` 4001 when there is none with this path; the error of its `stop()`, after it was removed.
     public func removeService(_ servicePath: String) async throws {
-        guard let hosted = try self.services.service(servicePath) else {
+        guard let hosted = try services.service(servicePath) else {
             throw ServiceFailures.noService(servicePath)
         }
-        self.services.remove(hosted)
-        self.servicesChanged()
+        services.remove(hosted)
+        servicesChanged()
         let following = hosted.status.withLock { status in
             defer { status.following = .ended }
             return status.following
@@ -36,8 +36,8 @@ extension RunarNode {
         if case .active(let subscriptions) = following {
             for subscription in subscriptions { subscription.cancel() }
         }
-        defer { self.letGo(of: hosted.service) }
-        try await self.end(hosted)
+        defer { letGo(of: hosted.service) }
+        try await end(hosted)
     }
 
     // MARK: - Inside
@@ -45,42 +45,42 @@ extension RunarNode {
     /// Reloads the networks and their names.
     func networksChanged() {
         do {
-            try self.services.naming.withLock { _ in
+            try services.naming.withLock { _ in
                 let names = NetworkNames(
-                    try self.networks(),
-                    default: self.config.defaultNetworkId,
-                    restrictedTo: self.config.networkIds
+                    try networks(),
+                    default: config.defaultNetworkId,
+                    restrictedTo: config.networkIds
                 )
-                guard let driver = self.phases.driver else {
-                    self.router.setNames(names) { _ in [] }
-                    return self.services.setNames(names)
+                guard let driver = phases.driver else {
+                    router.setNames(names) { _ in [] }
+                    return services.setNames(names)
                 }
                 // First, so that subscriptions by name receive all events of a network that the node joins below.
-                driver.withEventWindows { window in self.router.setNames(names, window: window) }
+                driver.withEventWindows { window in router.setNames(names, window: window) }
                 // The node joins the network before the new names let a request use it.
-                for network in names.memberships where !self.services.isMember(of: network) {
-                    self.takePart(in: network, with: driver)
+                for network in names.memberships where !services.isMember(of: network) {
+                    takePart(in: network, with: driver)
                 }
-                self.services.setNames(names)
+                services.setNames(names)
             }
         } catch {
-            self.logs[.services].error("the networks cannot be read: \(error)")
+            logs[.services].error("the networks cannot be read: \(error)")
         }
-        self.servicesChanged()
+        servicesChanged()
     }
 
     private func takePart(in network: NetworkId, with driver: NodeDriver) {
         do {
-            try self.load(network, into: driver)
+            try load(network, into: driver)
         } catch {
-            self.logs[.services].error("what is stored of the network \(network.short) cannot be read: \(error)")
+            logs[.services].error("what is stored of the network \(network.short) cannot be read: \(error)")
         }
     }
 
     /// Updates routes and announcements after services or actions changed.
     func servicesChanged() {
-        self.services.forgetRoutes()
-        self.announceServices()
+        services.forgetRoutes()
+        announceServices()
     }
 
     /// The time limit for the start and for the stop of a service.
@@ -89,7 +89,7 @@ extension RunarNode {
     /// Starts all services that do not run, each for at most ``servicePatience``.
     func startServices() async {
         await withDiscardingTaskGroup { group in
-            for hosted in self.services.services {
+            for hosted in services.services {
                 group.addTask {
                     do {
                         try await self.begin(hosted)
@@ -103,13 +103,13 @@ extension RunarNode {
 
     /// Stops all services, each for at most ``servicePatience``; at the deadline, if there is one, it returns false.
     func stopServices(until deadline: Duration?) async -> Bool {
-        guard !self.services.services.isEmpty else { return true }
-        return await self.wait(until: deadline) { await self.stopServices() }
+        guard !services.services.isEmpty else { return true }
+        return await wait(until: deadline) { await self.stopServices() }
     }
 
     private func stopServices() async {
         await withDiscardingTaskGroup { group in
-            for hosted in self.services.services {
+            for hosted in services.services {
                 group.addTask {
                     do {
                         try await self.end(hosted)
@@ -124,36 +124,36 @@ extension RunarNode {
     private func host(_ service: RunarService) async throws {
         if let problem = service.table.withLock({ $0.problems.first }) { throw problem }
         try Self.check(service.path)
-        let network = service.networkId ?? self.config.defaultNetworkId
-        let hosted = HostedService(service, network: network, clock: self.clock)
+        let network = service.networkId ?? config.defaultNetworkId
+        let hosted = HostedService(service, network: network, clock: clock)
         try hosted.checkOffer()
-        try self.services.add(hosted)
+        try services.add(hosted)
         do {
             let isHere = try service.following.withLock { _ in
                 let topics = service.table.withLock { table in
                     table.addNode(self)
                     return table.events
                 }
-                let subscriptions = try topics.map { try self.subscribe($0.topic, of: hosted, handler: $0.handler) }
+                let subscriptions = try topics.map { try subscribe($0.topic, of: hosted, handler: $0.handler) }
                 return hosted.status.withLock { $0.follow(subscriptions) }
             }
             // It was removed meanwhile.
-            guard isHere else { return self.letGo(of: service) }
+            guard isHere else { return letGo(of: service) }
         } catch {
-            self.services.remove(hosted)
-            self.letGo(of: service)
+            services.remove(hosted)
+            letGo(of: service)
             throw RunarError(error)
         }
-        self.tellState(of: hosted)
+        tellState(of: hosted)
         // Other members are notified once it runs.
-        if self.isRunning { try await self.begin(hosted) }
+        if isRunning { try await begin(hosted) }
     }
 
     /// Removes this node from a service, unless that is here in another network, or again.
     private func letGo(of service: RunarService) {
         service.following.withLock { _ in
             // A concurrent call that adds it again has listed it by now, or adds this node to it afterwards.
-            guard !self.services.services.contains(where: { $0.service === service }) else { return }
+            guard !services.services.contains(where: { $0.service === service }) else { return }
             service.table.withLock { $0.removeNode(self) }
         }
     }
@@ -187,7 +187,7 @@ extension RunarNode {
     }
 
     private func isWanted(_ hosted: HostedService) -> Bool {
-        self.isRunning && self.services.services.contains { $0 === hosted }
+        isRunning && services.services.contains { $0 === hosted }
     }
 
     /// Stops a service if it runs.
@@ -202,7 +202,7 @@ extension RunarNode {
     private func call(_ hosted: HostedService, _ body: @escaping @Sendable () async throws -> Void) async throws {
         try await LocalCall.run(
             limit: Self.servicePatience,
-            clock: self.clock,
+            clock: clock,
             overdue: { ServiceFailures.deadline(hosted.service.path, Self.servicePatience) },
             body
         )
@@ -211,8 +211,8 @@ extension RunarNode {
     /// Records the state of a service and announces it.
     func set(_ state: RunarServiceState, of hosted: HostedService) {
         hosted.status.withLock { $0.state = state }
-        self.servicesChanged()
-        self.tellState(of: hosted)
+        servicesChanged()
+        tellState(of: hosted)
     }
 
     /// Publishes the state of a service to its subscribers.
@@ -222,30 +222,30 @@ extension RunarNode {
             let state = status.state.rawValue
             let text = "$registry/services/\(hosted.service.path)/state/\(state)"
             guard let topic = try? TopicPath(text) else { return }  // it is one
-            self.router.publishStatus(topic, of: hosted.network) { key in
-                self.localEvent(topic, in: key, Data(#""\#(state)""#.utf8))
+            router.publishStatus(topic, of: hosted.network) { key in
+                localEvent(topic, in: key, Data(#""\#(state)""#.utf8))
             }
         }
     }
 
     /// Subscribes a handler that a service got after it was added.
     func follow(_ topic: String, for service: RunarService, handler: @escaping ServiceTable.EventHandler) {
-        for hosted in self.services.services where hosted.service === service {
+        for hosted in services.services where hosted.service === service {
             // A service that is not active yet subscribes to all its topics once it is.
             guard case .active = hosted.status.withLock({ $0.following }) else { continue }
             do {
-                let subscription = try self.subscribe(topic, of: hosted, handler: handler)
+                let subscription = try subscribe(topic, of: hosted, handler: handler)
                 // Of a service that was removed meanwhile it ends here.
                 _ = hosted.status.withLock { $0.follow([subscription]) }
             } catch {
-                self.report(error, of: service)
+                report(error, of: service)
             }
         }
     }
 
     /// Logs why a registration by a service that is already here failed.
     func report(_ error: any Error, of service: RunarService) {
-        self.logs[.services].error("the service \(service.path) runs without its registrations: \(error)")
+        logs[.services].error("the service \(service.path) runs without its registrations: \(error)")
     }
 
     /// Subscribes a handler of a service to the events of a topic.
@@ -256,8 +256,8 @@ extension RunarNode {
     ) throws -> Subscription {
         let name = topic.contains(":") || hosted.network.isEmpty ? topic : "\(hosted.network):\(topic)"
         // The handler lasts as long as the subscription, which the service owns: it does not own the service.
-        let (path, logger) = (hosted.service.path, self.logs[.services])
-        return try self.subscribe(name) { event in
+        let (path, logger) = (hosted.service.path, logs[.services])
+        return try subscribe(name) { event in
             do {
                 try await handler(event)
             } catch {
@@ -270,27 +270,27 @@ extension RunarNode {
 // The services of the node itself.
 extension RunarNode {
     func addBuiltInServices() {
-        for service in [BuiltInServices.makeRegistry(), BuiltInServices.makeTableService()] { self.addBuiltIn(service) }
+        for service in [BuiltInServices.makeRegistry(), BuiltInServices.makeTableService()] { addBuiltIn(service) }
     }
 
     /// Adds a service of the node itself, which answers in every network and is not announced.
     package func addBuiltIn(_ service: RunarService) {
-        let hosted = HostedService(service, network: "", clock: self.clock)
+        let hosted = HostedService(service, network: "", clock: clock)
         hosted.status.withLock { $0.state = .running }
         service.table.withLock { $0.addNode(self) }
-        self.services.addBuiltIn(hosted)
+        services.addBuiltIn(hosted)
     }
 
     /// Reserves the path of a service of the node itself; false if another one has it.
-    package func reserveBuiltIn(_ path: String) -> Bool { self.services.reserveBuiltIn(path) }
+    package func reserveBuiltIn(_ path: String) -> Bool { services.reserveBuiltIn(path) }
 
     /// Removes a service of the node itself.
-    package func removeBuiltIn(_ path: String) { self.services.removeBuiltIn(path) }
+    package func removeBuiltIn(_ path: String) { services.removeBuiltIn(path) }
 
     /// The services of this device in a network, its own first, and those that other members offer in it.
     func serviceInfos(in key: NetworkKey) -> [RunarServiceInfo] {
         var providers: [String: (peers: [PeerId], offer: ServiceOffer)] = [:]
-        if let network = key.networkId, let driver = try? self.running() {  // a stopped node has no connections
+        if let network = key.networkId, let driver = try? running() {  // a stopped node has no connections
             for (peer, offers) in driver.offers(in: network).sorted(by: { $0.key < $1.key }) {
                 for offer in offers {
                     providers[offer.path, default: ([], offer)].peers.append(peer)
@@ -298,8 +298,8 @@ extension RunarNode {
                 }
             }
         }
-        var infos = self.services.builtIn.map { $0.info(in: key) }
-        for (network, hosted) in self.services.located where network == key {
+        var infos = services.builtIn.map { $0.info(in: key) }
+        for (network, hosted) in services.located where network == key {
             infos.append(
                 hosted.info(in: key, providers: providers.removeValue(forKey: hosted.service.path)?.peers ?? [])
             )
@@ -315,17 +315,17 @@ extension RunarNode {
     ///
     /// - Throws: as `request(_:payload:options:)`.
     public func clearCache(service: String) async throws {
-        _ = try await self.request("\(service)/cache/clear", payload: [:])
+        _ = try await request("\(service)/cache/clear", payload: [:])
     }
 
     /// Forgets one answer: its key is the action, a colon and the argument, as in `get_user:123`.
     public func deleteCache(service: String, key: String) async throws {
-        _ = try await self.request("\(service)/cache/delete", payload: ["key": .string(key)])
+        _ = try await request("\(service)/cache/delete", payload: ["key": .string(key)])
     }
 
     /// Removes the answers whose keys match `pattern`, in which `*` matches any characters.
     public func revokeCache(service: String, pattern: String) async throws {
-        _ = try await self.request("\(service)/cache/revoke", payload: ["pattern": .string(pattern)])
+        _ = try await request("\(service)/cache/revoke", payload: ["pattern": .string(pattern)])
     }
 }
 
@@ -333,14 +333,14 @@ extension RunarNode {
 extension RunarNode {
     /// Announces the services of this device to the members of each network.
     func announceServices() {
-        guard let driver = try? self.running() else { return }  // a node that starts does it then
-        let offered = self.services.announcing.withLock { _ in
-            let offered = self.services.offered()
+        guard let driver = try? running() else { return }  // a node that starts does it then
+        let offered = services.announcing.withLock { _ in
+            let offered = services.offered()
             for (network, hosted) in offered {
                 do {
                     try driver.offer(hosted.map(\.offer), in: network)
                 } catch {
-                    self.logs[.services].error("the services of this device cannot be announced: \(error)")
+                    logs[.services].error("the services of this device cannot be announced: \(error)")
                 }
             }
             return offered

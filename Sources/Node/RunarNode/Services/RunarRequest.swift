@@ -11,26 +11,26 @@ public struct RunarRequest: Sendable {
     public let encoding: PayloadEncoding?
 
     /// The path of the request: the service, a slash, and the action.
-    public var path: String { self.context.path }
+    public var path: String { context.path }
     /// The part of the path that matches each `{name}` of the action.
-    public var parameters: [String: String] { self.context.parameters }
+    public var parameters: [String: String] { context.parameters }
     /// The network of the request; nil for a name that is no network yet.
-    public var networkId: NetworkId? { self.context.networkId }
+    public var networkId: NetworkId? { context.networkId }
     /// The calling device; nil for this one.
-    public var peer: PeerId? { self.context.peer }
+    public var peer: PeerId? { context.peer }
     /// The time at which the caller stops waiting.
-    public var deadline: ContinuousClock.Instant { self.context.deadline ?? .now }
+    public var deadline: ContinuousClock.Instant { context.deadline ?? .now }
     /// Names and values sent with the request.
-    public var metadata: [String: String] { self.context.metadata }
+    public var metadata: [String: String] { context.metadata }
 
     /// The payload as a value; nothing at all is the value `nil`, where that is one.
     ///
     /// - Throws: ``RunarError`` 4009 when it cannot be read as one.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RunarError) -> Value {
         do {
-            return try (self.encoding ?? .json).decode(Value.self, from: self.payload)
+            return try (encoding ?? .json).decode(Value.self, from: payload)
         } catch {
-            throw .failure(.badPayload, message: "the payload cannot be read: \(error.message)", context: self.path)
+            throw .failure(.badPayload, message: "the payload cannot be read: \(error.message)", context: path)
         }
     }
 }

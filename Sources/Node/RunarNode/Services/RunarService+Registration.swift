@@ -13,7 +13,7 @@ extension RunarService {
         options: ActionOptions = ActionOptions(),
         handler: @escaping @Sendable (Input?) async throws -> Output
     ) {
-        self.registerAction(name, options: options) { (input: Input?, _: RunarContext) in try await handler(input) }
+        registerAction(name, options: options) { (input: Input?, _: RunarContext) in try await handler(input) }
     }
 
     /// Adds an action whose handler also gets the requester, and can send requests and events.
@@ -22,7 +22,7 @@ extension RunarService {
         options: ActionOptions = ActionOptions(),
         handler: @escaping @Sendable (Input?, RunarContext) async throws -> Output
     ) {
-        self.register(TypedAction(name, options, handler))
+        register(TypedAction(name, options, handler))
     }
 
     /// Adds an action that takes and returns bytes, whatever they mean.
@@ -31,7 +31,7 @@ extension RunarService {
         options: ActionOptions = ActionOptions(),
         handler: @escaping @Sendable (RunarRequest) async throws -> Data
     ) {
-        self.register(RawAction(name: name, options: options, handler: handler))
+        register(RawAction(name: name, options: options, handler: handler))
     }
 
     /// Registers a handler for each event of a topic, or of many topics with `*`, `{name}` and a trailing `>`.
@@ -42,7 +42,7 @@ extension RunarService {
         _ topic: String,
         handler: @escaping @Sendable (Input?) async throws -> Void
     ) {
-        self.registerEvent(topic) { [weak self] (event: RunarEvent) in
+        registerEvent(topic) { [weak self] (event: RunarEvent) in
             try await handler(event.data.isEmpty ? nil : event.decode(Input?.self, from: self?.encoding ?? .json))
         }
     }
@@ -52,9 +52,9 @@ extension RunarService {
         _ topic: String,
         handler: @escaping @Sendable (RunarEvent) async throws -> Void
     ) {
-        let full = topic.contains("/") || topic.contains(":") ? topic : "\(self.path)/\(topic)"
-        let nodes = self.following.withLock { _ in
-            let (nodes, problem) = self.table.withLock { table in
+        let full = topic.contains("/") || topic.contains(":") ? topic : "\(path)/\(topic)"
+        let nodes = following.withLock { _ in
+            let (nodes, problem) = table.withLock { table in
                 let problem = table.addEvent(full, handler: handler)
                 return (table.nodes, problem)
             }
@@ -72,9 +72,9 @@ extension RunarService {
     }
 
     func register(_ action: any ServiceAction) {
-        let (before, problem) = self.table.withLock { table in
+        let (before, problem) = table.withLock { table in
             let before = table
-            return (before, table.add(action, to: self.path))
+            return (before, table.add(action, to: path))
         }
         for node in before.nodes {
             if let problem { node.report(problem, of: self) } else { node.servicesChanged() }
@@ -96,13 +96,13 @@ final class ForeignService: RunarService, @unchecked Sendable {
             version: service.version,
             description: service.description
         )
-        self.networkId = service.networkId
-        self.registerRawAction(">") { [service] request in
+        networkId = service.networkId
+        registerRawAction(">") { [service] request in
             let action = request.path.split(separator: "/").dropFirst().joined(separator: "/")
             let payload = request.payload.isEmpty ? nil : try request.decode([String: RunarValue].self)
             return try (request.encoding ?? .json).encode(try await service.handleAction(action, payload: payload))
         }
-        self.registerEvent("\(service.path)/>") { [service] (event: RunarEvent) in
+        registerEvent("\(service.path)/>") { [service] (event: RunarEvent) in
             let data = event.data.isEmpty ? nil : try event.decode([String: RunarValue].self)
             try await service.handleEvent(event.topic.path, data: data)
         }

@@ -63,24 +63,24 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
     ///
     /// Set it before the service is added.
     public final var networkId: String? {
-        get { self.table.withLock { $0.network } }
-        set { self.table.withLock { $0.network = newValue } }
+        get { table.withLock { $0.network } }
+        set { table.withLock { $0.network = newValue } }
     }
 
     /// The encoding of answers and of events in both directions; nil for that of each request, and JSON for events.
     public final var encoding: PayloadEncoding? {
-        get { self.table.withLock { $0.encoding } }
-        set { self.table.withLock { $0.encoding = newValue } }
+        get { table.withLock { $0.encoding } }
+        set { table.withLock { $0.encoding = newValue } }
     }
 
     /// Ways to send requests and events by the node to which it was added last; nil while it is on none.
     public final var context: RunarContext? {
-        let (nodes, network) = self.table.withLock { ($0.nodes, $0.network) }
+        let (nodes, network) = table.withLock { ($0.nodes, $0.network) }
         guard let node = nodes.last,
             let key = try? node.services.key(network ?? "")  // two networks have the name: it answers in none
         else { return nil }
         return RunarContext(
-            path: self.path,
+            path: path,
             parameters: [:],
             networkId: key.networkId,
             peer: nil,
@@ -88,7 +88,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
             metadata: [:],
             node: node,
             network: key,
-            encoding: self.encoding ?? .json
+            encoding: encoding ?? .json
         )
     }
 
@@ -105,10 +105,10 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
     /// - Throws: The error of the action's handler; ``RunarError`` 4002 when the action does not exist.
     open func handleAction(_ action: String, payload: [String: RunarValue]?) async throws -> [String: RunarValue] {
         let path = try TopicPath("\(self.path)/\(action)")
-        guard let (found, parameters) = self.table.withLock({ $0.action(path) }) else {
+        guard let (found, parameters) = table.withLock({ $0.action(path) }) else {
             throw ServiceFailures.noAction(path.path)
         }
-        guard let context = self.context else {
+        guard let context else {
             throw RunarError.failure(.serviceNotRunning, message: "the service belongs to no node", context: self.path)
         }
         let request = RunarRequest(
@@ -124,17 +124,17 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
     /// - Throws: The error of a handler of the topic.
     open func handleEvent(_ event: String, data: [String: RunarValue]?) async throws {
         let topic = try TopicPath(event)
-        guard let context = self.context else {
-            throw RunarError.failure(.serviceNotRunning, message: "the service belongs to no node", context: self.path)
+        guard let context else {
+            throw RunarError.failure(.serviceNotRunning, message: "the service belongs to no node", context: path)
         }
         let event = RunarEvent(
             topic: topic,
             networkId: context.networkId,
             publisher: context.node.peerId,
             publishedAt: Date(),
-            data: try data.map { try (self.encoding ?? .json).encode($0) } ?? Data()
+            data: try data.map { try (encoding ?? .json).encode($0) } ?? Data()
         )
-        for handler in self.table.withLock({ $0.handlers(of: topic) }) { try await handler(event) }
+        for handler in table.withLock({ $0.handlers(of: topic) }) { try await handler(event) }
     }
 }
 
@@ -148,7 +148,7 @@ struct ServiceTable: Sendable {
         weak var node: RunarNode?
 
         init(_ node: RunarNode) {
-            self.id = ObjectIdentifier(node)
+            id = ObjectIdentifier(node)
             self.node = node
         }
     }
@@ -168,15 +168,15 @@ struct ServiceTable: Sendable {
     /// The nodes that it is on; the last one is that to which it was added last.
     ///
     /// Release them outside the lock: the last reference to a node releases its handlers, which may call back.
-    var nodes: [RunarNode] { self.places.compactMap(\.node) }
+    var nodes: [RunarNode] { places.compactMap(\.node) }
 
     mutating func addNode(_ node: RunarNode) {
-        self.removeNode(node)
-        self.places.append(Place(node))
+        removeNode(node)
+        places.append(Place(node))
     }
 
     mutating func removeNode(_ node: RunarNode) {
-        self.places.removeAll { $0.id == ObjectIdentifier(node) }
+        places.removeAll { $0.id == ObjectIdentifier(node) }
     }
 
     /// Adds an action in place of an earlier one of the same name, or returns why that cannot be.
@@ -186,13 +186,13 @@ struct ServiceTable: Sendable {
             guard path.network.isEmpty, path.segments.count > 1 else {
                 throw RunarError.failure(.invalidPath, message: "an action's name has no colon", context: action.name)
             }
-            self.actions.removeAll { $0.name == action.name }
-            self.actions.append(action)
-            self.patterns.removeAll { $0.pattern == path }
-            if path.isPattern { self.patterns.append((path, action)) } else { self.exact[path.path] = action }
+            actions.removeAll { $0.name == action.name }
+            actions.append(action)
+            patterns.removeAll { $0.pattern == path }
+            if path.isPattern { patterns.append((path, action)) } else { exact[path.path] = action }
             return nil
         } catch {
-            return self.note(RunarError(error))
+            return note(RunarError(error))
         }
     }
 
@@ -200,23 +200,23 @@ struct ServiceTable: Sendable {
     mutating func addEvent(_ topic: String, handler: @escaping EventHandler) -> RunarError? {
         do {
             _ = try TopicPath(topic)
-            self.events.append((topic, handler))
+            events.append((topic, handler))
             return nil
         } catch {
-            return self.note(RunarError(error))
+            return note(RunarError(error))
         }
     }
 
     private mutating func note(_ problem: RunarError) -> RunarError {
-        self.problems.append(problem)
+        problems.append(problem)
         return problem
     }
 
     /// The action of a path, and the values of its parameters in the path.
     func action(_ path: TopicPath) -> (any ServiceAction, [String: String])? {
-        if let action = self.exact[path.path] { return (action, [:]) }
+        if let action = exact[path.path] { return (action, [:]) }
         let plain = TopicPath.withoutNetwork(path)
-        for (pattern, action) in self.patterns {
+        for (pattern, action) in patterns {
             if let parameters = pattern.parameters(of: plain) { return (action, parameters) }
         }
         return nil
@@ -225,7 +225,7 @@ struct ServiceTable: Sendable {
     /// The handlers of a topic that was published.
     func handlers(of topic: TopicPath) -> [EventHandler] {
         let plain = TopicPath.withoutNetwork(topic)
-        return self.events.compactMap { event in
+        return events.compactMap { event in
             guard let pattern = try? TopicPath(event.topic) else { return nil }  // it is one
             return TopicPath.withoutNetwork(pattern).matches(plain) ? event.handler : nil
         }

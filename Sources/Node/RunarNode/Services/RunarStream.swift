@@ -19,17 +19,17 @@ public struct RunarStream<Element: Decodable & Sendable>: AsyncSequence, Sendabl
         ///
         /// - Throws: ``RunarError`` when the sequence broke; `CancellationError` when cancelled.
         public mutating func next() async throws -> Element? {
-            guard let item = try await self.source.next() else { return nil }
+            guard let item = try await source.next() else { return nil }
             return try item.encoding.decode(Element.self, from: item.bytes)
         }
     }
 
     /// Begins to hand them out.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: self.source) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
     /// The next value; nil after the last one.
     public func next() async throws -> Element? {
-        var iterator = self.makeAsyncIterator()
+        var iterator = makeAsyncIterator()
         return try await iterator.next()
     }
 }
@@ -45,7 +45,7 @@ public struct RunarStreamWriter<Element: Encodable & Sendable>: Sendable {
     ///
     /// - Throws: ``RunarError`` when the caller no longer reads; `CancellationError` when cancelled.
     public func send(_ value: Element) async throws {
-        try await self.sink.send(self.encoding.encode(value))
+        try await sink.send(encoding.encode(value))
     }
 }
 
@@ -107,7 +107,7 @@ final class StreamAction: StreamingServiceAction {
         in encoding: PayloadEncoding,
         _ context: RunarContext
     ) async throws {
-        try await self.handler(source, sink, encoding, context)
+        try await handler(source, sink, encoding, context)
     }
 }
 
@@ -118,7 +118,7 @@ extension RunarService {
         options: ActionOptions = ActionOptions(),
         handler: @escaping @Sendable (Input?, RunarStreamWriter<Output>) async throws -> Void
     ) {
-        self.register(
+        register(
             StreamAction(name: name, options: options) { source, sink, encoding, context in
                 let input = try await RunarStream<Input>(source: source).next()
                 try await handler(input, RunarStreamWriter(sink: sink, encoding: encoding, context: context))
@@ -132,7 +132,7 @@ extension RunarService {
         options: ActionOptions = ActionOptions(),
         handler: @escaping @Sendable (RunarStream<Input>, RunarContext) async throws -> Output
     ) {
-        self.register(
+        register(
             StreamAction(name: name, options: options) { source, sink, encoding, context in
                 let output = try await handler(RunarStream(source: source), context)
                 try await sink.send(encoding.encode(output))
@@ -146,7 +146,7 @@ extension RunarService {
         options: ActionOptions = ActionOptions(),
         handler: @escaping @Sendable (RunarStream<Input>, RunarStreamWriter<Output>) async throws -> Void
     ) {
-        self.register(
+        register(
             StreamAction(name: name, options: options) { source, sink, encoding, context in
                 let writer = RunarStreamWriter<Output>(sink: sink, encoding: encoding, context: context)
                 try await handler(RunarStream(source: source), writer)

@@ -62,11 +62,11 @@ public enum RunarValue: Hashable, Sendable {
     public var objectValue: [String: RunarValue]? { if case .object(let value) = self { value } else { nil } }
 
     /// The value of a name in an object; nil when it is none, or has no such name.
-    public subscript(_ name: String) -> RunarValue? { self.objectValue?[name] }
+    public subscript(_ name: String) -> RunarValue? { objectValue?[name] }
 
     /// The value at a place in an array; nil when it is none, or shorter.
     public subscript(_ place: Int) -> RunarValue? {
-        guard let values = self.arrayValue, values.indices.contains(place) else { return nil }
+        guard let values = arrayValue, values.indices.contains(place) else { return nil }
         return values[place]
     }
 }

@@ -41,8 +41,8 @@ final class TypedAction<Input: Sendable, Output: Sendable>: ServiceAction {
     }
 
     func answer(_ request: RunarRequest, in encoding: PayloadEncoding) async throws -> EncodedAnswer {
-        let output = try await self.handler(self.decode(request), request.context)
-        return EncodedAnswer(bytes: try self.encode(output, encoding), encoding: encoding)
+        let output = try await handler(decode(request), request.context)
+        return EncodedAnswer(bytes: try encode(output, encoding), encoding: encoding)
     }
 }
 
@@ -80,6 +80,6 @@ final class RawAction: ServiceAction {
     }
 
     func answer(_ request: RunarRequest, in encoding: PayloadEncoding) async throws -> EncodedAnswer {
-        EncodedAnswer(bytes: try await self.handler(request), encoding: request.encoding)
+        EncodedAnswer(bytes: try await handler(request), encoding: request.encoding)
     }
 }

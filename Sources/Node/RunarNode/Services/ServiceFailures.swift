@@ -35,7 +35,7 @@ enum ServiceFailures {
 
 extension RunarServiceState {
     /// Its name as people read it.
-    var title: String { self.rawValue.prefix(1).uppercased() + self.rawValue.dropFirst() }
+    var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }
 
 extension ServiceFailure {

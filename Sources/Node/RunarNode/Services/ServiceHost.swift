@@ -48,14 +48,14 @@ final class ServiceHost: Sendable {
     private let state: Locked<State>
 
     init(_ names: NetworkNames) {
-        self.state = Locked(State(names: names))
+        state = Locked(State(names: names))
     }
 
     // MARK: Names
 
     /// Updates the names of networks.
     func setNames(_ names: NetworkNames) {
-        self.change { state in
+        change { state in
             state.names = names
             Self.reindex(&state)
         }
@@ -63,12 +63,12 @@ final class ServiceHost: Sendable {
 
     /// Returns the network that a text means; an empty one is the default network.
     func key(_ text: String) throws(RunarError) -> NetworkKey {
-        try self.state.withLock { state throws(RunarError) in try state.names.key(text) }
+        try state.withLock { state throws(RunarError) in try state.names.key(text) }
     }
 
-    func isMember(of network: NetworkId) -> Bool { self.state.withLock { $0.names.isMember(of: network) } }
+    func isMember(of network: NetworkId) -> Bool { state.withLock { $0.names.isMember(of: network) } }
 
-    var memberships: [NetworkId] { self.state.withLock { $0.names.memberships } }
+    var memberships: [NetworkId] { state.withLock { $0.names.memberships } }
 
     // MARK: Services
 
@@ -76,7 +76,7 @@ final class ServiceHost: Sendable {
     ///
     /// - Throws: ``RunarError`` when another service of the network has its path.
     func add(_ hosted: HostedService) throws(RunarError) {
-        try self.change { state throws(RunarError) in
+        try change { state throws(RunarError) in
             let key = try state.names.key(hosted.network)
             guard state.index[key]?[hosted.service.path] == nil else {
                 throw .failure(
@@ -93,18 +93,18 @@ final class ServiceHost: Sendable {
 
     /// Adds a service of the node itself.
     func addBuiltIn(_ hosted: HostedService) {
-        self.change { state in
+        change { state in
             state.builtIn[hosted.service.path] = hosted
             state.routes = [:]
         }
     }
 
     /// Reserves the path of a service of the node itself; false if it is reserved already.
-    func reserveBuiltIn(_ path: String) -> Bool { self.state.withLock { $0.reserved.insert(path).inserted } }
+    func reserveBuiltIn(_ path: String) -> Bool { state.withLock { $0.reserved.insert(path).inserted } }
 
     /// Removes a service of the node itself, and its reservation.
     func removeBuiltIn(_ path: String) {
-        self.change { state in
+        change { state in
             state.builtIn[path] = nil
             state.reserved.remove(path)
             state.routes = [:]
@@ -112,21 +112,21 @@ final class ServiceHost: Sendable {
     }
 
     func remove(_ hosted: HostedService) {
-        self.change { state in
+        change { state in
             state.services.removeAll { $0 === hosted }
             Self.reindex(&state)
         }
     }
 
-    var services: [HostedService] { self.state.withLock { $0.services } }
+    var services: [HostedService] { state.withLock { $0.services } }
 
     var builtIn: [HostedService] {
-        self.state.withLock { state in state.builtIn.values.sorted { $0.service.path < $1.service.path } }
+        state.withLock { state in state.builtIn.values.sorted { $0.service.path < $1.service.path } }
     }
 
     /// Returns the services to announce in each network; a network announced before is included when none is left.
     func offered() -> [(network: NetworkId, services: [HostedService])] {
-        self.state.withLock { state in
+        state.withLock { state in
             for case .known(let network) in state.index.keys { state.announced.insert(network) }
             return state.announced.sorted().map { network in
                 let services = state.index[.known(network)]?.values.sorted { $0.service.path < $1.service.path }
@@ -137,7 +137,7 @@ final class ServiceHost: Sendable {
 
     /// Each service with its network as it is known now.
     var located: [(network: NetworkKey, hosted: HostedService)] {
-        self.state.withLock { state in
+        state.withLock { state in
             state.services.compactMap { hosted in
                 guard let key = try? state.names.key(hosted.network) else { return nil }  // two networks have the name
                 return (key, hosted)
@@ -149,15 +149,15 @@ final class ServiceHost: Sendable {
     func service(_ path: String) throws -> HostedService? {
         let path = try TopicPath(path)
         let key = try self.key(path.network)
-        return self.state.withLock { $0.index[key]?[path.servicePath] }
+        return state.withLock { $0.index[key]?[path.servicePath] }
     }
 
     /// Clears the cached routes, because actions of services changed.
-    func forgetRoutes() { self.change { $0.routes = [:] } }
+    func forgetRoutes() { change { $0.routes = [:] } }
 
     /// Changes the state, and releases the old one after the lock: its handlers may own objects that call back here.
     private func change<E: Error>(_ body: (inout State) throws(E) -> Void) throws(E) {
-        let before = try self.state.withLock { state throws(E) in
+        let before = try state.withLock { state throws(E) in
             let before = state
             try body(&state)
             return before
@@ -172,7 +172,7 @@ final class ServiceHost: Sendable {
     /// - Throws: ``RunarError`` when it is no path of an action.
     func route(_ text: String) throws(RunarError) -> Route {
         let routeKey = RouteKey(network: nil, text: text)
-        if let route = self.state.withLock({ $0.routes[routeKey] }) { return route }
+        if let route = state.withLock({ $0.routes[routeKey] }) { return route }
         let topic: TopicPath
         do {
             topic = try TopicPath(text)
@@ -182,7 +182,7 @@ final class ServiceHost: Sendable {
         guard topic.segments.count > 1, let path = RequestPath(topic) else {
             throw .failure(.invalidPath, message: "a request goes to service/action, without wildcards", context: text)
         }
-        let (route, forgotten) = try self.state.withLock { state throws(RunarError) in
+        let (route, forgotten) = try state.withLock { state throws(RunarError) in
             let key = try state.names.key(topic.network)
             let route = Self.route(path, in: key, state)
             return (route, Self.remember(route, for: routeKey, &state))
@@ -194,8 +194,8 @@ final class ServiceHost: Sendable {
     /// Finds the service and the action of a path in a network.
     func route(_ path: RequestPath, in network: NetworkId) -> Route {
         let routeKey = RouteKey(network: network, text: path.text)
-        if let route = self.state.withLock({ $0.routes[routeKey] }) { return route }
-        let (route, forgotten) = self.state.withLock { state in
+        if let route = state.withLock({ $0.routes[routeKey] }) { return route }
+        let (route, forgotten) = state.withLock { state in
             let route = Self.route(path, in: .known(network), state)
             // Others may request any path.
             return (route, route.action == nil ? [:] : Self.remember(route, for: routeKey, &state))
@@ -207,7 +207,7 @@ final class ServiceHost: Sendable {
     /// Caches a route, and returns those that had to make room, to be released after the lock.
     private static func remember(_ route: Route, for routeKey: RouteKey, _ state: inout State) -> [RouteKey: Route] {
         var forgotten: [RouteKey: Route] = [:]
-        if state.routes.count >= self.routeLimit { swap(&state.routes, &forgotten) }
+        if state.routes.count >= routeLimit { swap(&state.routes, &forgotten) }
         state.routes[routeKey] = route
         return forgotten
     }

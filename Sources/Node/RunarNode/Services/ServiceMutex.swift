@@ -27,7 +27,7 @@ final class ServiceMutex: Sendable {
         if sections.contains(where: { $0.mutex === self }) { return try await body() }
         // Unstructured: the cancellation of the caller does not reach the section.
         return try await Task {
-            try await self.lock.withLock {
+            try await lock.withLock {
                 let section = CriticalSection(of: self)
                 defer { section.isOver.withLock { $0 = true } }
                 return try await Self.$sections.withValue(sections + [section], operation: body)

@@ -9,18 +9,18 @@ struct NodeBroadcasts: Sendable {
 
     /// Keeps at most `capacity` elements for a slow listener.
     init(capacity: Int, messageByteLimit: Int) {
-        self.messages = Broadcaster(
+        messages = Broadcaster(
             capacity: capacity,
             byteLimit: DriverLimits.waitingBytes(forMessagesOf: messageByteLimit)
         ) { $0.payload.count }
-        self.events = Broadcaster(capacity: capacity)
-        self.operations = Broadcaster(capacity: capacity)
+        events = Broadcaster(capacity: capacity)
+        operations = Broadcaster(capacity: capacity)
     }
 
     /// Ends all streams.
     func finish() {
-        self.messages.finish()
-        self.events.finish()
-        self.operations.finish()
+        messages.finish()
+        events.finish()
+        operations.finish()
     }
 }

@@ -21,28 +21,28 @@ struct NodePhases: Sendable {
 
     /// The driver while the node is on the network.
     var driver: NodeDriver? {
-        if case .running(let driver, _) = self.phase.withLock({ $0 }) { driver } else { nil }
+        if case .running(let driver, _) = phase.withLock({ $0 }) { driver } else { nil }
     }
 
     var isStopped: Bool {
-        if case .stopped = self.phase.withLock({ $0 }) { true } else { false }
+        if case .stopped = phase.withLock({ $0 }) { true } else { false }
     }
 
     /// Whether a start is under way that no stop has overtaken.
     var isStarting: Bool {
-        if case .starting(isAbandoned: false) = self.phase.withLock({ $0 }) { true } else { false }
+        if case .starting(isAbandoned: false) = phase.withLock({ $0 }) { true } else { false }
     }
 
     /// Runs `body` when no start is under way.
     ///
     /// - Throws: The error of `body`; `CancellationError` when cancelled before it began.
     func withExclusiveAccess<Result>(_ body: () async throws -> Result) async throws -> Result {
-        try await self.starts.withLock(body)
+        try await starts.withLock(body)
     }
 
     /// Begins a start if the node is stopped; returns the phase that was found.
     func claimStart() -> Phase {
-        self.phase.withLock { phase in
+        phase.withLock { phase in
             defer { if case .stopped = phase { phase = .starting(isAbandoned: false) } }
             return phase
         }
@@ -50,7 +50,7 @@ struct NodePhases: Sendable {
 
     /// Ends the caller's start with the phase that `next` makes, or with `stopped` after a stop was requested; then false.
     func endStart(with next: () -> Phase) -> Bool {
-        self.phase.withLock { phase in
+        phase.withLock { phase in
             if case .starting(isAbandoned: true) = phase {
                 phase = .stopped
                 return false
@@ -62,7 +62,7 @@ struct NodePhases: Sendable {
 
     /// Begins a stop, or abandons a start that is under way; returns the phase that was found.
     func beginStop() -> Phase {
-        self.phase.withLock { phase in
+        phase.withLock { phase in
             let found = phase
             if case .running(_, let task) = phase { phase = .stopping(task) }
             if case .starting = phase { phase = .starting(isAbandoned: true) }
@@ -72,11 +72,11 @@ struct NodePhases: Sendable {
 
     /// Notes that a driver has ended.
     func noteEnd() {
-        self.phase.withLock { if case .stopping = $0 { $0 = .stopped } }
+        phase.withLock { if case .stopping = $0 { $0 = .stopped } }
     }
 
     /// Cancels a running driver when its node is released.
     func cancel() {
-        if case .running(_, let task) = self.phase.withLock({ $0 }) { task.cancel() }
+        if case .running(_, let task) = phase.withLock({ $0 }) { task.cancel() }
     }
 }

@@ -37,7 +37,7 @@ internal import Foundation
 
     /// Finishes operations in flight and stops the node; return `.terminateLater` and reply when this returns.
     public func terminate() async {
-        await self.watch.end()
+        await watch.end()
     }
 }
 #endif

@@ -58,20 +58,20 @@ internal import UIKit
         private var timer: Task<Void, Never>?
 
         func begin() {
-            guard self.identifier == .invalid else { return }
+            guard identifier == .invalid else { return }
             // The system ends an app that has not ended the task by then.
-            self.identifier = UIApplication.shared.beginBackgroundTask(withName: "runar") { self.end() }
-            self.timer = Task {
+            identifier = UIApplication.shared.beginBackgroundTask(withName: "runar") { self.end() }
+            timer = Task {
                 guard (try? await Task.sleep(for: LifecyclePlan.backgroundTime)) != nil else { return }  // nil: ended
-                self.isOver()
+                isOver()
             }
         }
 
         func end() {
-            self.timer?.cancel()
-            guard self.identifier != .invalid else { return }
-            UIApplication.shared.endBackgroundTask(self.identifier)
-            self.identifier = .invalid
+            timer?.cancel()
+            guard identifier != .invalid else { return }
+            UIApplication.shared.endBackgroundTask(identifier)
+            identifier = .invalid
         }
     }
 }

@@ -16,24 +16,24 @@ final class SystemWatch {
     /// Watches the network; for the rest see below.
     init(_ runner: LifecycleRunner) {
         self.runner = runner
-        self.work = Task { await runner.run() }
-        self.network.pathUpdateHandler = { path in
+        work = Task { await runner.run() }
+        network.pathUpdateHandler = { path in
             runner.tell(path.status == .satisfied ? .networkAvailable : .networkUnavailable)
         }
-        self.network.start(queue: .main)
+        network.start(queue: .main)
     }
 
     deinit {
-        for (center, observer) in self.observers { center.removeObserver(observer) }
-        for source in self.sources { source.cancel() }
-        self.network.cancel()
-        self.runner.finish()
+        for (center, observer) in observers { center.removeObserver(observer) }
+        for source in sources { source.cancel() }
+        network.cancel()
+        runner.finish()
     }
 
     /// Watches a notification that always means the same.
     func observe(_ name: Notification.Name, of center: NotificationCenter = .default, _ event: LifecyclePlan.Event) {
         let runner = self.runner
-        self.observe(name, of: center) { runner.tell(event) }
+        observe(name, of: center) { runner.tell(event) }
     }
 
     /// Watches a notification; without a `queue` the poster waits for the handler.
@@ -44,7 +44,7 @@ final class SystemWatch {
         _ handler: @escaping @Sendable () -> Void
     ) {
         let observer = center.addObserver(forName: name, object: nil, queue: queue) { _ in handler() }
-        self.observers.append((center, observer))
+        observers.append((center, observer))
     }
 
     /// Watches how short of memory the system is.
@@ -53,14 +53,14 @@ final class SystemWatch {
         let source = DispatchSource.makeMemoryPressureSource(eventMask: pressure, queue: .main)
         source.setEventHandler { runner.tell(event) }
         source.resume()
-        self.sources.append(source)
+        sources.append(source)
     }
 
     /// Observes the notification that precedes the end of the app: the poster waits for operations in flight and for the
     /// node's stop, at most `patience`.
     func observeEnd(_ name: Notification.Name, within patience: DispatchTimeInterval) {
         let (runner, work) = (self.runner, self.work)
-        self.observe(name, queue: nil) {
+        observe(name, queue: nil) {
             Self.end(runner)
             let ended = DispatchSemaphore(value: 0)
             Task {
@@ -73,8 +73,8 @@ final class SystemWatch {
 
     /// Finishes operations in flight and stops the node.
     func end() async {
-        Self.end(self.runner)
-        await self.work.value
+        Self.end(runner)
+        await work.value
     }
 
     private static func end(_ runner: LifecycleRunner) {
