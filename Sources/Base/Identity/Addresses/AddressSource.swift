@@ -12,17 +12,17 @@ package struct AddressSource: Hashable, Sendable {
         let unmapped = address.unmapped
         self.address = unmapped.isLinkLocal ? unmapped : unmapped.withoutScope
         switch self.address {
-        case .v4(let word): self.block = .v4(word & ~0xFF)
-        case .v6(let high, _, let scope): self.block = .v6(high: high, low: 0, scope: scope)
+        case .v4(let word): block = .v4(word & ~0xFF)
+        case .v6(let high, _, let scope): block = .v6(high: high, low: 0, scope: scope)
         }
     }
 
     /// Whether the devices of one machine, link or site share the block.
-    package var isLocal: Bool { self.address.isLoopback || self.address.isLinkLocal || self.address.isPrivate }
+    package var isLocal: Bool { address.isLoopback || address.isLinkLocal || address.isPrivate }
 
     /// The addresses of one machine: an IPv4 address, or the block of an IPv6 address.
-    package var host: IPAddress { self.address.isIPv6 ? self.block : self.address }
+    package var host: IPAddress { address.isIPv6 ? block : address }
 
     /// The addresses that certainly belong to one party: the address itself if it is local, otherwise its block.
-    package var party: IPAddress { self.isLocal ? self.address : self.block }
+    package var party: IPAddress { isLocal ? address : block }
 }

@@ -8,7 +8,7 @@ package struct SourcePlaces: Sendable {
         var count = 0
         var addresses: [IPAddress: Int] = [:]
         /// The number of places of the address that has the most.
-        var most: Int { self.addresses.values.max() ?? 0 }
+        var most: Int { addresses.values.max() ?? 0 }
     }
 
     /// Looked up, and walked only to compare numbers.
@@ -18,28 +18,28 @@ package struct SourcePlaces: Sendable {
 
     package init() {}
 
-    package mutating func add(_ source: AddressSource) { self.change(source, by: 1) }
-    package mutating func remove(_ source: AddressSource) { self.change(source, by: -1) }
+    package mutating func add(_ source: AddressSource) { change(source, by: 1) }
+    package mutating func remove(_ source: AddressSource) { change(source, by: -1) }
 
     private mutating func change(_ source: AddressSource, by change: Int) {
-        var block = self.blocks[source.block] ?? Block()
+        var block = blocks[source.block] ?? Block()
         let own = (block.addresses[source.address] ?? 0) + change
         block.addresses[source.address] = own == 0 ? nil : own
         block.count += change
-        self.blocks[source.block] = block.count == 0 ? nil : block
-        self.count += change
+        blocks[source.block] = block.count == 0 ? nil : block
+        count += change
     }
 
     /// Returns the sources of which the oldest place passes to a newcomer; empty if it gets none.
     package func yielding(to newcomer: AddressSource) -> Set<AddressSource> {
-        let most = self.blocks.values.reduce(0) { max($0, $1.count) }
-        let own = self.blocks[newcomer.block] ?? Block()
+        let most = blocks.values.reduce(0) { max($0, $1.count) }
+        let own = blocks[newcomer.block] ?? Block()
         let places = own.addresses[newcomer.address] ?? 0
         if places > 0 {
             if own.count == most { return own.most > places + 1 ? Self.largest(of: own) : [] }
             guard most > own.count + 1 else { return [] }
         }
-        return self.blocks.reduce(into: []) { found, entry in
+        return blocks.reduce(into: []) { found, entry in
             if entry.value.count == most { found.formUnion(Self.largest(of: entry.value)) }
         }
     }

@@ -15,7 +15,7 @@ public struct PeerId: Hashable, Sendable {
     }
 
     /// Feeds the first eight bytes: ids are hashes, so an attacker cannot make many that agree in them.
-    public func hash(into hasher: inout Hasher) { hasher.combine(self.words.first) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(words.first) }
 
     /// Names the device that holds the private half of `publicKey`.
     public init(publicKey: Ed25519PublicKey) {
