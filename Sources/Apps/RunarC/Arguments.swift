@@ -6,7 +6,7 @@ internal import RunarNode
 /// Reads the arguments of programs in C, and refuses invalid ones.
 enum Arguments {
     static func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(RunarError) -> String {
-        guard let text = try unsafe self.optionalText(pointer, name) else { throw self.missing(name) }
+        guard let text = try unsafe optionalText(pointer, name) else { throw missing(name) }
         return text
     }
 
@@ -20,20 +20,20 @@ enum Arguments {
 
     static func data(_ pointer: UnsafePointer<UInt8>?, _ length: Int, _ name: String) throws(RunarError) -> Data {
         guard length > 0 else {
-            guard length == 0 else { throw self.refused("\(name) is longer than the memory of any machine", name) }
+            guard length == 0 else { throw refused("\(name) is longer than the memory of any machine", name) }
             return Data()
         }
-        guard let pointer = unsafe pointer else { throw self.missing(name) }
+        guard let pointer = unsafe pointer else { throw missing(name) }
         return unsafe Data(bytes: pointer, count: length)
     }
 
     static func peerId(_ text: String) throws(RunarError) -> PeerId {
-        guard let id = PeerId(text) else { throw self.refused("this is no peer id", text) }
+        guard let id = PeerId(text) else { throw refused("this is no peer id", text) }
         return id
     }
 
     static func networkId(_ text: String) throws(RunarError) -> NetworkId {
-        guard let id = NetworkId(text) else { throw self.refused("this is no network id", text) }
+        guard let id = NetworkId(text) else { throw refused("this is no network id", text) }
         return id
     }
 
@@ -42,7 +42,7 @@ enum Arguments {
         do throws(CircleError) {
             return try PublicID(text: text)
         } catch {
-            throw self.refused("\(name) is no public id: \(error)", text)
+            throw refused("\(name) is no public id: \(error)", text)
         }
     }
 
@@ -55,12 +55,12 @@ enum Arguments {
     ) throws(RunarError) {
         let known = MemoryLayout<Struct>.size
         guard size >= MemoryLayout<Int>.size, size <= 1 << 16 else {
-            throw self.refused("\(name).size is \(size): begin with its initializer", name)
+            throw refused("\(name).size is \(size): begin with its initializer", name)
         }
         let source = unsafe UnsafeRawBufferPointer(start: pointer, count: size)
         for offset in stride(from: known, to: size, by: 1) {
             guard unsafe source[offset] == 0 else {
-                throw self.refused("\(name) has a field that this version of the library does not know", name)
+                throw refused("\(name) has a field that this version of the library does not know", name)
             }
         }
         unsafe withUnsafeMutableBytes(of: &value) { target in
@@ -88,7 +88,7 @@ enum Arguments {
         case RUNAR_ENCODING_NONE.rawValue, RUNAR_ENCODING_JSON.rawValue: return .json
         case RUNAR_ENCODING_CBOR.rawValue: return .cbor
         case RUNAR_ENCODING_BYTES.rawValue: return nil
-        default: throw self.refused("there is no encoding \(number)", "encoding")
+        default: throw refused("there is no encoding \(number)", "encoding")
         }
     }
 

@@ -16,12 +16,12 @@ internal import RunarNode
         guard let function = unsafe self.function else { return }
         CallbackThread.enter {
             switch result {
-            case .success(nil): unsafe function(self.context, nil, nil)
+            case .success(nil): unsafe function(context, nil, nil)
             case .success(let value?):
-                unsafe value.withCString { text in unsafe function(self.context, text, nil) }
+                unsafe value.withCString { text in unsafe function(context, text, nil) }
             case .failure(let failure):
                 let error = unsafe Memory.error(failure)
-                unsafe function(self.context, nil, error)
+                unsafe function(context, nil, error)
                 unsafe Memory.free(error)
             }
         }
@@ -37,8 +37,8 @@ internal import RunarNode
         guard let function = unsafe self.function else { return }
         CallbackThread.enter {
             switch result {
-            case .success(let bytes): unsafe function(self.context, Memory.result(bytes))
-            case .failure(let error): unsafe function(self.context, Memory.result(error))
+            case .success(let bytes): unsafe function(context, Memory.result(bytes))
+            case .failure(let error): unsafe function(context, Memory.result(error))
             }
         }
     }
@@ -66,7 +66,7 @@ internal import RunarNode
                             unsafe shown.number = event.number
                             unsafe shown.dropped_before = event.droppedBefore
                             unsafe shown.missed_before = event.missedBefore
-                            unsafe self.function(self.context, &shown)
+                            unsafe function(context, &shown)
                         }
                     }
                 }
@@ -97,7 +97,7 @@ internal import RunarNode
                                 unsafe info.payload_length = payload.count
                                 unsafe info.encoding = Arguments.number(of: request)
                                 unsafe info.time_left_ms = Arguments.milliseconds(until: request.deadline)
-                                unsafe self.function(self.context, OpaquePointer(bitPattern: handle), &info)
+                                unsafe function(context, OpaquePointer(bitPattern: handle), &info)
                             }
                         }
                     }
@@ -125,25 +125,25 @@ final class CallbackGate: Sendable {
 
     /// Begins something that ``leave()`` ends, unless the gate is closed.
     func enter() -> Bool {
-        self.isClosed.withLock { isClosed in
-            if !isClosed { self.running.enter() }
+        isClosed.withLock { isClosed in
+            if !isClosed { running.enter() }
             return !isClosed
         }
     }
 
-    func leave() { self.running.leave() }
+    func leave() { running.leave() }
 
     /// Runs `body` unless the gate is closed.
     func pass(_ body: () -> Void) {
-        guard self.enter() else { return }
-        defer { self.leave() }
+        guard enter() else { return }
+        defer { leave() }
         body()
     }
 
     /// Closes the gate to new calls; returns false if it was closed before.
     @discardableResult
     func close() -> Bool {
-        self.isClosed.withLock { isClosed in
+        isClosed.withLock { isClosed in
             defer { isClosed = true }
             return !isClosed
         }
@@ -151,7 +151,7 @@ final class CallbackGate: Sendable {
 
     /// Waits until running callbacks have returned, except in a callback.
     func wait() {
-        if !CallbackThread.isInside { self.running.wait() }
+        if !CallbackThread.isInside { running.wait() }
     }
 }
 

@@ -23,29 +23,29 @@ final class CircleSubscription: ProgramSubscription {
         let events = circle.events
         // Unstructured: it lives as long as the subscription.
         let task = Task {
-            for await event in events { self.deliver(event, of: circle) }
+            for await event in events { deliver(event, of: circle) }
         }
-        self.running.withLock { $0 = task }
+        running.withLock { $0 = task }
     }
 
     private func deliver(_ event: CircleEvent, of circle: CircleManager) {
         guard let node = self.node.value else { return }
         node.gate.pass {
-            self.gate.pass {
+            gate.pass {
                 let keys = try? node.keyStores()  // nil: the node is freed, and no keys are shown
-                if let report = CircleEventReport(event, of: circle, node.node, keys) { self.target.call(report) }
+                if let report = CircleEventReport(event, of: circle, node.node, keys) { target.call(report) }
             }
         }
     }
 
     func end() {
-        self.gate.close()
-        let task = self.running.withLock { running in
+        gate.close()
+        let task = running.withLock { running in
             defer { running = nil }
             return running
         }
         task?.cancel()
-        self.gate.wait()
+        gate.wait()
     }
 }
 
@@ -65,7 +65,7 @@ final class CircleSubscription: ProgramSubscription {
                         unsafe shown.person_id = person
                         unsafe shown.change = change
                         unsafe shown.json = json
-                        unsafe self.function(self.context, &shown)
+                        unsafe function(context, &shown)
                     }
                 }
             }
@@ -101,9 +101,9 @@ struct CircleEventReport {
 
     private init(_ kind: UInt32, _ person: PublicID?, _ subject: some Encodable, _ change: String? = nil) {
         self.kind = Int32(bitPattern: kind)
-        self.personId = person?.text
+        personId = person?.text
         self.change = change
-        self.json = (try? RunarC.json(subject)) ?? "{}"  // nil: no field of a person or a thought fails to encode
+        json = (try? RunarC.json(subject)) ?? "{}"  // nil: no field of a person or a thought fails to encode
     }
 
     /// The person of the conversation of an own thought; nil for a group.

@@ -9,13 +9,13 @@ final class HandleTable<Object: Sendable>: Sendable {
     /// Gives an object a number.
     func add(_ object: Object) -> UInt {
         let number = Handles.nextNumber()
-        self.objects.withLock { $0[number] = object }
+        objects.withLock { $0[number] = object }
         return number
     }
 
     /// The object of a number that was not taken back.
     subscript(_ number: UInt) -> Object? {
-        self.objects.withLock { $0[number] }
+        objects.withLock { $0[number] }
     }
 
     /// The object of a number in its other shape.
@@ -26,7 +26,7 @@ final class HandleTable<Object: Sendable>: Sendable {
     /// Takes a number back; nil if it is none, or was taken back before.
     @discardableResult
     func remove(_ number: UInt) -> Object? {
-        self.objects.withLock { $0.removeValue(forKey: number) }
+        objects.withLock { $0.removeValue(forKey: number) }
     }
 }
 
@@ -40,7 +40,7 @@ enum Handles {
 
     /// Returns a number that was never used before, and that no pointer to anything in use is likely to have.
     static func nextNumber() -> UInt {
-        self.last.withLock { last in
+        last.withLock { last in
             last += 16
             return last
         }

@@ -18,21 +18,21 @@ enum Memory {
 
     /// A text with a zero at its end.
     static func text(_ text: String) -> UnsafeMutablePointer<CChar> {
-        let block = unsafe self.allocate(text.utf8.count + 1, .text)
-        unsafe self.write(text, to: block)
+        let block = unsafe allocate(text.utf8.count + 1, .text)
+        unsafe write(text, to: block)
         return unsafe block.bindMemory(to: CChar.self, capacity: text.utf8.count + 1)
     }
 
     /// An error with its texts, in one block.
     static func error(_ error: RunarError) -> UnsafeMutablePointer<runar_error> {
-        let block = unsafe self.allocate(self.size(of: error), .error)
-        return unsafe self.write(error, to: block)
+        let block = unsafe allocate(size(of: error), .error)
+        return unsafe write(error, to: block)
     }
 
     /// An answer with its bytes, in one block.
     static func result(_ bytes: Data) -> UnsafeMutablePointer<runar_data_result> {
         let header = unsafe MemoryLayout<runar_data_result>.stride
-        let block = unsafe self.allocate(header + max(bytes.count, 1), .result)
+        let block = unsafe allocate(header + max(bytes.count, 1), .result)
         let data = unsafe (block + header).bindMemory(to: UInt8.self, capacity: max(bytes.count, 1))
         unsafe bytes.copyBytes(to: data, count: bytes.count)
         let result = unsafe block.bindMemory(to: runar_data_result.self, capacity: 1)
@@ -43,8 +43,8 @@ enum Memory {
     /// A failure in the place of an answer, in one block.
     static func result(_ error: RunarError) -> UnsafeMutablePointer<runar_data_result> {
         let header = unsafe MemoryLayout<runar_data_result>.stride
-        let block = unsafe self.allocate(header + self.size(of: error), .result)
-        let written = unsafe self.write(error, to: (block + header))
+        let block = unsafe allocate(header + size(of: error), .result)
+        let written = unsafe write(error, to: (block + header))
         let result = unsafe block.bindMemory(to: runar_data_result.self, capacity: 1)
         unsafe result.initialize(to: runar_data_result(data: nil, length: 0, error: written))
         return unsafe result
@@ -53,15 +53,15 @@ enum Memory {
     // MARK: - Freeing
 
     static func free(_ text: UnsafeMutablePointer<CChar>?) {
-        unsafe self.free(UnsafeMutableRawPointer(text), .text)
+        unsafe free(UnsafeMutableRawPointer(text), .text)
     }
 
     static func free(_ error: UnsafeMutablePointer<runar_error>?) {
-        unsafe self.free(UnsafeMutableRawPointer(error), .error)
+        unsafe free(UnsafeMutableRawPointer(error), .error)
     }
 
     static func free(_ result: UnsafeMutablePointer<runar_data_result>?) {
-        unsafe self.free(UnsafeMutableRawPointer(result), .result)
+        unsafe free(UnsafeMutableRawPointer(result), .result)
     }
 
     // MARK: - Inside
@@ -70,14 +70,14 @@ enum Memory {
         let alignment = unsafe MemoryLayout<runar_data_result>.alignment
         let block = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: alignment)
         let address = UInt(bitPattern: block)
-        self.blocks.withLock { $0[address] = kind }
+        blocks.withLock { $0[address] = kind }
         return unsafe block
     }
 
     private static func free(_ block: UnsafeMutableRawPointer?, _ kind: Kind) {
         guard let block = unsafe block else { return }
         let address = UInt(bitPattern: block)
-        let isOurs = self.blocks.withLock { blocks in
+        let isOurs = blocks.withLock { blocks in
             guard blocks[address] == kind else { return false }
             blocks[address] = nil
             return true
@@ -96,8 +96,8 @@ enum Memory {
     ) -> UnsafeMutablePointer<runar_error> {
         let message = unsafe block + MemoryLayout<runar_error>.stride
         let context = unsafe message + (error.message.utf8.count + 1)
-        unsafe self.write(error.message, to: message)
-        unsafe self.write(error.context, to: context)
+        unsafe write(error.message, to: message)
+        unsafe write(error.context, to: context)
         let written = unsafe block.bindMemory(to: runar_error.self, capacity: 1)
         unsafe written.initialize(
             to: runar_error(

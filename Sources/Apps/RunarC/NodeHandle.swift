@@ -35,21 +35,21 @@ final class NodeHandle: Sendable {
         _ body: @escaping @Sendable (RunarNode) async throws -> Success,
         finish: @escaping @Sendable (Result<Success, RunarError>) -> Void
     ) -> UInt64? {
-        self.state.withLock { state in
-            guard !state.isFreed, self.gate.enter() else { return nil }
+        state.withLock { state in
+            guard !state.isFreed, gate.enter() else { return nil }
             state.lastNumber += 1
             let number = state.lastNumber
             state.tasks[number] = Task {
                 let result: Result<Success, RunarError>
                 do {
-                    result = .success(try await body(self.node))
+                    result = .success(try await body(node))
                 } catch {
                     result = .failure(RunarError(error))
                 }
                 // Removed first, so that nothing is left to cancel when `finish` runs.
                 self.state.withLock { $0.tasks[number] = nil }
                 finish(result)
-                self.gate.leave()
+                gate.leave()
             }
             return number
         }
@@ -57,17 +57,17 @@ final class NodeHandle: Sendable {
 
     /// Gives something up that was begun.
     func cancel(_ number: UInt64) -> Bool {
-        guard let task = self.state.withLock({ $0.tasks[number] }) else { return false }
+        guard let task = state.withLock({ $0.tasks[number] }) else { return false }
         task.cancel()
         return true
     }
 
     /// Stops the node and ends everything that is under way, and waits for it, except in a callback.
     func free() {
-        let (tasks, subscriptions, requests) = self.state.withLock { state in
+        let (tasks, subscriptions, requests) = state.withLock { state in
             defer { state.subscriptions = [:] }
             state.isFreed = true
-            self.gate.close()
+            gate.close()
             return (Array(state.tasks.values), Array(state.subscriptions.values), Array(state.requests.values))
         }
         for task in tasks { task.cancel() }
@@ -77,14 +77,14 @@ final class NodeHandle: Sendable {
         stopped.enter()
         // Lives until the node has stopped.
         Task {
-            await self.endCircle()
-            await self.endKeyStores()
-            await self.node.stop()
+            await endCircle()
+            await endKeyStores()
+            await node.stop()
             stopped.leave()
         }
         guard !CallbackThread.isInside else { return }
         stopped.wait()
-        self.gate.wait()
+        gate.wait()
     }
 
     // MARK: - One-time keys
@@ -93,9 +93,9 @@ final class NodeHandle: Sendable {
     ///
     /// - Throws: ``SealedMessageError``; `KeychainError`.
     func keyStores() throws -> KeyStoreManager {
-        try self.keyStoreManager.withLock { manager in
+        try keyStoreManager.withLock { manager in
             if let manager { return try manager.get() }
-            let made = try KeyStoreManager(node: self.node)
+            let made = try KeyStoreManager(node: node)
             manager = .success(made)
             return made
         }
@@ -103,7 +103,7 @@ final class NodeHandle: Sendable {
 
     /// Ends them; there are none afterwards.
     private func endKeyStores() async {
-        let former = self.keyStoreManager.withLock { manager in
+        let former = keyStoreManager.withLock { manager in
             defer { manager = .failure(Self.freed) }
             return manager
         }
@@ -118,10 +118,10 @@ final class NodeHandle: Sendable {
     ///
     /// - Throws: ``CircleError``; the errors of ``keyStores()``.
     func circle() throws -> CircleManager {
-        let keys = try self.keyStores()
-        return try self.circleManager.withLock { manager in
+        let keys = try keyStores()
+        return try circleManager.withLock { manager in
             if let manager { return try manager.get() }
-            let made = try CircleManager(node: self.node, keys: keys)
+            let made = try CircleManager(node: node, keys: keys)
             manager = .success(made)
             return made
         }
@@ -129,7 +129,7 @@ final class NodeHandle: Sendable {
 
     /// Ends the circle, which no later call opens again.
     private func endCircle() async {
-        let former = self.circleManager.withLock { manager in
+        let former = circleManager.withLock { manager in
             defer { manager = .failure(Self.freed) }
             return manager
         }
@@ -142,9 +142,9 @@ final class NodeHandle: Sendable {
     func subscribe(_ topic: String, includesPast: Bool, _ target: EventTarget) throws -> String {
         let subscription = EventSubscription(target, node: self)
         subscription.follow(
-            try self.node.subscribe(topic, includesPast: includesPast) { event in subscription.deliver(event) }
+            try node.subscribe(topic, includesPast: includesPast) { event in subscription.deliver(event) }
         )
-        return self.add(subscription)
+        return add(subscription)
     }
 
     /// Subscribes to the events of the circle, which this opens.
@@ -152,19 +152,19 @@ final class NodeHandle: Sendable {
     /// - Throws: As ``circle()``.
     func subscribe(toCircle target: CircleEventTarget) throws -> String {
         let subscription = CircleSubscription(target, node: self)
-        subscription.follow(try self.circle())
-        return self.add(subscription)
+        subscription.follow(try circle())
+        return add(subscription)
     }
 
     /// Returns the id by which ``unsubscribe(_:)`` finds the subscription.
     private func add(_ subscription: any ProgramSubscription) -> String {
         let id = UUID().uuidString
-        self.state.withLock { $0.subscriptions[id] = subscription }
+        state.withLock { $0.subscriptions[id] = subscription }
         return id
     }
 
     func unsubscribe(_ id: String) -> Bool {
-        guard let subscription = self.state.withLock({ $0.subscriptions.removeValue(forKey: id) }) else { return false }
+        guard let subscription = state.withLock({ $0.subscriptions.removeValue(forKey: id) }) else { return false }
         subscription.end()
         return true
     }
@@ -173,16 +173,16 @@ final class NodeHandle: Sendable {
 
     /// Counts a request that ``forget(_:)`` ends; false when the node was freed.
     func keep(_ request: RequestHandle) -> Bool {
-        self.state.withLock { state in
-            guard !state.isFreed, self.gate.enter() else { return false }
+        state.withLock { state in
+            guard !state.isFreed, gate.enter() else { return false }
             state.requests[ObjectIdentifier(request)] = request
             return true
         }
     }
 
     func forget(_ request: RequestHandle) {
-        self.state.withLock { $0.requests[ObjectIdentifier(request)] = nil }
-        self.gate.leave()
+        state.withLock { $0.requests[ObjectIdentifier(request)] = nil }
+        gate.leave()
     }
 }
 
@@ -206,20 +206,20 @@ final class EventSubscription: ProgramSubscription {
     }
 
     func follow(_ subscription: Subscription) {
-        self.source.withLock { $0 = subscription }
+        source.withLock { $0 = subscription }
     }
 
     func deliver(_ event: RunarEvent) {
-        self.node.value?.gate.pass { self.gate.pass { self.target.call(event) } }
+        node.value?.gate.pass { gate.pass { target.call(event) } }
     }
 
     func end() {
-        self.gate.close()
-        self.source.withLock { source in
+        gate.close()
+        source.withLock { source in
             defer { source = nil }
             return source
         }?.cancel()
-        self.gate.wait()
+        gate.wait()
     }
 }
 

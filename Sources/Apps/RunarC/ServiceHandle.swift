@@ -15,23 +15,23 @@ final class ServiceHandle: Sendable {
     ///
     /// - Throws: ``RunarError`` 5003 when it is one of another node.
     func join(_ node: NodeHandle) throws(RunarError) {
-        guard self.owner.take(node, isFree: { self.service.context == nil }) else {
-            throw Arguments.refused("the service is on a node already: remove it there first", self.service.path)
+        guard owner.take(node, isFree: { service.context == nil }) else {
+            throw Arguments.refused("the service is on a node already: remove it there first", service.path)
         }
     }
 
     /// It was added, or could not be.
-    func endJoin() { self.owner.endTaking() }
+    func endJoin() { owner.endTaking() }
 
     func registerAction(_ name: String, _ target: ActionTarget) {
-        self.service.registerRawAction(name) { [owner] request in
+        service.registerRawAction(name) { [owner] request in
             guard let node = owner.node else { throw RequestHandle.noNode(request) }
             return try await RequestHandle(node).answer(request, target)
         }
     }
 
     func registerEvent(_ topic: String, _ target: EventTarget) {
-        self.service.registerEvent(topic) { [owner] (event: RunarEvent) in
+        service.registerEvent(topic) { [owner] (event: RunarEvent) in
             owner.node?.gate.pass { target.call(event) }
         }
     }
@@ -47,17 +47,17 @@ private final class ServiceOwner: Sendable {
 
     private let state = Locked(State())
 
-    var node: NodeHandle? { self.state.withLock { $0.node.value } }
+    var node: NodeHandle? { state.withLock { $0.node.value } }
 
     func take(_ node: NodeHandle, isFree: () -> Bool) -> Bool {
-        self.state.withLock { state in
+        state.withLock { state in
             guard state.node.value == nil || !state.isBeingAdded && isFree() else { return false }
             state = State(node: WeakNode(node), isBeingAdded: true)
             return true
         }
     }
 
-    func endTaking() { self.state.withLock { $0.isBeingAdded = false } }
+    func endTaking() { state.withLock { $0.isBeingAdded = false } }
 }
 
 /// A request that a program in C answers, now or later.
@@ -87,11 +87,11 @@ final class RequestHandle: Sendable {
         let parameters =
             request.parameters.isEmpty
             ? "{}" : String(decoding: try JSONEncoder().encode(request.parameters), as: UTF8.self)
-        guard self.node.keep(self) else { throw Self.noNode(request) }
-        defer { self.node.forget(self) }
+        guard node.keep(self) else { throw Self.noNode(request) }
+        defer { node.forget(self) }
         return try await withTaskCancellationHandler {
             let handle = Handles.requests.add(self)
-            let isWanted = self.state.withLock { state in
+            let isWanted = state.withLock { state in
                 guard case .new = state else { return false }
                 state = .waiting(handle)
                 return true
@@ -101,17 +101,17 @@ final class RequestHandle: Sendable {
                 throw CancellationError()
             }
             target.call(handle, request, parameters: parameters)
-            return try await self.outcome.get()
+            return try await outcome.get()
         } onCancel: {
             // At once: the program may ask within its callback whether the request is still wanted.
-            self.abandon()
+            abandon()
         }
     }
 
     /// Ends the request; false when it had ended.
     @discardableResult
     func end(_ result: Result<Data, any Error>) -> Bool {
-        let handle = self.state.withLock { state -> UInt? in
+        let handle = state.withLock { state -> UInt? in
             defer { state = .ended }
             guard case .waiting(let handle) = state else { return nil }
             return handle
@@ -119,11 +119,11 @@ final class RequestHandle: Sendable {
         guard let handle else { return false }
         Handles.requests.remove(handle)
         // Outside the lock, which the cancellation handler takes.
-        return self.outcome.fulfil(result)
+        return outcome.fulfil(result)
     }
 
     /// Ends the request because its answer is no longer awaited.
     func abandon() {
-        self.end(.failure(CancellationError()))
+        end(.failure(CancellationError()))
     }
 }
