@@ -54,7 +54,7 @@ extension CircleDriver {
                 // A crash may have come between the pool of an exchange and its result; the next exchange brings the key.
                 guard let key = keys.deviceKey(of: peer) else { throw NotYet() }
                 _ = try await keys.open(sealed, from: peer) { plaintext in
-                    let result = try self.store(plaintext, envelope.copy, mail, from: key, peer, of: person)
+                    let result = try store(plaintext, envelope.copy, mail, from: key, peer, of: person)
                     opened.withLock { $0 = result }
                 }
             }

@@ -118,7 +118,7 @@ final class CircleDriver: Sendable {
         // Before the first steps, so that nothing is missed that happens meanwhile.
         let (connections, progress, keyChanges) = (node.eventStream, node.mailProgress, keys.changes)
         let connected = node.connectedPeers()
-        await attempt("renewing the card") { try await self.renewCard() }
+        await attempt("renewing the card") { try await renewCard() }
         await repeatRevocations()
         await sealAllWaiting()
         await withDiscardingTaskGroup { group in
@@ -151,7 +151,7 @@ final class CircleDriver: Sendable {
     /// Repeats the effects of revocations, in case an earlier process ended between them.
     private func repeatRevocations() async {
         for (id, person) in state.withLock({ $0.people }) where person.trust.state == .revoked {
-            await attempt("the revocation of a person") { try await self.handle(.start, of: id) }
+            await attempt("the revocation of a person") { try await handle(.start, of: id) }
         }
     }
 
@@ -164,7 +164,7 @@ final class CircleDriver: Sendable {
     /// Seals the thoughts and letters that wait for a device.
     func sendWaiting(to device: PeerId) async {
         state.withLock { $0.devicesWithoutRoom[device] = nil }
-        await attempt("sending what waits") { try await self.sealWaiting(for: device) }
+        await attempt("sending what waits") { try await sealWaiting(for: device) }
         await sendOwed(to: device)
     }
 
@@ -176,7 +176,7 @@ final class CircleDriver: Sendable {
         }
         guard let id = owner(of: peer), let known = state.withLock({ $0.people[id] }) else { return }
         switch known.trust.state {
-        case .invited: await attempt("an invitation") { try await self.handle(.start, of: id) }
+        case .invited: await attempt("an invitation") { try await handle(.start, of: id) }
         case .trusted:
             // A device without keys may have a card that names a former key of this one.
             if keys.relationship(with: peer)?.suite == nil { await send("request", to: [peer]) }
