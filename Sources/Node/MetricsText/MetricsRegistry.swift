@@ -32,10 +32,10 @@ package final class MetricsRegistry: MetricsFactory {
 
     /// Everything measured so far: names and labels in order, so that two texts can be compared.
     package func text() -> String {
-        let families = self.state.withLock { $0.families }
+        let families = state.withLock { $0.families }
         var text = ""
         for (name, family) in families.sorted(by: { $0.key < $1.key }) where !family.series.isEmpty {
-            if let explanation = self.explanations[name] { text += "# HELP \(name) \(Self.escapedHelp(explanation))\n" }
+            if let explanation = explanations[name] { text += "# HELP \(name) \(Self.escapedHelp(explanation))\n" }
             text += "# TYPE \(name) \(family.kind.word)\n"
             for (labels, series) in family.series.sorted(by: { $0.key < $1.key }) {
                 series.write(as: name, labels, to: &text)
@@ -47,7 +47,7 @@ package final class MetricsRegistry: MetricsFactory {
     private func series(_ label: String, _ dimensions: [(String, String)], _ kind: Series.Kind) -> Series {
         let name = SeriesLabels.name(label, allowsColon: true)
         let labels = SeriesLabels(dimensions)
-        return self.state.withLock { state in
+        return state.withLock { state in
             if let series = state.families[name]?.series[labels], series.kind == kind { return series }
             let series = Series(kind)
             let isFit = state.families[name].map { $0.kind == kind } ?? true
@@ -60,7 +60,7 @@ package final class MetricsRegistry: MetricsFactory {
 
     private func remove(_ handler: AnyObject) {
         guard let series = handler as? Series else { return }
-        self.state.withLock { state in
+        state.withLock { state in
             for (name, family) in state.families {
                 for (labels, other) in family.series where other === series {
                     state.families[name]?.series[labels] = nil
@@ -85,18 +85,18 @@ package final class MetricsRegistry: MetricsFactory {
 
 extension MetricsRegistry {
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        self.series(label, dimensions, .counter)
+        series(label, dimensions, .counter)
     }
 
     package func makeFloatingPointCounter(
         label: String,
         dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
-        self.series(label, dimensions, .counter)
+        series(label, dimensions, .counter)
     }
 
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-        self.series(label, dimensions, .gauge)
+        series(label, dimensions, .gauge)
     }
 
     package func makeRecorder(
@@ -104,20 +104,20 @@ extension MetricsRegistry {
         dimensions: [(String, String)],
         aggregate: Bool
     ) -> any RecorderHandler {
-        self.series(label, dimensions, aggregate ? .histogram(.amounts) : .gauge)
+        series(label, dimensions, aggregate ? .histogram(.amounts) : .gauge)
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        self.series(label, dimensions, .histogram(.seconds))
+        series(label, dimensions, .histogram(.seconds))
     }
 
-    package func destroyCounter(_ handler: any CounterHandler) { self.remove(handler) }
+    package func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
 
-    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { self.remove(handler) }
+    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
 
-    package func destroyMeter(_ handler: any MeterHandler) { self.remove(handler) }
+    package func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
 
-    package func destroyRecorder(_ handler: any RecorderHandler) { self.remove(handler) }
+    package func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
 
-    package func destroyTimer(_ handler: any TimerHandler) { self.remove(handler) }
+    package func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 }

@@ -47,19 +47,19 @@ final class Series: Sendable {
 
     init(_ kind: Kind) {
         self.kind = kind
-        if case .histogram(let buckets) = kind { self.bounds = buckets.bounds } else { self.bounds = [] }
-        self.value = Locked(Value(counts: self.bounds.isEmpty ? [] : Array(repeating: 0, count: self.bounds.count + 1)))
+        if case .histogram(let buckets) = kind { bounds = buckets.bounds } else { bounds = [] }
+        value = Locked(Value(counts: bounds.isEmpty ? [] : Array(repeating: 0, count: bounds.count + 1)))
     }
 
     /// Writes the series' lines.
     func write(as name: String, _ labels: SeriesLabels, to text: inout String) {
         let value = self.value.withLock { $0 }
-        guard case .histogram = self.kind else {
+        guard case .histogram = kind else {
             text += "\(name)\(labels.braced()) \(Self.text(value.number))\n"
             return
         }
         var count: UInt64 = 0
-        for (bound, further) in zip(self.bounds + [.infinity], value.counts) {
+        for (bound, further) in zip(bounds + [.infinity], value.counts) {
             count += further
             text += "\(name)_bucket\(labels.braced("le=\"\(Self.text(bound))\"")) \(count)\n"
         }
@@ -76,13 +76,13 @@ final class Series: Sendable {
     }
 
     private func change(_ body: (inout Double) -> Void) {
-        self.value.withLock { body(&$0.number) }
+        value.withLock { body(&$0.number) }
     }
 
     private func take(_ number: Double) {
-        guard case .histogram = self.kind else { return self.change { $0 = number } }
-        let position = self.bounds.firstIndex { number <= $0 } ?? self.bounds.count
-        self.value.withLock { value in
+        guard case .histogram = kind else { return change { $0 = number } }
+        let position = bounds.firstIndex { number <= $0 } ?? bounds.count
+        value.withLock { value in
             value.number += number
             value.counts[position] += 1
         }
@@ -92,37 +92,37 @@ final class Series: Sendable {
 // MARK: - Updates
 
 extension Series: CounterHandler, FloatingPointCounterHandler {
-    func increment(by amount: Int64) { self.change { $0 += Double(max(0, amount)) } }
+    func increment(by amount: Int64) { change { $0 += Double(max(0, amount)) } }
 
     /// Adds to a counter or a gauge.
     func increment(by amount: Double) {
-        guard amount.isFinite, self.kind == .gauge || amount > 0 else { return }
-        self.change { $0 += amount }
+        guard amount.isFinite, kind == .gauge || amount > 0 else { return }
+        change { $0 += amount }
     }
 
-    func reset() { self.change { $0 = 0 } }
+    func reset() { change { $0 = 0 } }
 }
 
 extension Series: MeterHandler {
-    func set(_ value: Int64) { self.take(Double(value)) }
+    func set(_ value: Int64) { take(Double(value)) }
 
-    func set(_ value: Double) { self.take(value) }
+    func set(_ value: Double) { take(value) }
 
     func decrement(by amount: Double) {
         guard amount.isFinite else { return }
-        self.change { $0 -= amount }
+        change { $0 -= amount }
     }
 }
 
 extension Series: RecorderHandler {
-    func record(_ value: Int64) { self.take(Double(value)) }
+    func record(_ value: Int64) { take(Double(value)) }
 
     func record(_ value: Double) {
         guard !value.isNaN else { return }
-        self.take(value)
+        take(value)
     }
 }
 
 extension Series: TimerHandler {
-    func recordNanoseconds(_ duration: Int64) { self.take(Double(duration) / 1_000_000_000) }
+    func recordNanoseconds(_ duration: Int64) { take(Double(duration) / 1_000_000_000) }
 }

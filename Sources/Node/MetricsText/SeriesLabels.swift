@@ -4,7 +4,7 @@ struct SeriesLabels: Hashable, Comparable, Sendable {
     let text: String
 
     init(_ dimensions: [(String, String)]) {
-        self.text = dimensions.map { (Self.name($0.0, allowsColon: false), $0.1) }
+        text = dimensions.map { (Self.name($0.0, allowsColon: false), $0.1) }
             .sorted { $0 < $1 }
             .map { "\($0.0)=\"\(Self.escaped($0.1))\"" }
             .joined(separator: ",")
@@ -12,7 +12,7 @@ struct SeriesLabels: Hashable, Comparable, Sendable {
 
     /// With braces, and with one more label if there is one.
     func braced(_ further: String = "") -> String {
-        let all = [self.text, further].filter { !$0.isEmpty }.joined(separator: ",")
+        let all = [text, further].filter { !$0.isEmpty }.joined(separator: ",")
         return all.isEmpty ? "" : "{\(all)}"
     }
 
