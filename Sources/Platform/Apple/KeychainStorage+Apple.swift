@@ -24,7 +24,7 @@ public final class KeychainStorage: KeyStorage {
         self.service = service
         self.accessGroup = accessGroup
         self.prompt = prompt
-        self.answer = SharedAnswer(prompt: prompt)
+        answer = SharedAnswer(prompt: prompt)
     }
 
     /// Whether a biometric sensor is available and enrolled; the system then enforces the guard.
@@ -73,7 +73,7 @@ public final class KeychainStorage: KeyStorage {
     public func retrieve(ids: [String]) throws(KeychainError) -> [String: SecretBytes] {
         try answer.use { context throws(KeychainError) in
             var keys: [String: SecretBytes] = [:]
-            for id in ids { keys[id] = try self.retrieve(id: id, with: context) }
+            for id in ids { keys[id] = try retrieve(id: id, with: context) }
             return keys
         }
     }

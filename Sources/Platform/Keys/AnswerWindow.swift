@@ -12,11 +12,11 @@ package struct AnswerWindow: Hashable, Sendable {
     package init() {}
 
     /// Whether an earlier answer counts at the monotonic time `now`.
-    package func isOpen(at now: Duration) -> Bool { self.end.map { now < $0 } ?? false }
+    package func isOpen(at now: Duration) -> Bool { end.map { now < $0 } ?? false }
 
     /// Notes that the person answered at `now`.
-    package mutating func open(at now: Duration) { self.end = now + Self.duration }
+    package mutating func open(at now: Duration) { end = now + Self.duration }
 
     /// Discards the answer.
-    package mutating func close() { self.end = nil }
+    package mutating func close() { end = nil }
 }
