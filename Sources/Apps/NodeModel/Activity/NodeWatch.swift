@@ -93,7 +93,7 @@ package final class NodeWatch: Sendable {
     func follow(_ circle: CircleManager) {
         let events = circle.events
         // Unstructured: it ends with the circle, of which it keeps the stream alone.
-        Task { for await _ in events { self.noteChanges([.circle]) } }
+        Task { for await _ in events { noteChanges([.circle]) } }
     }
 
     /// Reports the data that a request changed.

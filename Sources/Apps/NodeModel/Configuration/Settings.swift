@@ -114,7 +114,7 @@ package struct Settings: Sendable {
                 guard common == nil else {
                     throw CommandFailure("bad-setting", .usage, "\"\(text)\" has two default levels: give one")
                 }
-                common = try self.level(words[0])
+                common = try level(words[0])
                 continue
             }
             guard let subsystem = LogSubsystem(rawValue: words[0]) else {
@@ -125,7 +125,7 @@ package struct Settings: Sendable {
                     "\"\(words[0])\" is not a subsystem with a log of its own: use one of \(all)"
                 )
             }
-            own[subsystem] = try self.level(words[1])
+            own[subsystem] = try level(words[1])
         }
         return (common ?? .notice, own)
     }

@@ -305,7 +305,7 @@ extension RequestHandler {
                 }
             }
             for await ((peer, payload), confirmation) in messages {
-                await self.pass(MessageReport(peer: peer, payload: Array(payload)), confirmation, tell)
+                await pass(MessageReport(peer: peer, payload: Array(payload)), confirmation, tell)
             }
             group.cancelAll()
         }
