@@ -80,7 +80,7 @@ package final class ConsoleLan: Sendable {
             }
         }
         // Pending requests fail when they are dropped.
-        self.portChangeContinuation.finish()
+        portChangeContinuation.finish()
         for await _ in portChanges {}
     }
 

@@ -85,7 +85,7 @@ package final class NodeConsole: Sendable {
             group.addTask { await self.lan.run(configure) }
             for await address in beginnings {
                 self.address.withLock { $0 = address }
-                try await self.lan.start()
+                try await lan.start()
                 onReady(address)
             }
             try await group.next()
