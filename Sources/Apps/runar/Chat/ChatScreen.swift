@@ -59,21 +59,21 @@ struct ChatScreen {
     private var lastOpened: UInt64 = 0
 
     init(_ report: ThoughtsReport, columns: Int, lines: Int) {
-        self.person = report.person
-        self.stream = report.stream
-        self.thoughts = report.thoughts.reversed()
+        person = report.person
+        stream = report.stream
+        thoughts = report.thoughts.reversed()
         (self.columns, self.lines) = (columns, lines)
     }
 
     /// Returns the first effects.
-    mutating func start() -> [Effect] { self.noteOpened() }
+    mutating func start() -> [Effect] { noteOpened() }
 
     mutating func handle(_ input: Input) -> [Effect] {
         switch input {
-        case .key(let key): return self.press(key)
+        case .key(let key): return press(key)
         case .resized(let columns, let lines):
             (self.columns, self.lines) = (columns, lines)
-            self.scrollBy(0)
+            scrollBy(0)
         case .circle(let report):
             if let person = report.people.first(where: { $0.personId == self.person?.personId }) {
                 self.person = person
@@ -82,99 +82,99 @@ struct ChatScreen {
                 self.stream = stream
             }
         case .said(let thought):
-            if !self.thoughts.contains(where: { $0.number == thought.number }) { self.add(thought) }
+            if !thoughts.contains(where: { $0.number == thought.number }) { add(thought) }
         case .thought(let thought):
-            self.add(thought)
-            return self.noteOpened()
+            add(thought)
+            return noteOpened()
         case .older(let older):
-            self.isLoading = false
-            self.hasAll = older.isEmpty
-            let first = self.thoughts.first?.number ?? .max
-            self.thoughts.insert(contentsOf: older.reversed().filter { $0.number < first }, at: 0)
-        case .found(let found): self.search?.found = found.reversed()
+            isLoading = false
+            hasAll = older.isEmpty
+            let first = thoughts.first?.number ?? .max
+            thoughts.insert(contentsOf: older.reversed().filter { $0.number < first }, at: 0)
+        case .found(let found): search?.found = found.reversed()
         case .failed(let why):
-            self.isLoading = false
-            self.notice = why
+            isLoading = false
+            notice = why
         case .notSent(let text, let why):
-            self.notice = why
-            let typed = self.editor.take()
-            _ = self.editor.apply(.paste(typed.isEmpty ? text : "\(text) \(typed)"))
+            notice = why
+            let typed = editor.take()
+            _ = editor.apply(.paste(typed.isEmpty ? text : "\(text) \(typed)"))
         }
         return []
     }
 
     /// Adds a thought at its place, or replaces it with its new state.
     private mutating func add(_ thought: ThoughtReport) {
-        if let place = self.thoughts.lastIndex(where: { $0.number == thought.number }) {
-            self.thoughts[place] = thought
+        if let place = thoughts.lastIndex(where: { $0.number == thought.number }) {
+            thoughts[place] = thought
         } else {
-            let place = (self.thoughts.lastIndex { $0.number < thought.number } ?? -1) + 1
+            let place = (thoughts.lastIndex { $0.number < thought.number } ?? -1) + 1
             // An older one that is not loaded arrives when the person scrolls to it.
-            guard place > 0 || self.hasAll || self.thoughts.isEmpty else { return }
-            self.thoughts.insert(thought, at: place)
+            guard place > 0 || hasAll || thoughts.isEmpty else { return }
+            thoughts.insert(thought, at: place)
         }
     }
 
     private mutating func noteOpened() -> [Effect] {
-        let unseen = self.thoughts.filter { !$0.own && $0.number > self.lastOpened }
+        let unseen = thoughts.filter { !$0.own && $0.number > lastOpened }
         guard let first = unseen.first, let last = unseen.last else { return [] }
-        self.lastOpened = last.number
+        lastOpened = last.number
         return [.noteOpened(from: first.number, to: last.number)]
     }
 
     // MARK: Keys
 
     private mutating func press(_ key: Key) -> [Effect] {
-        self.notice = nil
+        notice = nil
         switch key {
         case .control("c"): return [.end]
-        case .control("d") where self.editor.characters.isEmpty && self.search == nil: return [.end]
+        case .control("d") where editor.characters.isEmpty && search == nil: return [.end]
         case .control("f"):
-            self.search = self.search ?? Search()
-            self.scroll = 0
+            search = search ?? Search()
+            scroll = 0
         case .escape:
-            self.search = nil
-            self.scroll = 0
-        case .enter: return self.enter()
-        case .up: return self.scrollBy(1)
-        case .down: return self.scrollBy(-1)
-        case .pageUp: return self.scrollBy(self.bodyLines)
-        case .pageDown: return self.scrollBy(-self.bodyLines)
+            search = nil
+            scroll = 0
+        case .enter: return enter()
+        case .up: return scrollBy(1)
+        case .down: return scrollBy(-1)
+        case .pageUp: return scrollBy(bodyLines)
+        case .pageDown: return scrollBy(-bodyLines)
         case .character, .paste, .newline, .backspace, .delete, .left, .right, .home, .end, .control:
-            if self.search != nil {
-                _ = self.search?.editor.apply(key == .newline ? .character(" ") : key)
+            if search != nil {
+                _ = search?.editor.apply(key == .newline ? .character(" ") : key)
             } else {
-                _ = self.editor.apply(key)
+                _ = editor.apply(key)
             }
         }
         return []
     }
 
     private mutating func enter() -> [Effect] {
-        self.scroll = 0
-        if let search = self.search {
+        scroll = 0
+        if let search {
             let text = search.editor.text
             return text.isEmpty ? [] : [.search(text)]
         }
-        guard self.editor.characters.contains(where: { !$0.isWhitespace }) else { return [] }
-        if let reason = self.stream?.reasonForSilence {
-            self.notice = reason
+        guard editor.characters.contains(where: { !$0.isWhitespace }) else { return [] }
+        if let reason = stream?.reasonForSilence {
+            notice = reason
             return []
         }
-        switch ChatCommand(self.editor.text) {
-        case .text: return [.send(self.editor.take())]
+        switch ChatCommand(editor.text) {
+        case .text: return [.send(editor.take())]
         case .literal(let text):
-            _ = self.editor.take()
+            _ = editor.take()
             return [.send(text)]
-        case .send(let path) where path.isEmpty: self.notice = "write the path of a file after /send"
+        case .send(let path) where path.isEmpty: notice = "write the path of a file after /send"
         case .send(let path):
-            _ = self.editor.take()
+            _ = editor.take()
             return [.sendFile(path)]
         case .help:
-            _ = self.editor.take()
-            self.notice = ChatCommand.helpText
+            _ = editor.take()
+            notice = ChatCommand.helpText
         case .unknown(let word):
-            self.notice = "there is no command \(word). \(ChatCommand.helpText)"
+            notice = "there is no command \(word). \(ChatCommand.helpText)"
         }
         return []
     }
@@ -182,13 +182,11 @@ struct ChatScreen {
     /// Scrolls towards the past, and asks for older thoughts at its end.
     @discardableResult
     private mutating func scrollBy(_ count: Int) -> [Effect] {
-        let most = max(0, self.conversation.count - self.bodyLines)
-        let wanted = self.scroll + count
-        self.scroll = min(max(0, wanted), most)
-        guard wanted > most, self.search == nil, !self.hasAll, !self.isLoading, let first = self.thoughts.first else {
-            return []
-        }
-        self.isLoading = true
+        let most = max(0, conversation.count - bodyLines)
+        let wanted = scroll + count
+        scroll = min(max(0, wanted), most)
+        guard wanted > most, search == nil, !hasAll, !isLoading, let first = thoughts.first else { return [] }
+        isLoading = true
         return [.loadOlder(before: first.number)]
     }
 }

@@ -47,27 +47,27 @@ struct KeyParser {
     /// Reads the next bytes; a lone ESC at their end is the key.
     mutating func keys(in bytes: some Sequence<UInt8>) -> [Key] {
         var keys: [Key] = []
-        for byte in bytes { self.read(byte, &keys) }
-        if case .escape = self.state {
-            self.state = .ground
+        for byte in bytes { read(byte, &keys) }
+        if case .escape = state {
+            state = .ground
             keys.append(.escape)
         }
         return keys
     }
 
     private mutating func read(_ byte: UInt8, _ keys: inout [Key]) {
-        switch self.state {
-        case .ground: self.begin(byte, &keys)
-        case .escape: self.afterEscape(byte, &keys)
+        switch state {
+        case .ground: begin(byte, &keys)
+        case .escape: afterEscape(byte, &keys)
         case .singleShift:
-            self.state = .ground
+            state = .ground
             if let key = Self.key(final: byte, parameters: []) { keys.append(key) }
         case .sequence(let parameters):
-            guard !(0x40...0x7E).contains(byte) else { return self.endSequence(parameters, byte, &keys) }
-            self.state = parameters.count < Self.parameterLimit ? .sequence(parameters + [byte]) : .ground
+            guard !(0x40...0x7E).contains(byte) else { return endSequence(parameters, byte, &keys) }
+            state = parameters.count < Self.parameterLimit ? .sequence(parameters + [byte]) : .ground
         case .paste(var text):
             // Emptied first, so that the bytes are appended in place.
-            self.state = .ground
+            state = .ground
             text.append(byte)
             if byte == 0x7E, text.suffix(Self.pasteEnd.count).elementsEqual(Self.pasteEnd) {
                 text.removeLast(Self.pasteEnd.count)
@@ -76,49 +76,49 @@ struct KeyParser {
                 if text.count > Self.pasteLimit + 2 * Self.pasteEnd.count {
                     text.removeSubrange(Self.pasteLimit..<text.count - Self.pasteEnd.count)
                 }
-                self.state = .paste(text)
+                state = .paste(text)
             }
         case .character(let start, let left):
-            self.state = .ground
-            guard byte & 0xC0 == 0x80 else { return self.begin(byte, &keys) }
-            guard left == 1 else { return self.state = .character(start + [byte], left - 1) }
+            state = .ground
+            guard byte & 0xC0 == 0x80 else { return begin(byte, &keys) }
+            guard left == 1 else { return state = .character(start + [byte], left - 1) }
             if let text = String(validating: start + [byte], as: UTF8.self) { keys += text.map(Key.character) }
         }
     }
 
     private mutating func begin(_ byte: UInt8, _ keys: inout [Key]) {
         switch byte {
-        case 0x1B: self.state = .escape
+        case 0x1B: state = .escape
         case 0x0D: keys.append(.enter)
         case 0x0A: keys.append(.newline)
         case 0x7F, 0x08: keys.append(.backspace)
         case 0x09: keys.append(.character(" "))
         case 0x01...0x1A: keys.append(.control(Character(Unicode.Scalar(byte + 0x60))))
         case 0x20...0x7E: keys.append(.character(Character(Unicode.Scalar(byte))))
-        case 0xC2...0xDF: self.state = .character([byte], 1)
-        case 0xE0...0xEF: self.state = .character([byte], 2)
-        case 0xF0...0xF4: self.state = .character([byte], 3)
+        case 0xC2...0xDF: state = .character([byte], 1)
+        case 0xE0...0xEF: state = .character([byte], 2)
+        case 0xF0...0xF4: state = .character([byte], 3)
         default: break
         }
     }
 
     private mutating func afterEscape(_ byte: UInt8, _ keys: inout [Key]) {
-        self.state = .ground
+        state = .ground
         switch byte {
-        case UInt8(ascii: "["): self.state = .sequence([])
-        case UInt8(ascii: "O"): self.state = .singleShift
+        case UInt8(ascii: "["): state = .sequence([])
+        case UInt8(ascii: "O"): state = .singleShift
         case 0x0D, 0x0A: keys.append(.newline)
         case 0x1B:
             keys.append(.escape)
-            self.state = .escape
-        default: self.begin(byte, &keys)
+            state = .escape
+        default: begin(byte, &keys)
         }
     }
 
     private mutating func endSequence(_ parameters: [UInt8], _ final: UInt8, _ keys: inout [Key]) {
-        self.state = .ground
+        state = .ground
         if final == UInt8(ascii: "~"), parameters.elementsEqual("200".utf8) {
-            self.state = .paste([])
+            state = .paste([])
         } else if let key = Self.key(final: final, parameters: parameters) {
             keys.append(key)
         }

@@ -31,7 +31,7 @@ enum InputText {
     ///
     /// - Throws: ``CommandFailure`` when there is no such file or it is too large, with `advice`; ``FileError``.
     static func bytes(_ path: String, limit: Int, otherwise advice: String = isOther) throws -> [UInt8] {
-        try self.bytes(InputFile(path).read(limit + 1), of: path, limit: limit, otherwise: advice)
+        try bytes(InputFile(path).read(limit + 1), of: path, limit: limit, otherwise: advice)
     }
 
     /// Checks that `bytes`, which were read from a file, are at most `limit`.

@@ -120,6 +120,6 @@ extension SimulationReport: Report {
 
 extension String {
     fileprivate func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - self.count))
+        self + String(repeating: " ", count: max(0, width - count))
     }
 }

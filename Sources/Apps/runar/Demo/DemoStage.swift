@@ -55,7 +55,7 @@ final class DemoStage: Sendable {
     /// Performs every step; the first one that fails is the last one.
     func perform() async -> DemoReport {
         let hasWorked = await withDiscardingTaskGroup(returning: Bool.self) { group in
-            let hasWorked = await self.performSteps(&group)
+            let hasWorked = await performSteps(&group)
             await cleanUp()
             group.cancelAll()
             return hasWorked

@@ -26,7 +26,7 @@ struct NodeRun: Sendable {
             }
             group.addTask {
                 do {
-                    try await self.serve()
+                    try await serve()
                     return nil
                 } catch {
                     return .failure(error)
@@ -48,7 +48,7 @@ struct NodeRun: Sendable {
             while let end = await group.next() {
                 guard let end else { continue }
                 manager?.tell(.stopping)
-                if case .success = end { await self.drain(unless: stops) }
+                if case .success = end { await drain(unless: stops) }
                 return end
             }
             return .success(())
@@ -66,12 +66,12 @@ struct NodeRun: Sendable {
                 let sources = watch.listen()
                 group.addTask { await watch.run(sources) }
             }
-            let console = try await self.startConsole(in: &group)
+            let console = try await startConsole(in: &group)
             try await handler.startNode()
-            try await self.startSocket(in: &group)
-            try self.sayReady(console: console)
+            try await startSocket(in: &group)
+            try sayReady(console: console)
             if let manager { group.addTask { await manager.watch(handler.node) } }
-            for await event in events { try self.tell(EventReport(event)) }
+            for await event in events { try tell(EventReport(event)) }
             group.cancelAll()
         }
     }
