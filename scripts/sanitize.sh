@@ -5,6 +5,8 @@
 set -u
 cd "$(dirname "$0")/.."
 
+# Reports name functions and lines by the debug information.
+export RUNAR_DEBUG_INFO=dwarf
 export SUITES=${SUITES:-"ConcurrencyTests TransportTests QUICTests InteropTests"}
 export LSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-leaks.txt:print_suppressions=0"
 export TSAN_OPTIONS="suppressions=$PWD/scripts/sanitize-races.txt:print_suppressions=0"
