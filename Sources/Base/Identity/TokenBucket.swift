@@ -21,14 +21,22 @@ package struct TokenBucket: Sendable {
 
     package init() {}
 
-    /// Whether one more unit may be begun.
-    package func hasRoom(under rate: RateLimit, at now: Duration) -> Bool {
-        paidOff - now <= rate.window - rate.interval
+    /// Whether `count` more units may be begun.
+    package func hasRoom(for count: Int = 1, under rate: RateLimit, at now: Duration) -> Bool {
+        max(paidOff - now, .zero) <= rate.window - rate.interval * count
     }
+
+    /// Whether all used units have been earned back: the bucket is as a new one.
+    package func isFull(at now: Duration) -> Bool { paidOff <= now }
 
     /// Uses `count` units, which may be more than there is room for: the debt is paid off first.
     package mutating func charge(_ count: Int = 1, under rate: RateLimit, at now: Duration) {
         paidOff = max(paidOff, now) + rate.interval * count
+    }
+
+    /// Returns a used unit.
+    package mutating func refund(under rate: RateLimit) {
+        paidOff -= rate.interval
     }
 
     /// Takes the debt of another one if that is larger.

@@ -72,19 +72,22 @@ struct AdmissionGate {
             case .versionNegotiation, .statelessReset: 500
             }
         }
+
+        fileprivate var rate: RateLimit { RateLimit(perSecond: perSecond, atOnce: perSecond) }
     }
     /// Packets of no known connection that are compared with the reset tokens of peers, per second.
     static let resetChecksPerSecond = 100
+    private static let resetCheckRate = RateLimit(perSecond: resetChecksPerSecond, atOnce: resetChecksPerSecond)
 
     private let limits: QUICLimits
+    private let partyRate: RateLimit
+    private let householdRate: RateLimit
     private var buckets: [Bucket: TokenBucket] = [:]
     /// The addresses that proved themselves and were not admitted.
     private var spenders = RecentlyUsed<IPAddress, Bool>(limit: maximumSpenders)
     /// One bucket for each kind: packets that trigger one kind do not consume another.
-    private var replies = Dictionary(
-        uniqueKeysWithValues: Reply.allCases.map { ($0, TokenBucket(capacity: $0.perSecond, perSecond: $0.perSecond)) }
-    )
-    private var resetChecks = TokenBucket(capacity: resetChecksPerSecond, perSecond: resetChecksPerSecond)
+    private var replies: [Reply: TokenBucket] = [:]
+    private var resetChecks = TokenBucket()
     /// Handshakes under way, the oldest first; at most ``QUICLimits/halfOpen``.
     private(set) var underWay: [Handshake] = []
     /// The places of those that proved their address.
@@ -95,6 +98,14 @@ struct AdmissionGate {
 
     init(limits: QUICLimits) {
         self.limits = limits
+        partyRate = RateLimit(
+            perSecond: max(1, limits.handshakesPerSourcePerSecond),
+            atOnce: limits.handshakesPerSource
+        )
+        householdRate = RateLimit(
+            perSecond: max(1, limits.handshakesPerBlockPerSecond),
+            atOnce: limits.handshakesPerBlock
+        )
     }
 
     /// Evaluates the Initial of a client that was sent to `destination`.
@@ -168,10 +179,14 @@ struct AdmissionGate {
     }
 
     /// Whether one more answer of this kind may leave.
-    mutating func mayReply(_ reply: Reply, at now: UInt64) -> Bool { replies[reply]?.take(at: now) ?? false }
+    mutating func mayReply(_ reply: Reply, at now: UInt64) -> Bool {
+        replies[reply, default: TokenBucket()].take(under: reply.rate, at: .nanoseconds(now))
+    }
 
     /// Whether one more packet may be compared with reset tokens.
-    mutating func mayCheckReset(at now: UInt64) -> Bool { resetChecks.take(at: now) }
+    mutating func mayCheckReset(at now: UInt64) -> Bool {
+        resetChecks.take(under: Self.resetCheckRate, at: .nanoseconds(now))
+    }
 }
 
 // MARK: - Buckets
@@ -189,6 +204,7 @@ extension AdmissionGate {
 
     /// Takes a token of each bucket of a handshake; none if one bucket has none.
     private mutating func take(for handshake: Handshake, at now: UInt64) -> Bool {
+        let now = Duration.nanoseconds(now)
         let charged = buckets(of: handshake)
         let isSpender = spenders[handshake.source.address] ?? false
         for bucket in charged {
@@ -197,40 +213,38 @@ extension AdmissionGate {
                 case .party: 0
                 case .household: isSpender ? limits.handshakesPerBlock / 4 : 0
                 }
-            guard tokens(of: bucket, at: now) > reserve else { return false }
+            let tokens = buckets[bucket] ?? TokenBucket()
+            guard tokens.hasRoom(for: reserve + 1, under: rate(of: bucket), at: now) else { return false }
         }
-        for bucket in charged { _ = buckets[bucket]?.take(at: now) }
+        for bucket in charged {
+            let rate = rate(of: bucket)
+            if buckets[bucket] == nil { forgetBuckets(at: now) }
+            buckets[bucket, default: TokenBucket()].charge(under: rate, at: now)
+        }
         return true
     }
 
-    /// Returns the tokens in a bucket, which is remembered from now on.
-    private mutating func tokens(of bucket: Bucket, at now: UInt64) -> Int {
-        if buckets[bucket] == nil, buckets.count >= Self.maximumSources {
-            buckets = buckets.filter { !$0.value.isFull(at: now) }
-            // All of them active: forget any one rather than grow.
-            if buckets.count >= Self.maximumSources, let any = buckets.first { buckets[any.key] = nil }
+    private func rate(of bucket: Bucket) -> RateLimit {
+        switch bucket.scope {
+        case .party: partyRate
+        case .household: householdRate
         }
-        let fresh =
-            switch bucket.scope {
-            case .party:
-                TokenBucket(
-                    capacity: limits.handshakesPerSource,
-                    perSecond: limits.handshakesPerSourcePerSecond,
-                    at: now
-                )
-            case .household:
-                TokenBucket(
-                    capacity: limits.handshakesPerBlock,
-                    perSecond: limits.handshakesPerBlockPerSecond,
-                    at: now
-                )
-            }
-        return buckets[bucket, default: fresh].count(at: now)
+    }
+
+    /// Makes room for one more bucket.
+    private mutating func forgetBuckets(at now: Duration) {
+        guard buckets.count >= Self.maximumSources else { return }
+        buckets = buckets.filter { !$0.value.isFull(at: now) }
+        // All of them active: forget any one rather than grow.
+        if buckets.count >= Self.maximumSources, let any = buckets.first { buckets[any.key] = nil }
     }
 
     /// Refunds the handshake of an admitted client, or of any client without admission.
     private mutating func giveBack(_ handshake: Handshake) {
-        for bucket in buckets(of: handshake) { buckets[bucket]?.giveBack() }
+        for bucket in buckets(of: handshake) {
+            let rate = rate(of: bucket)
+            buckets[bucket]?.refund(under: rate)
+        }
         spenders[handshake.source.address] = nil
     }
 }
@@ -259,53 +273,5 @@ private struct MemberAddresses {
         let block = AddressSource(oldest).block
         let left = (blocks[block] ?? 1) - 1
         blocks[block] = left == 0 ? nil : left
-    }
-}
-
-/// A bucket that holds `capacity` tokens and gains `perSecond` of them each second.
-struct TokenBucket {
-    private let capacity: UInt64
-    private let nanosecondsPerToken: UInt64
-    private var tokens: UInt64
-    private var counted: UInt64
-
-    init(capacity: Int, perSecond: Int, at now: UInt64 = 0) {
-        self.capacity = UInt64(capacity)
-        nanosecondsPerToken = 1_000_000_000 / UInt64(max(1, perSecond))
-        tokens = UInt64(capacity)
-        counted = now
-    }
-
-    /// The tokens that are left.
-    mutating func count(at now: UInt64) -> Int {
-        refill(at: now)
-        return Int(tokens)
-    }
-
-    /// Takes one token, if there is one.
-    mutating func take(at now: UInt64) -> Bool {
-        refill(at: now)
-        guard tokens > 0 else { return false }
-        tokens -= 1
-        return true
-    }
-
-    /// Puts one token back.
-    mutating func giveBack() {
-        tokens = min(capacity, tokens + 1)
-    }
-
-    /// Whether nothing would be forgotten by dropping the bucket.
-    func isFull(at now: UInt64) -> Bool {
-        var copy = self
-        copy.refill(at: now)
-        return copy.tokens == copy.capacity
-    }
-
-    private mutating func refill(at now: UInt64) {
-        guard now > counted else { return }
-        let gained = (now - counted) / nanosecondsPerToken
-        tokens = min(capacity, tokens + gained)
-        counted = tokens == capacity ? now : counted + gained * nanosecondsPerToken
     }
 }
