@@ -200,7 +200,7 @@ enum APIDescription {
 private struct NamedSchemas {
     private(set) var components: [String: RunarValue] = [:]
 
-    mutating func json(_ schema: Schema) -> RunarValue { schema.json { reference(to: $0) } }
+    mutating func json(_ schema: JSONSchema) -> RunarValue { schema.json { reference(to: $0) } }
 
     mutating func reference(to object: ObjectSchema) -> RunarValue? {
         guard let name = object.name else { return nil }

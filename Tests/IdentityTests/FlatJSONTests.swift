@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func `what is written is read`() throws {
-        var writer = JSONText()
+        var writer = FlatJSONWriter()
         let text = "quote \" backslash \\ control \u{1}\n\u{1F} é 👪 /"
         writer.add("text", text)
         writer.add("number", UInt64.max)
@@ -113,7 +113,7 @@ import Testing
         #expect(try json.string("text") == text)
         #expect(try json.integer("number") == .max)
         #expect(json["nothing"] == .null)
-        #expect(JSONText().object == "{}")
+        #expect(FlatJSONWriter().object == "{}")
     }
 
     @Test func `no text crashes the reader`() {

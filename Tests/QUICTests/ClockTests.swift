@@ -85,7 +85,7 @@ internal import TransportConformance
     @Test func `the engine never sees time go backwards (3)`() throws {
         // ngtcp2 0.12 would take it without a word; 1.x would end the process.
         let endpoint = try loopbackEndpoint()
-        defer { endpoint.loop.mailbox.post(.shutDown(code: 0)) }
+        defer { endpoint.loop.submissions.post(.shutDown(code: 0)) }
         let late: UInt64 = 1_000_000_000_000
         let socket = try RawSocket()
         var local = rq_addr(socket.address)

@@ -31,7 +31,7 @@ internal import Testing
     }
 
     @Test func `a slot of a connection is reused, and its id is not`() {
-        var connections = ConnectionTable()
+        var connections = SimulatedConnections()
         let ends = [3, 4].map { SimulatedConnection.End(node: $0, generation: 1) }
         let first = connections.open(from: ends[0], to: ends[1])
         for node in [3, 4] {

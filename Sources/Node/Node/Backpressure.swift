@@ -40,8 +40,8 @@ struct Backpressure: Sendable {
     func stalled(at check: Int, in connections: ConnectionTable) -> [ConnectionId]? {
         guard check == self.check, room != nil else { return nil }
         return marks.compactMap { id, mark -> ConnectionId? in
-            guard let outbox = connections[id]?.outbox, outbox.isCrowded else { return nil }
-            return outbox.writtenBytes - mark < Self.leastProgress ? id : nil
+            guard let sendQueue = connections[id]?.sendQueue, sendQueue.isCrowded else { return nil }
+            return sendQueue.writtenBytes - mark < Self.leastProgress ? id : nil
         }
     }
 

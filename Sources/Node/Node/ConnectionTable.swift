@@ -8,7 +8,7 @@ struct ConnectionTable: Sendable {
     /// A connection of the core.
     struct Entry: Sendable {
         let connection: any Connection
-        let outbox: Outbox
+        let sendQueue: SendQueue
         /// The peer's, which all its connections share.
         let responses: ResponseRoom
         /// Fulfilled when the control stream has been read to its end; nil before there is one.
@@ -25,7 +25,7 @@ struct ConnectionTable: Sendable {
 
     /// A connection that the core has closed, while its last frames are on the way.
     struct Lingering: Sendable {
-        let outbox: Outbox
+        let sendQueue: SendQueue
         fileprivate let connection: any Connection
         fileprivate let code: CloseCode
 
@@ -42,17 +42,17 @@ struct ConnectionTable: Sendable {
     // MARK: Connections
 
     /// Adds a connection under a new id; `responses` makes the response room of a peer without other connections.
-    mutating func add(_ connection: any Connection, responses: () -> ResponseRoom) -> (ConnectionId, Outbox) {
+    mutating func add(_ connection: any Connection, responses: () -> ResponseRoom) -> (ConnectionId, SendQueue) {
         connectionCount += 1
         let id = ConnectionId(connectionCount)
         let sibling = entries.values.first { $0.connection.remotePeerId == connection.remotePeerId }
-        let outbox = Outbox()
+        let sendQueue = SendQueue()
         entries[id] = Entry(
             connection: connection,
-            outbox: outbox,
+            sendQueue: sendQueue,
             responses: sibling?.responses ?? responses()
         )
-        return (id, outbox)
+        return (id, sendQueue)
     }
 
     /// Removes a connection; nil if it is not in the table.
@@ -88,7 +88,7 @@ struct ConnectionTable: Sendable {
 
     /// Keeps a connection that the core has closed until ``endLinger(of:)``, so that its last frames arrive.
     mutating func linger(_ entry: Entry, as id: ConnectionId, closingWith code: CloseCode) {
-        lingering[id] = Lingering(outbox: entry.outbox, connection: entry.connection, code: code)
+        lingering[id] = Lingering(sendQueue: entry.sendQueue, connection: entry.connection, code: code)
     }
 
     /// Removes a connection that lingers, to be closed by the caller; nil if it was removed before.
@@ -171,7 +171,7 @@ struct ConnectionTable: Sendable {
 
     /// The peers that can take events and have too many bytes unread, with the number of bytes that were written to each.
     var crowded: [ConnectionId: Int] {
-        entries.filter { !$0.value.isCongested && $0.value.outbox.isCrowded }.mapValues(\.outbox.writtenBytes)
+        entries.filter { !$0.value.isCongested && $0.value.sendQueue.isCrowded }.mapValues(\.sendQueue.writtenBytes)
     }
 
     /// Notes whether the peer of a connection can take events; false if nothing changed or the connection has ended.

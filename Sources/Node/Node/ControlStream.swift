@@ -4,18 +4,18 @@ internal import Transport
 /// The control stream of a connection, which carries frames in both directions.
 struct ControlStream: Sendable {
     let stream: any Stream
-    let outbox: Outbox
+    let sendQueue: SendQueue
 
-    /// Writes `header` and then the frames of the outbox, until that is finished.
+    /// Writes `header` and then the frames of the send queue, until that is finished.
     ///
     /// `onRoom` is called whenever the peer has read nearly all that waited for it.
     func writeFrames(after header: [UInt8], onRoom: @Sendable () -> Void) async {
-        defer { outbox.noteEnd() }
+        defer { sendQueue.noteEnd() }
         do {
             if !header.isEmpty { try await stream.write(header, finish: false) }
-            for await frame in outbox.frames {
+            for await frame in sendQueue.frames {
                 try await stream.write(frame, finish: false)
-                if outbox.noteWritten(frame) { onRoom() }
+                if sendQueue.noteWritten(frame) { onRoom() }
             }
             try await stream.delivered()
         } catch {

@@ -90,34 +90,34 @@ extension NodeDriver {
                 connection.close(code: .shutdown)
                 return false
             }
-            let (id, outbox) = state.connections.add(connection) {
+            let (id, sendQueue) = state.connections.add(connection) {
                 ResponseRoom(byteLimit: configuration.limits.responseBytesOrDefault)
             }
             configuration.metrics?.p2p.recordConnection(success: true)
-            jobs.add(.serve(id, connection, outbox))
+            jobs.add(.serve(id, connection, sendQueue))
             apply(.connection(.up(id, link)), to: &state)
             return true
         }
     }
 
     /// Serves a connection until it ends.
-    func serve(_ id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
+    func serve(_ id: ConnectionId, _ connection: any Connection, _ sendQueue: SendQueue) async {
         let inbox = Inbox(byteLimit: configuration.limits.inboxBytesOrDefault)
         await withDiscardingTaskGroup { group in
             if connection.isDialler {
-                group.addTask { await self.openControlStream(on: id, connection, outbox) }
+                group.addTask { await self.openControlStream(on: id, connection, sendQueue) }
             }
             group.addTask { await self.followPath(of: id, connection) }
             // A task for each stream: an unadmitted peer over QUIC has at most two (`UnadmittedLimits`).
             while let stream = try? await connection.acceptStream() {  // the end of the connection ends the loop
-                group.addTask { await self.serve(stream, on: id, connection, outbox, inbox) }
+                group.addTask { await self.serve(stream, on: id, connection, sendQueue, inbox) }
             }
             let end = await connection.closed()
             await readRest(of: id)
             var code: UInt64?
             if case .closed(let given, _) = end { code = given }
             connectionEnded(id, code)
-            outbox.noteEnd()
+            sendQueue.noteEnd()
             if let code { noteEnd(of: connection.remotePeerId, code) }
             group.cancelAll()
         }
@@ -155,11 +155,11 @@ extension NodeDriver {
 
     // MARK: The control stream
 
-    private func openControlStream(on id: ConnectionId, _ connection: any Connection, _ outbox: Outbox) async {
+    private func openControlStream(on id: ConnectionId, _ connection: any Connection, _ sendQueue: SendQueue) async {
         guard let stream = try? connection.openStream(),  // closed() reports why
             let ended = state.withLock({ $0.connections.claimControlStream(of: id) })
         else { return }
-        let control = ControlStream(stream: stream, outbox: outbox)
+        let control = ControlStream(stream: stream, sendQueue: sendQueue)
         let header = StreamHeader(kind: .hello).bytes
         await exchangeFrames(on: id, control, StreamReader(stream), ended, after: header)
     }
@@ -215,10 +215,10 @@ extension NodeDriver {
     ///
     /// A cancelled caller closes it at once.
     func endLinger(of id: ConnectionId, within pause: Duration) async {
-        guard let outbox = state.withLock({ $0.connections.lingering[id]?.outbox }) else { return }
+        guard let sendQueue = state.withLock({ $0.connections.lingering[id]?.sendQueue }) else { return }
         let clock = configuration.clock
         await withTaskGroup { group in
-            group.addTask { await outbox.ended() }
+            group.addTask { await sendQueue.ended() }
             group.addTask { try? await clock.sleep(clock.now().monotonic + pause) }  // cancelled: it ends at once
             await group.next()
             group.cancelAll()

@@ -72,7 +72,7 @@ extension NodeDriver {
 
     private func send(_ frame: Frame, on id: ConnectionId, in state: inout State) {
         guard let entry = state.connections[id] else { return }
-        if entry.outbox.offer(frame.prefixedBytes) { return noteBacklog(on: id, of: frame, in: &state) }
+        if entry.sendQueue.offer(frame.prefixedBytes) { return noteBacklog(on: id, of: frame, in: &state) }
         // The peer no longer reads. The core is notified when the connection ends.
         entry.connection.close(code: .tooLarge)
     }
@@ -83,7 +83,7 @@ extension NodeDriver {
     /// all lingers together.
     private func close(_ id: ConnectionId, _ code: CloseCode, lingers: Bool, in state: inout State) {
         guard let entry = forget(id, in: &state) else { return }
-        entry.outbox.finish()
+        entry.sendQueue.finish()
         // Without a control stream no frame can arrive.
         guard lingers || state.lifecycle.isStopped, entry.controlStreamEnded != nil else {
             return entry.connection.close(code: code)

@@ -15,14 +15,14 @@ extension NodeDriver {
             guard !state.lifecycle.isStopped else { throw NodeError.notRunning }
             guard state.core.isMember(of: network) else { throw NodeError.notAMember(network) }
         }
-        try await eventQueue.add(event, to: topic, of: network)
+        try await publishQueue.add(event, to: topic, of: network)
     }
 
     /// Adds an event to the batch of the previous ones if it has the same topic and network; false otherwise.
     ///
     /// The topic and the membership were checked for those.
     package func append(_ event: some Collection<UInt8>, to topic: String, in network: NetworkId) -> Bool {
-        eventQueue.append(event, to: topic, of: network)
+        publishQueue.append(event, to: topic, of: network)
     }
 
     /// Calls `body` while no event can arrive, with a function that returns the replay window of a network.
@@ -41,7 +41,7 @@ extension NodeDriver {
 
     /// Signs and sends the batches that wait, until the queue is finished.
     func sendEvents() async {
-        for await _ in eventQueue.signals {
+        for await _ in publishQueue.signals {
             while let pending = signNext() {
                 configuration.metrics?.noteSent(pending.content.bytes.count, in: pending.network)
                 await waitForRoom()
@@ -49,10 +49,10 @@ extension NodeDriver {
         }
     }
 
-    /// Signs the first batch that waits and adds it to the outboxes.
-    private func signNext() -> EventQueue.Pending? {
+    /// Signs the first batch that waits and adds it to the send queues.
+    private func signNext() -> PublishQueue.Pending? {
         state.withLock { state in
-            guard !state.lifecycle.isStopped, let pending = eventQueue.takeNext() else { return nil }
+            guard !state.lifecycle.isStopped, let pending = publishQueue.takeNext() else { return nil }
             apply(pending.input, to: &state)
             return pending
         }
@@ -62,7 +62,7 @@ extension NodeDriver {
     func signAll() {
         state.withLock { state in
             guard !state.lifecycle.isStopped else { return }
-            for pending in eventQueue.takeAll() { apply(pending.input, to: &state) }
+            for pending in publishQueue.takeAll() { apply(pending.input, to: &state) }
         }
     }
 
@@ -102,9 +102,9 @@ extension NodeDriver {
         jobs.add(.checkRoom(check))
     }
 
-    /// Notes that a peer is congested after events were added to its outbox.
+    /// Notes that a peer is congested after events were added to its send queue.
     func noteBacklog(on id: ConnectionId, of frame: Frame, in state: inout State) {
-        guard case .events = frame, let entry = state.connections[id], entry.outbox.isCongested else { return }
+        guard case .events = frame, let entry = state.connections[id], entry.sendQueue.isCongested else { return }
         setCongested(true, id, in: &state)
     }
 
@@ -123,7 +123,7 @@ extension NodeDriver {
     }
 }
 
-extension EventQueue.Pending {
+extension PublishQueue.Pending {
     var input: Input {
         .events(.published(network, topic: topic, content: content.bytes, count: count))
     }

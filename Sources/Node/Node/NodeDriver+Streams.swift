@@ -16,7 +16,7 @@ extension NodeDriver {
         _ stream: any Stream,
         on id: ConnectionId,
         _ connection: any Connection,
-        _ outbox: Outbox,
+        _ sendQueue: SendQueue,
         _ inbox: Inbox
     ) async {
         var reader = StreamReader(stream)
@@ -32,7 +32,7 @@ extension NodeDriver {
             guard !connection.isDialler,
                 let ended = state.withLock({ $0.connections.claimControlStream(of: id) })
             else { return stream.reset(code: CloseCode.protocolViolation.rawValue) }
-            await exchangeFrames(on: id, ControlStream(stream: stream, outbox: outbox), reader, ended)
+            await exchangeFrames(on: id, ControlStream(stream: stream, sendQueue: sendQueue), reader, ended)
         case .request:
             reader.keepRoom(in: inbox)
             await serveRequest(on: stream, reader, header.networkIndex, of: id, from: peer)

@@ -10,8 +10,8 @@ package import Transport
 /// Performs the effects of ``NodeCore`` over any transport: the thin, asynchronous shell of a node.
 ///
 /// One lock guards the core and the table of connections. An input is applied and its effects are performed under that lock,
-/// so effects keep their order; none of them blocks: frames are added to a connection's outbox, dials and wakes to the queue
-/// of jobs that ``run()`` works off. Bodies of messages and files never touch the lock.
+/// so effects keep their order; none of them blocks: frames are added to the send queue of a connection, dials and wakes to
+/// the queue of jobs that ``run()`` works off. Bodies of messages and files never touch the lock.
 package final class NodeDriver: Sendable {
     /// The configuration of a driver.
     package struct Configuration: Sendable {
@@ -98,7 +98,7 @@ package final class NodeDriver: Sendable {
     let messages: Broadcaster<ReceivedMessage>
     let events: Broadcaster<NodeEvent>
     let eventSink: (any EventSink)?
-    let eventQueue = EventQueue()
+    let publishQueue = PublishQueue()
     let stun: STUNClient
     let fileReceiver = Locked<FileReceiver?>(nil)
 
@@ -162,7 +162,7 @@ package final class NodeDriver: Sendable {
             state.backpressure.end()
             return state.localNetwork.removeAll()
         }
-        eventQueue.finish()
+        publishQueue.finish()
         requestTimer.finish()
         for link in links { await link.close() }
         await endLingers()
@@ -247,7 +247,7 @@ package final class NodeDriver: Sendable {
                 apply(.timeReached, to: &state)
             }
             noteWake(due: time)
-        case .serve(let id, let connection, let outbox): await serve(id, connection, outbox)
+        case .serve(let id, let connection, let sendQueue): await serve(id, connection, sendQueue)
         case .drain(let id): await drain(id)
         case .linger(let id): await endLinger(of: id, within: configuration.pauses.linger)
         case .discover(let link): await discover(on: link)

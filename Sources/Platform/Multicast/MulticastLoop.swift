@@ -6,14 +6,14 @@ internal import Identity
 /// All state belongs to that thread after ``start()``, except `Sendable` constants; hence `@unchecked Sendable`.
 final class MulticastLoop: @unchecked Sendable {
     /// A message from another thread.
-    enum Mail: Sendable {
+    enum Submission: Sendable {
         case send([UInt8])
         case close
     }
 
     private typealias Key = GroupMemberships.Key
 
-    private struct Mailbox: Sendable {
+    private struct Submissions: Sendable {
         var outgoing: [[UInt8]] = []
         var isClosed = false
     }
@@ -38,7 +38,7 @@ final class MulticastLoop: @unchecked Sendable {
     private let configuration: MulticastSocket.Configuration
     private let events: NetworkEvents
     private let heard: AsyncStream<MulticastDatagram>.Continuation
-    private let mailbox = Locked(Mailbox())
+    private let submissions = Locked(Submissions())
     /// Fulfilled once the thread has given everything back.
     private let end = Promise<Void>()
 
@@ -69,13 +69,13 @@ final class MulticastLoop: @unchecked Sendable {
     }
 
     /// Leaves a message for the thread.
-    func post(_ mail: Mail) {
-        mailbox.withLock { mailbox in
-            switch mail {
+    func post(_ submission: Submission) {
+        submissions.withLock { submissions in
+            switch submission {
             case .send(let bytes):
-                guard !mailbox.isClosed, mailbox.outgoing.count < Self.outgoingDatagrams else { return }
-                mailbox.outgoing.append(bytes)
-            case .close: mailbox.isClosed = true
+                guard !submissions.isClosed, submissions.outgoing.count < Self.outgoingDatagrams else { return }
+                submissions.outgoing.append(bytes)
+            case .close: submissions.isClosed = true
             }
         }
         events.wake()
@@ -111,9 +111,9 @@ final class MulticastLoop: @unchecked Sendable {
 
     /// Sends the queued datagrams; returns false if the socket was closed.
     private func takeMail() -> Bool {
-        let (outgoing, isClosed) = mailbox.withLock { mailbox in
-            defer { mailbox.outgoing = [] }
-            return (mailbox.outgoing, mailbox.isClosed)
+        let (outgoing, isClosed) = submissions.withLock { submissions in
+            defer { submissions.outgoing = [] }
+            return (submissions.outgoing, submissions.isClosed)
         }
         for bytes in outgoing { memberships.send(bytes) }
         return !isClosed

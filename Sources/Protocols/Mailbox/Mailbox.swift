@@ -15,8 +15,8 @@ package import Identity
 /// application reports the recipient's receipt.
 ///
 /// It is composed of values that own their state: the admitted ``Members``, the ``Outbox`` of the sender, the
-/// ``Holdings`` and ``Collections`` of the holder, the ``Relays``, the ``Receptions`` and ``HolderSearch`` of the recipient,
-/// and the ``Budgets`` of the other members.
+/// ``Holdings`` and ``MailCollections`` of the holder, the ``Relays``, the ``Receptions`` and ``HolderSearch`` of the
+/// recipient, and the ``Budgets`` of the other members.
 package struct Mailbox: Sendable {
     /// The configuration of a mailbox value.
     package struct Configuration: Sendable {
@@ -170,7 +170,7 @@ package struct Mailbox: Sendable {
     var retryAt: Duration?
     // Holder.
     var holdings: Holdings
-    var collections: Collections
+    var collections: MailCollections
     var pendingDeposits = PendingDeposits()
     // Relay.
     var relays: Relays
@@ -190,7 +190,7 @@ package struct Mailbox: Sendable {
         random = SeededGenerator(seed: configuration.randomSeed)
         budgets = Budgets(limits: limits)
         holdings = Holdings(limits: limits)
-        collections = Collections(limits: limits)
+        collections = MailCollections(limits: limits)
         relays = Relays(limits: limits)
         receptions = Receptions(limits: limits)
         search = HolderSearch(of: ownMailbox, limits: limits)

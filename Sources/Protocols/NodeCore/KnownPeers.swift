@@ -5,7 +5,7 @@ internal import OrderedCollections
 /// The peers that this node knows, and their dials: those under way, and those that wait for their turn.
 struct KnownPeers: Sendable {
     /// Looked up, and walked only in the order of the keys.
-    private var peers: [PeerId: KnownPeer] = [:]
+    private var peers: [PeerId: PeerState] = [:]
     /// The number of peers that became known so far.
     private var lastNumber: UInt64 = 0
     /// The number of peers that are being dialled.
@@ -20,7 +20,7 @@ struct KnownPeers: Sendable {
         self.limits = limits
     }
 
-    subscript(peer: PeerId) -> KnownPeer? {
+    subscript(peer: PeerId) -> PeerState? {
         get { peers[peer] }
         _modify { yield &peers[peer] }
     }
@@ -37,7 +37,7 @@ struct KnownPeers: Sendable {
         guard peers[peer] == nil else { return }
         makeRoom()
         lastNumber += 1
-        peers[peer] = KnownPeer(number: lastNumber)
+        peers[peer] = PeerState(number: lastNumber)
     }
 
     /// Forgets an eighth of the peers that are dispensable at present, the oldest first: wanted ones only if there is no

@@ -56,7 +56,7 @@ extension NodeCore {
     }
 
     /// Whether this node may contact the peer: there is evidence of a shared network, or an invitation.
-    private func hasBusiness(with known: KnownPeer) -> Bool {
+    private func hasBusiness(with known: PeerState) -> Bool {
         if known.reasons.isInviter { return true }
         for network in known.networks where memberships[network]?.own.isExpired == false { return true }
         return false
@@ -364,7 +364,7 @@ extension NodeCore {
     }
 
     /// Whether a peer is dialled again without a caller that waits for it.
-    func mayDialUnasked(_ known: KnownPeer) -> Bool {
+    func mayDialUnasked(_ known: PeerState) -> Bool {
         guard conditions.hasNetwork else { return known.reasons.isAwaited }
         if known.reasons.isRequested { return true }
         return conditions.allowsSeeking && !isBudgetSpent

@@ -6,7 +6,7 @@ extension PubSub {
     mutating func publish(_ topic: String, _ content: [UInt8], _ count: Int, _ turn: inout Turn) {
         let seconds = turn.now.wallSeconds
         guard let batch = publisher.makeBatch(topic: topic, content: content, count: count, at: seconds) else { return }
-        let cached = Stream.CachedBatch(
+        let cached = PublisherStream.CachedBatch(
             batch: batch,
             hops: 0,
             publishedAt: turn.now.monotonic,
@@ -34,7 +34,7 @@ extension PubSub {
         if let violation = validator.violation(in: batch) { return turn.emit(.violation(peer, violation)) }
         guard let position = streams.addWithinBounds(batch.stream, hasBatch: true, at: turn.now.monotonic)
         else { return }
-        let cached = Stream.CachedBatch(
+        let cached = PublisherStream.CachedBatch(
             batch: batch,
             hops: hops,
             publishedAt: turn.now.monotonic - min(.milliseconds(age), limits.windowAge),
@@ -67,7 +67,7 @@ extension PubSub {
     // MARK: In order
 
     /// Delivers the next batch of a stream and forwards it.
-    mutating func accept(_ cached: Stream.CachedBatch, at position: Int, _ turn: inout Turn) {
+    mutating func accept(_ cached: PublisherStream.CachedBatch, at position: Int, _ turn: inout Turn) {
         streams.deliver(cached, at: position)
         turn.emit(.host(.deliver(cached.batch, publishedAt: cached.publishedAt, hops: cached.hops)))
         spread(cached, &turn)
@@ -82,7 +82,7 @@ extension PubSub {
     }
 
     /// Sends a batch to eager neighbours and announces it to the others.
-    private func spread(_ cached: Stream.CachedBatch, _ turn: inout Turn) {
+    private func spread(_ cached: PublisherStream.CachedBatch, _ turn: inout Turn) {
         let hops = cached.hops == .max ? .max : cached.hops + 1
         let eager = mesh.batchReceivers
         if eager.contains(where: { $0 != cached.source }) {
@@ -97,7 +97,7 @@ extension PubSub {
     }
 
     /// The milliseconds since a batch was published, as estimated by this node.
-    func age(of cached: Stream.CachedBatch, _ now: NodeTime) -> UInt32 {
+    func age(of cached: PublisherStream.CachedBatch, _ now: NodeTime) -> UInt32 {
         UInt32(clamping: (now.monotonic - cached.publishedAt).milliseconds)
     }
 }

@@ -11,7 +11,7 @@ struct Streams: Sendable {
     private let limits: PubSub.Limits
     /// The stream of this process, which is never forgotten.
     private let own: StreamId
-    private var streams: OrderedDictionary<StreamId, Stream> = [:]
+    private var streams: OrderedDictionary<StreamId, PublisherStream> = [:]
     /// The streams that are due at some time, in the order in which they began to wait.
     private(set) var waiting = OrderedSet<StreamId>()
     /// The bytes of all replay windows.
@@ -30,9 +30,9 @@ struct Streams: Sendable {
         self.limits = limits
     }
 
-    subscript(id: StreamId) -> Stream? { streams[id] }
+    subscript(id: StreamId) -> PublisherStream? { streams[id] }
 
-    subscript(position: Int) -> Stream {
+    subscript(position: Int) -> PublisherStream {
         get { streams.values[position] }
         _modify {
             let (window, outOfOrder) = byteCounts(at: position)
@@ -62,7 +62,7 @@ struct Streams: Sendable {
     /// Returns the place of a stream, which is added if it is new.
     mutating func add(_ stream: StreamId, at now: Duration) -> Int {
         if let position = self.position(of: stream) { return position }
-        streams[stream] = Stream(touchedAt: now)
+        streams[stream] = PublisherStream(touchedAt: now)
         if ageAt == nil { ageAt = now + Self.agingInterval }
         return streams.count - 1
     }
@@ -131,7 +131,7 @@ struct Streams: Sendable {
     }
 
     /// Adds a batch to the replay window and drops those that exceed the limits.
-    mutating func deliver(_ cached: Stream.CachedBatch, at position: Int) {
+    mutating func deliver(_ cached: PublisherStream.CachedBatch, at position: Int) {
         self[position].deliver(cached, within: limits)
         while windowBytes > limits.windowBytesInAll { dropFromLargest() }
     }
@@ -144,7 +144,7 @@ struct Streams: Sendable {
     }
 
     /// Buffers an out-of-order batch and requests those before it from its sender; without room, it is requested later.
-    mutating func buffer(_ cached: Stream.CachedBatch, at position: Int, from peer: PeerId, _ now: Duration) {
+    mutating func buffer(_ cached: PublisherStream.CachedBatch, at position: Int, from peer: PeerId, _ now: Duration) {
         guard streams.values[position].outOfOrder.hasRoom(for: cached.batch, within: limits),
             outOfOrderBytes + cached.batch.byteCount <= limits.outOfOrderBytesInAll
         else {

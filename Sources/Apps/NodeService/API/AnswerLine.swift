@@ -152,7 +152,7 @@ extension AnswerLine {
     /// The lines of an answer: those of some kinds, keep-alive lines, and the last one.
     ///
     /// - Throws: ``SchemaReader/Failure``.
-    static func schemas(of kinds: [UpdateKind], result: any Encodable.Type) throws -> [Schema] {
+    static func schemas(of kinds: [UpdateKind], result: any Encodable.Type) throws -> [JSONSchema] {
         let updates = try kinds.map { try schema(of: $0) }
         let done = ObjectSchema(
             fields: [ObjectSchema.Field(name: "result", schema: try SchemaReader.schema(of: result), isRequired: true)]
@@ -164,7 +164,7 @@ extension AnswerLine {
         ]
     }
 
-    private static func schema(of kind: UpdateKind) throws -> Schema {
+    private static func schema(of kind: UpdateKind) throws -> JSONSchema {
         let type: any Decodable.Type =
             switch kind {
             case .listening: ListeningReport.self

@@ -25,7 +25,7 @@ extension AccessToken {
 
     /// The JSON text that a token QR code carries.
     public var qrString: String {
-        var json = JSONText()
+        var json = FlatJSONWriter()
         json.add("type", Self.textType)
         json.add("peer_id", peerId.base64Encoded)
         json.add("network_id", networkId.base64Encoded)

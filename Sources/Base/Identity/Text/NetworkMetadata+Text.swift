@@ -40,7 +40,7 @@ extension NetworkMetadata {
         get throws(IdentityError) {
             guard let signatureValue else { throw .invalidSignature(of: Self.subject) }
             try check()
-            var json = JSONText()
+            var json = FlatJSONWriter()
             json.add("type", Self.textType)
             json.add("network_id", networkId.base64Encoded)
             json.add("name", name)

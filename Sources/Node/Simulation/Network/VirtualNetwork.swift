@@ -7,7 +7,7 @@ struct VirtualNetwork {
     let model: NetworkModel
     private let latency: LatencyMap
     var partition = Partition()
-    var connections = ConnectionTable()
+    var connections = SimulatedConnections()
     var dials = Dials()
     /// The packets of connections, and the datagrams to groups, that are under way.
     private var packets = Slab<SimulatedPacket>()

@@ -30,7 +30,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
         case deferrable
     }
 
-    let mailbox: Mailbox
+    let submissions: SubmissionQueue
     /// The peer that we dialled; nil for a connection that we accepted.
     let expected: PeerId?
     let sendBudget: SendBudget
@@ -50,7 +50,7 @@ final class ConnectionCore: TimerHeapElement, @unchecked Sendable {
     /// Creates a connection that we dial, if a peer is expected, or one that we accept.
     init(loop: IOLoop, remote: SocketAddress, expected: PeerId?) {
         self.loop = loop
-        mailbox = loop.mailbox
+        submissions = loop.submissions
         self.expected = expected
         let limits = loop.limits
         sendBudget = SendBudget(limits: limits)

@@ -20,7 +20,7 @@ final class QUICConnection: Connection {
 
     deinit {
         guard !core.isEnded else { return }
-        core.mailbox.post(.close(core, code: 0, reason: ""))
+        core.submissions.post(.close(core, code: 0, reason: ""))
     }
 
     var remoteAddress: SocketAddress { core.output.shared.withLock { $0.remoteAddress } }
@@ -35,11 +35,11 @@ final class QUICConnection: Connection {
     var pathEvents: AsyncStream<PathEvent> { core.output.pathEvents }
 
     func migrate(to address: SocketAddress, from port: UInt16?) {
-        core.mailbox.post(.migrate(core, rq_addr(address.unmapped), port: port))
+        core.submissions.post(.migrate(core, rq_addr(address.unmapped), port: port))
     }
 
     func extendLimits() {
-        core.mailbox.post(.extendLimits(core))
+        core.submissions.post(.extendLimits(core))
     }
 
     func exportKeyingMaterial(label: String, byteCount: Int) throws -> [UInt8] {
@@ -63,11 +63,11 @@ final class QUICConnection: Connection {
     }
 
     func probe() {
-        core.mailbox.post(.probe(core))
+        core.submissions.post(.probe(core))
     }
 
     func close(code: UInt64, reason: String) {
-        core.mailbox.post(.close(core, code: min(code, 1 << 62 - 1), reason: Self.shortened(reason)))
+        core.submissions.post(.close(core, code: min(code, 1 << 62 - 1), reason: Self.shortened(reason)))
     }
 
     /// At most 256 bytes of UTF-8, cut between characters.

@@ -6,30 +6,30 @@ package import Transport
 // Channels through relays, and further ports.
 extension QUICEndpoint {
     package func sendForeignDatagram(_ bytes: [UInt8], to address: SocketAddress, from port: UInt16?) {
-        loop.mailbox.post(.sendForeign(bytes, rq_addr(address.unmapped), port: port))
+        loop.submissions.post(.sendForeign(bytes, rq_addr(address.unmapped), port: port))
     }
 
     package func expectMembers(at addresses: [IPAddress]) {
-        loop.mailbox.post(.expectMembers(Array(addresses.prefix(AdmissionGate.maximumMembers))))
+        loop.submissions.post(.expectMembers(Array(addresses.prefix(AdmissionGate.maximumMembers))))
     }
 
     package func openPorts(count: Int) async -> [UInt16] {
         let opened = Promise<[UInt16]>()
-        guard loop.mailbox.post(.openPorts(count, opened)) else { return [] }
+        guard loop.submissions.post(.openPorts(count, opened)) else { return [] }
         return (try? await opened.wait()) ?? []  // a cancelled caller uses none
     }
 
     package func closePorts(_ ports: [UInt16]) {
-        loop.mailbox.post(.closePorts(ports))
+        loop.submissions.post(.closePorts(ports))
     }
 
     package func openChannel(_ channel: ChannelId, over relay: any Connection) {
         guard let relay = relay as? QUICConnection else { return }
-        loop.mailbox.post(.openChannel(channel, relay.core))
+        loop.submissions.post(.openChannel(channel, relay.core))
     }
 
     package func closeChannel(_ channel: ChannelId) {
-        loop.mailbox.post(.closeChannel(channel))
+        loop.submissions.post(.closeChannel(channel))
     }
 
     package func relay(_ first: RelayEnd, _ second: RelayEnd, bytesPerSecond: Int) {
@@ -51,10 +51,10 @@ extension QUICEndpoint {
             onward: first.channel,
             budget: budget
         )
-        loop.mailbox.post(.relay(forth, back))
+        loop.submissions.post(.relay(forth, back))
     }
 
     package func stopRelaying(_ channel: ChannelId) {
-        loop.mailbox.post(.stopRelaying(channel))
+        loop.submissions.post(.stopRelaying(channel))
     }
 }

@@ -40,7 +40,7 @@ package final class QUICEndpoint: Endpoint {
     }
 
     deinit {
-        loop.mailbox.post(.shutDown(code: 0))
+        loop.submissions.post(.shutDown(code: 0))
     }
 
     package var localAddresses: [SocketAddress] { loop.sockets.addresses }
@@ -57,12 +57,14 @@ package final class QUICEndpoint: Endpoint {
         let address = address.unmapped
         guard address.port != 0 else { throw TransportError.connectionFailed("port 0 is no port") }
         let core = ConnectionCore(loop: loop, remote: address, expected: peer)
-        guard loop.mailbox.post(.dial(core, rq_addr(address), port: port)) else { throw TransportError.endpointClosed }
+        guard loop.submissions.post(.dial(core, rq_addr(address), port: port)) else {
+            throw TransportError.endpointClosed
+        }
         let failure: TransportError?
         do throws(CancellationError) {
             failure = try await core.output.established.wait()
         } catch {
-            loop.mailbox.post(.close(core, code: 0, reason: ""))
+            loop.submissions.post(.close(core, code: 0, reason: ""))
             throw error
         }
         if let failure { throw failure }
@@ -83,11 +85,11 @@ package final class QUICEndpoint: Endpoint {
 
     /// Notifies the endpoint that the system's addresses or routes changed; dialled connections migrate if necessary.
     package func networkChanged() {
-        loop.mailbox.post(.networkChanged)
+        loop.submissions.post(.networkChanged)
     }
 
     package func close(code: UInt64) async {
-        loop.mailbox.post(.shutDown(code: min(code, 1 << 62 - 1)))
+        loop.submissions.post(.shutDown(code: min(code, 1 << 62 - 1)))
         // A cancelled caller still must not find the port taken.
         await loop.output.stopped.waitIgnoringCancellation()
     }

@@ -32,8 +32,8 @@ final class StreamCore: @unchecked Sendable {
         let isHeard =
             switch notice {
             case .none: true
-            case .quiet(let credit): connection.mailbox.postQuietly(self, credit: credit)
-            case .urgent(let isListed): connection.mailbox.post(isListed ? nil : self)
+            case .quiet(let credit): connection.submissions.postQuietly(self, credit: credit)
+            case .urgent(let isListed): connection.submissions.post(isListed ? nil : self)
             }
         if !isHeard { failWithEndpoint() }
     }

@@ -10,7 +10,7 @@ struct StreamState: Sendable {
         case none
         /// Credit was returned, which may be sent at the next opportunity.
         case quiet(Int)
-        /// The thread must wake up. A listed stream is already in the mailbox.
+        /// The thread must wake up. A listed stream is already queued.
         case urgent(isListed: Bool)
     }
 

@@ -7,7 +7,7 @@ struct Connections {
     /// reset.
     private static let maximumClosing = 4096
 
-    var table = ConnectionTable()
+    var table = ConnectionIndex()
     /// The open connections by where their packets go.
     var places = PlaceIndex()
     var timers = TimerHeap<ConnectionCore>()

@@ -5,11 +5,11 @@ internal import Transport
 
 /// The one thread that owns the engine's state: sockets, connections, timers.
 ///
-/// A pass takes the mail, reads the received datagrams, fires timers, and then sends once for each connection with a reason
-/// to: so datagrams are sent in GSO batches. All state belongs to that thread after ``start()``, except the `Sendable`
-/// constants; hence `@unchecked Sendable`.
+/// A pass takes the submissions, reads the received datagrams, fires timers, and then sends once for each connection with a
+/// reason to: so datagrams are sent in GSO batches. All state belongs to that thread after ``start()``, except the
+/// `Sendable` constants; hence `@unchecked Sendable`.
 final class IOLoop: @unchecked Sendable {
-    let mailbox: Mailbox
+    let submissions: SubmissionQueue
     let limits: QUICLimits
     let output: EndpointOutput
     let sockets: Sockets
@@ -18,7 +18,7 @@ final class IOLoop: @unchecked Sendable {
     var clock: SteadyClock
     var connections = Connections()
     var handshakes: Handshakes
-    var relays = Relays()
+    var relays = RelayChannels()
     /// The time of the last check of the system's routes because of an error.
     var lastRouteCheck: UInt64 = 0
     /// The latest end of the thread; nil until the endpoint is closed.
@@ -47,7 +47,8 @@ final class IOLoop: @unchecked Sendable {
         limits = configuration.limits
         clock = SteadyClock(reading: configuration.seams.now ?? { rq_now() })
         clock.advance()
-        mailbox = Mailbox(waker: waker, maximumQuietCredit: min(256 << 10, configuration.limits.connectionWindow / 4))
+        let window = configuration.limits.connectionWindow
+        submissions = SubmissionQueue(waker: waker, maximumQuietCredit: min(256 << 10, window / 4))
         handshakes = Handshakes(limits: configuration.limits)
         output = EndpointOutput(foreign: foreign)
         self.sockets = sockets
@@ -70,11 +71,11 @@ final class IOLoop: @unchecked Sendable {
     }
 
     private func run() {
-        var mail = Mail()
+        var submitted = Submissions()
         sockets.markReadable()
         while true {
             clock.advance()
-            take(&mail)
+            take(&submitted)
             receive()
             fireTimers()
             flush()
@@ -83,7 +84,7 @@ final class IOLoop: @unchecked Sendable {
             sleep()
         }
         output.finish()
-        let late = mailbox.close()
+        let late = submissions.close()
         for job in late.jobs { refuse(job) }
         for stream in late.streams { stream.failWithEndpoint() }
         sockets.close()
@@ -100,24 +101,24 @@ final class IOLoop: @unchecked Sendable {
 
     /// Waits for something to do, and marks the sockets to read from.
     private func sleep() {
-        guard mailbox.mayFallAsleep() else { return sockets.markReadable() }
+        guard submissions.mayFallAsleep() else { return sockets.markReadable() }
         let now = clock.advance()
         let next = min(connections.timers.first?.timer.deadline ?? .max, shutdownDeadline ?? .max)
         let wait = next == .max ? UInt64.max : next > now ? next - now : 0
         unsafe sockets.markReadable { all, count, readable in
-            unsafe rq_waker_wait(mailbox.waker.raw, all, count, wait, readable)
+            unsafe rq_waker_wait(submissions.waker.raw, all, count, wait, readable)
         }
-        mailbox.wokeUp()
+        submissions.wokeUp()
     }
 
-    // MARK: Mail
+    // MARK: Submissions
 
-    private func take(_ mail: inout Mail) {
-        mailbox.take(into: &mail)
-        for stream in mail.streams { perform(stream) }
-        for job in mail.jobs { perform(job) }
-        mail.streams.removeAll(keepingCapacity: mail.streams.count < 1024)
-        mail.jobs.removeAll()
+    private func take(_ submitted: inout Submissions) {
+        submissions.take(into: &submitted)
+        for stream in submitted.streams { perform(stream) }
+        for job in submitted.jobs { perform(job) }
+        submitted.streams.removeAll(keepingCapacity: submitted.streams.count < 1024)
+        submitted.jobs.removeAll()
     }
 
     private func perform(_ job: Job) {

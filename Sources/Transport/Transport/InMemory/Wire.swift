@@ -4,7 +4,7 @@ internal import Identity
 
 /// One in-memory connection: both ends under one lock, and the frames between them.
 final class Wire: Sendable {
-    /// The state of both ends; one end affects the other only through a ``Frame``.
+    /// The state of both ends; one end affects the other only through a ``InMemoryFrame``.
     struct State {
         var ends: [WireEnd]
         /// Whether the link between them has been cut for a while.
@@ -101,7 +101,7 @@ final class Wire: Sendable {
     // MARK: Frames on their way
 
     /// Sends `frame` from `side` to the other end, over the link as it is now.
-    func send(_ frame: Frame, from side: WireSide, in state: inout State) {
+    func send(_ frame: InMemoryFrame, from side: WireSide, in state: inout State) {
         let target = side.other
         guard state[target].ending == nil else { return }
         let delay = network.connectionDelay(from: state[side].address, to: state[target].address)
@@ -132,7 +132,7 @@ final class Wire: Sendable {
 
     // MARK: Frames that arrive
 
-    private func arrive(_ frame: Frame, at side: WireSide, in state: inout State) {
+    private func arrive(_ frame: InMemoryFrame, at side: WireSide, in state: inout State) {
         guard state[side].ending == nil else { return }
         switch frame {
         case .open(let id):

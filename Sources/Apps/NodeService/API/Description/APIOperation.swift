@@ -14,9 +14,9 @@ struct APIOperation: Sendable {
 struct APIShape: Sendable {
     /// The content of an answer that is no failure.
     enum Answer: Sendable {
-        case report(Schema, status: Int)
+        case report(JSONSchema, status: Int)
         /// JSON texts of these kinds, one on each line.
-        case lines([Schema])
+        case lines([JSONSchema])
         /// Bytes to keep.
         case file
         case text

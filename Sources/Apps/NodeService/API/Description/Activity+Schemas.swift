@@ -9,7 +9,7 @@ extension Activity {
     ]
 
     /// - Throws: ``SchemaReader/Failure``.
-    static func schemas() throws -> [Schema] {
+    static func schemas() throws -> [JSONSchema] {
         let stamp = try SchemaReader.object(of: ActivityStamp.self)
         let lines = try contents.map { content in
             let object = try SchemaReader.object(of: content)

@@ -2,8 +2,8 @@ internal import NodeModel
 
 extension InspectionReport: SchemaProviding {
     /// The parts of a text are further members, which differ for each kind.
-    static var schema: Schema {
-        func field(_ name: String, _ schema: Schema, isRequired: Bool = true) -> ObjectSchema.Field {
+    static var schema: JSONSchema {
+        func field(_ name: String, _ schema: JSONSchema, isRequired: Bool = true) -> ObjectSchema.Field {
             ObjectSchema.Field(name: name, schema: schema, isRequired: isRequired)
         }
         let failure = ObjectSchema(fields: [field("code", .string), field("message", .string)], isOpen: true)

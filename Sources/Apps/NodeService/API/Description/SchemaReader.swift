@@ -14,7 +14,7 @@ enum SchemaReader {
     }
 
     /// - Throws: ``Failure`` for a type whose decoding reveals no schema.
-    static func schema(of type: any Encodable.Type) throws -> Schema {
+    static func schema(of type: any Encodable.Type) throws -> JSONSchema {
         if let provider = type as? any SchemaProviding.Type { return provider.schema }
         guard let decodable = type as? any Decodable.Type else {
             throw Failure(description: "\(type) is not Decodable")
@@ -33,8 +33,8 @@ enum SchemaReader {
     }
 
     /// The schema of a type, and some value of it.
-    fileprivate static func read<Value: Decodable>(_ type: Value.Type) throws -> (schema: Schema, value: Value) {
-        let found: (schema: Schema, value: any Decodable)
+    fileprivate static func read<Value: Decodable>(_ type: Value.Type) throws -> (schema: JSONSchema, value: Value) {
+        let found: (schema: JSONSchema, value: any Decodable)
         switch type {
         case is String.Type: found = (.string, "")
         case is Bool.Type: found = (.boolean, false)
@@ -56,7 +56,7 @@ enum SchemaReader {
 
     private static func read<Number: FixedWidthInteger & Decodable>(
         integer: Number.Type
-    ) -> (schema: Schema, value: any Decodable) {
+    ) -> (schema: JSONSchema, value: any Decodable) {
         let isLong = Number.bitWidth >= 64
         let minimum = Number.isSigned ? (isLong ? nil : Int64(Number.min)) : 0
         return (.integer(minimum: minimum, maximum: isLong ? nil : Int64(Number.max)), Number.zero)
@@ -64,7 +64,7 @@ enum SchemaReader {
 
     private static func read<Choice: CaseIterable & RawRepresentable & Decodable>(
         choice: Choice.Type
-    ) throws -> (schema: Schema, value: any Decodable) {
+    ) throws -> (schema: JSONSchema, value: any Decodable) {
         guard let first = Choice.allCases.first else { throw Failure(description: "\(choice) has no cases") }
         let texts = Choice.allCases.compactMap { $0.rawValue as? String }
         if !texts.isEmpty { return (.choice(texts), first) }
@@ -72,7 +72,9 @@ enum SchemaReader {
         return (.numberChoice(numbers), first)
     }
 
-    private static func read<Object: Decodable>(object: Object.Type) throws -> (schema: Schema, value: any Decodable) {
+    private static func read<Object: Decodable>(
+        object: Object.Type
+    ) throws -> (schema: JSONSchema, value: any Decodable) {
         let recorder = FieldRecorder()
         let value: Object
         do {
@@ -95,23 +97,23 @@ enum SchemaReader {
 
 /// A container, whose schema is derived from that of its elements.
 private protocol ElementSchema {
-    static func readElement() throws -> (schema: Schema, value: any Decodable)
+    static func readElement() throws -> (schema: JSONSchema, value: any Decodable)
 }
 
 extension Array: ElementSchema where Element: Decodable {
-    fileprivate static func readElement() throws -> (schema: Schema, value: any Decodable) {
+    fileprivate static func readElement() throws -> (schema: JSONSchema, value: any Decodable) {
         (.array(try SchemaReader.read(Element.self).schema), [Element]())
     }
 }
 
 extension Dictionary: ElementSchema where Key == String, Value: Decodable {
-    fileprivate static func readElement() throws -> (schema: Schema, value: any Decodable) {
+    fileprivate static func readElement() throws -> (schema: JSONSchema, value: any Decodable) {
         (.map(try SchemaReader.read(Value.self).schema), [String: Value]())
     }
 }
 
 extension Optional: ElementSchema where Wrapped: Decodable {
-    fileprivate static func readElement() throws -> (schema: Schema, value: any Decodable) {
+    fileprivate static func readElement() throws -> (schema: JSONSchema, value: any Decodable) {
         (.null(or: try SchemaReader.read(Wrapped.self).schema), Wrapped?.none)
     }
 }

@@ -16,7 +16,7 @@ package struct Operation<
         /// Lines of these kinds, then one with an `Answer`.
         case updates([UpdateKind])
         /// Lines with these schemas.
-        case lines(@Sendable () throws -> [Schema])
+        case lines(@Sendable () throws -> [JSONSchema])
         /// Bytes to keep.
         case file
     }

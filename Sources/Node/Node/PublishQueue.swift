@@ -4,7 +4,7 @@ internal import Identity
 internal import PubSub
 
 /// Events that wait to be signed and sent, in order: events published while a batch is being sent form the next one.
-final class EventQueue: Sendable {
+final class PublishQueue: Sendable {
     /// Events of one topic, one after another.
     struct Pending: Sendable {
         let network: NetworkId
@@ -21,7 +21,7 @@ final class EventQueue: Sendable {
         /// Whether one more event of `byteCount` bytes fits into the same batch.
         func hasRoom(for byteCount: Int, _ topic: String, _ network: NetworkId) -> Bool {
             count < EventBatch.eventLimit && self.topic == topic && self.network == network
-                && content.count + byteCount + EventQueue.lengthBytes <= EventQueue.batchBytes
+                && content.count + byteCount + PublishQueue.lengthBytes <= PublishQueue.batchBytes
         }
     }
 

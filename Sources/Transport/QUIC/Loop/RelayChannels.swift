@@ -1,7 +1,7 @@
 internal import Identity
 
 /// The channels through relays: those that this endpoint uses, and those that it forwards for others.
-struct Relays {
+struct RelayChannels {
     /// The relays of our channels.
     private(set) var channels: [ChannelId: ConnectionCore] = [:]
     /// The relayed directions, by the channel of their datagrams.

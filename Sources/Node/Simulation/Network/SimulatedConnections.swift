@@ -4,7 +4,7 @@ internal import NodeCore
 ///
 /// A slot is used again after both ends of its connection are down, a stamp never: an id leads to its own connection or
 /// to none.
-struct ConnectionTable {
+struct SimulatedConnections {
     private var connections = Slab<SimulatedConnection>()
     private var lastStamp: UInt32 = 0
 

@@ -1,7 +1,7 @@
 internal import RunarNode
 
 /// A schema of JSON texts, as in JSON Schema 2020-12, which OpenAPI 3.1 uses.
-indirect enum Schema: Hashable, Sendable {
+indirect enum JSONSchema: Hashable, Sendable {
     /// Anything.
     case any
     case string
@@ -14,12 +14,12 @@ indirect enum Schema: Hashable, Sendable {
     /// One of some whole numbers.
     case numberChoice([Int64])
     case constant(String)
-    case array(Schema)
+    case array(JSONSchema)
     /// An object with arbitrary names.
-    case map(Schema)
+    case map(JSONSchema)
     case object(ObjectSchema)
-    case null(or: Schema)
-    case anyOf([Schema])
+    case null(or: JSONSchema)
+    case anyOf([JSONSchema])
 
     /// The texts, if it is one of some.
     var choices: [String]? {
@@ -59,7 +59,7 @@ struct ObjectSchema: Hashable, Sendable {
     /// A member.
     struct Field: Hashable, Sendable {
         let name: String
-        let schema: Schema
+        let schema: JSONSchema
         let isRequired: Bool
     }
 
@@ -70,7 +70,7 @@ struct ObjectSchema: Hashable, Sendable {
     var isOpen = false
 
     /// With one member more, or another meaning of a member, under another name or none.
-    func with(_ member: String, _ schema: Schema, name: String? = nil) -> ObjectSchema {
+    func with(_ member: String, _ schema: JSONSchema, name: String? = nil) -> ObjectSchema {
         var object = self
         object.name = name
         let field = Field(name: member, schema: schema, isRequired: true)
@@ -97,5 +97,5 @@ struct ObjectSchema: Hashable, Sendable {
 
 /// A type with a schema of its own, for one that decoding does not reveal.
 protocol SchemaProviding {
-    static var schema: Schema { get }
+    static var schema: JSONSchema { get }
 }

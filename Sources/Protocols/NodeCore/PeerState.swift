@@ -1,7 +1,7 @@
 internal import Identity
 
 /// The state of another node: its addresses, the reasons to dial it, and the outcome of dials.
-struct KnownPeer: Sendable {
+struct PeerState: Sendable {
     /// The most replaced instances: a key is rarely used in more places, and a forgotten instance counts as a restart.
     private static let replacedInstanceLimit = 4
 

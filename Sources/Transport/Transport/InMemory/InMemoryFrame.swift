@@ -1,5 +1,5 @@
 /// A message over an in-memory connection, which keeps their order.
-enum Frame: Sendable {
+enum InMemoryFrame: Sendable {
     /// The sender opened a stream.
     case open(stream: Int)
     /// The sender's next bytes on a stream, and whether they are its last.

@@ -1,5 +1,5 @@
 /// Writes one JSON object on one line, its fields in the order in which they were added.
-struct JSONText {
+struct FlatJSONWriter {
     private var text = "{"
 
     /// Adds a string.

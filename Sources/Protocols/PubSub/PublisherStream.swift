@@ -3,7 +3,7 @@ internal import Identity
 internal import OrderedCollections
 
 /// The events of one publisher since its process started: those delivered, those out of order, and those missing.
-struct Stream: Sendable {
+struct PublisherStream: Sendable {
     /// A batch with its path and its time of publication.
     struct CachedBatch: Sendable {
         let batch: EventBatch
@@ -144,11 +144,11 @@ struct Stream: Sendable {
 
 /// The newest batches of one publisher that were delivered, in order.
 struct ReplayWindow: Sendable {
-    private(set) var batches = Deque<Stream.CachedBatch>()
+    private(set) var batches = Deque<PublisherStream.CachedBatch>()
     private(set) var byteCount = 0
 
     /// Appends a batch and drops the oldest ones that have no room.
-    mutating func append(_ cached: Stream.CachedBatch, within limits: PubSub.Limits) {
+    mutating func append(_ cached: PublisherStream.CachedBatch, within limits: PubSub.Limits) {
         batches.append(cached)
         byteCount += cached.batch.byteCount
         while batches.count > limits.windowBatches || byteCount > limits.windowBytes { removeFirst() }
@@ -167,7 +167,7 @@ struct ReplayWindow: Sendable {
 
 /// The batches of one publisher that wait for earlier ones, in order.
 struct OutOfOrderBuffer: Sendable {
-    private var batches: [Stream.CachedBatch] = []
+    private var batches: [PublisherStream.CachedBatch] = []
     private(set) var byteCount = 0
 
     var isEmpty: Bool { batches.isEmpty }
@@ -182,13 +182,13 @@ struct OutOfOrderBuffer: Sendable {
         batches.count < limits.outOfOrderBatches && byteCount + batch.byteCount <= limits.outOfOrderBytes
     }
 
-    mutating func insert(_ cached: Stream.CachedBatch) {
+    mutating func insert(_ cached: PublisherStream.CachedBatch) {
         let place = batches.firstIndex { $0.batch.first > cached.batch.first } ?? batches.endIndex
         batches.insert(cached, at: place)
         byteCount += cached.batch.byteCount
     }
 
-    mutating func removeFirst() -> Stream.CachedBatch {
+    mutating func removeFirst() -> PublisherStream.CachedBatch {
         let cached = batches.removeFirst()
         byteCount -= cached.batch.byteCount
         return cached

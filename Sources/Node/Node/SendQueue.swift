@@ -1,7 +1,7 @@
 internal import Concurrency
 
 /// The control frames that wait to be written on a connection, bounded in bytes.
-final class Outbox: Sendable {
+final class SendQueue: Sendable {
     /// The bytes that may wait; a peer that leaves more unread no longer reads.
     static let byteLimit = 16 << 20
     /// The waiting bytes beyond which the peer is crowded: publishers wait for it for a while.

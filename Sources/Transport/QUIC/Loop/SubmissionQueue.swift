@@ -23,16 +23,16 @@ enum Job: Sendable {
 }
 
 /// The jobs and streams that the I/O thread takes in one pass.
-struct Mail: Sendable {
+struct Submissions: Sendable {
     var streams: [StreamCore] = []
     var jobs: [Job] = []
 }
 
 /// The way into the I/O thread: a list of jobs, a list of streams that have something for it, and one wake-up for all.
-final class Mailbox: Sendable {
-    /// The waiting mail, and the state of the thread.
+final class SubmissionQueue: Sendable {
+    /// The waiting submissions, and the state of the thread.
     struct Contents: Sendable {
-        var mail = Mail()
+        var submitted = Submissions()
         var isAsleep = false
         var isClosed = false
         var isUrgent = false
@@ -53,7 +53,7 @@ final class Mailbox: Sendable {
     @discardableResult func post(_ job: Job) -> Bool {
         let (isOpen, mustWake) = contents.withLock { contents in
             guard !contents.isClosed else { return (false, false) }
-            contents.mail.jobs.append(job)
+            contents.submitted.jobs.append(job)
             contents.isUrgent = true
             defer { contents.isAsleep = false }
             return (true, contents.isAsleep)
@@ -66,7 +66,7 @@ final class Mailbox: Sendable {
     func post(_ stream: StreamCore?) -> Bool {
         let (isOpen, mustWake) = contents.withLock { contents in
             guard !contents.isClosed else { return (false, false) }
-            if let stream { contents.mail.streams.append(stream) }
+            if let stream { contents.submitted.streams.append(stream) }
             contents.isUrgent = true
             defer { contents.isAsleep = false }
             return (true, contents.isAsleep)
@@ -81,7 +81,7 @@ final class Mailbox: Sendable {
     func postQuietly(_ stream: StreamCore, credit: Int) -> Bool {
         let (isOpen, mustWake) = contents.withLock { contents in
             guard !contents.isClosed else { return (false, false) }
-            contents.mail.streams.append(stream)
+            contents.submitted.streams.append(stream)
             contents.quietCredit += credit
             guard contents.quietCredit >= maximumQuietCredit else { return (true, false) }
             contents.isUrgent = true
@@ -92,10 +92,10 @@ final class Mailbox: Sendable {
         return isOpen
     }
 
-    /// Takes everything, and leaves the empty lists of `mail` in its place, so that their room is used again.
-    func take(into mail: inout Mail) {
+    /// Takes everything, and leaves the empty lists of `submitted` in its place, so that their room is used again.
+    func take(into submitted: inout Submissions) {
         contents.withLock { contents in
-            swap(&contents.mail, &mail)
+            swap(&contents.submitted, &submitted)
             contents.quietCredit = 0
             contents.isUrgent = false
         }
@@ -115,11 +115,11 @@ final class Mailbox: Sendable {
     }
 
     /// Refuses further posts because the thread has exited, and returns the requests that were not processed.
-    func close() -> Mail {
+    func close() -> Submissions {
         contents.withLock { contents in
             contents.isClosed = true
-            defer { contents.mail = Mail() }
-            return contents.mail
+            defer { contents.submitted = Submissions() }
+            return contents.submitted
         }
     }
 }

@@ -2,7 +2,7 @@ internal import Identity
 internal import OrderedCollections
 
 /// The owners that collect the mail which this node holds for them, each with the mail that it did not confirm yet.
-struct Collections: Sendable {
+struct MailCollections: Sendable {
     private struct Collection: Sendable {
         /// The mails that were sent or are being read, by their bytes.
         var outstanding: [MailId: Int] = [:]

@@ -1,5 +1,5 @@
 /// The connections by the ids in their packets, with a memory for consecutive packets to one of them.
-struct ConnectionTable {
+struct ConnectionIndex {
     private var cores: [QUICConnectionId: ConnectionCore] = [:]
     private var lastId: QUICConnectionId?
     private var lastCore: ConnectionCore?
