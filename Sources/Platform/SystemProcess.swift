@@ -25,4 +25,11 @@ package enum SystemProcess {
         _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
         return UInt64(max(0, time.tv_sec))
     }
+
+    /// Milliseconds since 1970 by the wall clock; 0 while it is set to a time before.
+    package static var wallMilliseconds: UInt64 {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(max(0, time.tv_sec)) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+    }
 }

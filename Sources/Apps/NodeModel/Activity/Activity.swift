@@ -1,8 +1,9 @@
 internal import Bytes
 internal import Concurrency
 internal import DequeModule
-internal import Foundation
+internal import Node
 internal import Platform
+internal import RunarNode
 
 /// The log of everything that happens on a node, for the pages and programs that follow it.
 ///
@@ -33,9 +34,11 @@ package final class Activity: Sendable {
 
     /// Another one after each start.
     let boot: String
+    private let clock: NodeClock
     private let state = Locked(State())
 
-    init() {
+    init(clock: NodeClock = .system()) {
+        self.clock = clock
         var random = SystemRandom()
         boot = Hex.encode(random.bytes(count: 8))
     }
@@ -47,7 +50,7 @@ package final class Activity: Sendable {
     package func tell(_ content: some ActivityContent) {
         let late = state.withLock { state in
             state.number += 1
-            let entry = Entry(number: state.number, bytes: Self.line(content, number: state.number))
+            let entry = Entry(number: state.number, bytes: line(content, number: state.number))
             if content is ActivitySample {
                 state.samples.append(entry)
                 if state.samples.count > Self.sampleLimit { state.samples.removeFirst() }
@@ -122,10 +125,10 @@ package final class Activity: Sendable {
         return late
     }
 
-    private static func line(_ content: some ActivityContent, number: UInt64) -> [UInt8] {
+    private func line(_ content: some ActivityContent, number: UInt64) -> [UInt8] {
         JSONText.bytes(Joined(ActivityStamp(kind: type(of: content).kind, seq: number, at: now), content))
     }
 
-    /// Milliseconds since 1970.
-    static var now: UInt64 { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
+    /// Milliseconds since 1970 by the clock of the node.
+    var now: UInt64 { clock.wallMilliseconds() }
 }

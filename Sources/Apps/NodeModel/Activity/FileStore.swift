@@ -158,7 +158,7 @@ package final class FileStore: Sendable {
             label: PeerId(report.peerId).flatMap(label),
             name: report.name,
             bytes: report.bytes,
-            at: Activity.now
+            at: activity.now
         )
         state.withLock { $0.offers.append(offer) }
         activity.tell(ActivityFileOffered(offer: offer))
@@ -173,7 +173,7 @@ package final class FileStore: Sendable {
         let peer = progress.peer.base64Encoded
         let key = "\(peer)/\(progress.name)"
         guard let path = progress.path else {
-            let now = Activity.now
+            let now = activity.now
             let isDue = state.withLock { state in
                 state.noteProgress(of: key, at: now, pause: Self.progressPause, limit: Self.toldLimit)
             }

@@ -2,6 +2,7 @@ internal import Concurrency
 internal import DequeModule
 internal import Foundation
 package import Logging
+internal import Platform
 package import RunarNode
 
 /// The last lines of the log, in memory, and the log levels, which can be changed while the node runs.
@@ -108,7 +109,7 @@ package final class LogRing: Sendable {
             state.lines.append(
                 Line(
                     seq: state.number,
-                    at: Activity.now,
+                    at: SystemProcess.wallMilliseconds,
                     level: event.level,
                     subsystem: subsystem,
                     message: message,

@@ -86,7 +86,7 @@ package final class MessageHistory: Sendable {
         add { number in
             Message(
                 number: number,
-                at: Activity.now,
+                at: activity.now,
                 direction: .incoming,
                 peerId: report.peerId,
                 networkId: nil,
@@ -112,7 +112,7 @@ package final class MessageHistory: Sendable {
         let number = add { number in
             Message(
                 number: number,
-                at: Activity.now,
+                at: activity.now,
                 direction: .outgoing,
                 peerId: peer?.base64Encoded,
                 networkId: network?.base64Encoded,

@@ -15,13 +15,13 @@ package final class NodeWatch: Sendable {
     /// Samples between two keep-alive lines.
     private static let aliveEvery = 5
 
-    package let activity = Activity()
+    package let activity: Activity
     package let messages: MessageHistory
     package let files: FileStore
     package let logs: LogRing
     let tap: MetricsTap
     package let settings: SettingChanges
-    let started = SystemProcess.wallSeconds
+    let started: UInt64
     private let node: RunarNode
     private let labels: PeerLabels
 
@@ -33,6 +33,8 @@ package final class NodeWatch: Sendable {
         self.settings = SettingChanges(settings: settings, home: home)
         let labels = PeerLabels(node)
         self.labels = labels
+        started = node.clock.now().wallSeconds
+        activity = Activity(clock: node.clock)
         messages = MessageHistory(activity: activity)
         files = FileStore(home: home, standing: settings.text(.acceptFiles), activity: activity) { labels[$0] }
     }
@@ -111,11 +113,11 @@ package final class NodeWatch: Sendable {
     }
 
     private func sample() async {
-        var clock = ContinuousClock.now
+        var time = node.clock.now().monotonic
         var count = 0
         while !Task.isCancelled {
-            clock += .seconds(1)
-            try? await Task.sleep(until: clock)  // cancelled when the node stops
+            time += .seconds(1)
+            try? await node.clock.sleep(time)  // cancelled when the node stops
             count += 1
             let sums = tap.take()
             let peers = node.connectedPeers()

@@ -131,7 +131,7 @@ struct InvitationFlow: Sendable {
 
     private func pass(on answer: JoinAnswer, about request: JoinRequest, _ label: String?) throws {
         // From the consent on, not from the invitation on.
-        let now = UInt64(max(0, Date().timeIntervalSince1970))
+        let now = node.clock.now().wallSeconds
         try node.answer(
             request,
             allow: answer.isAllowed,

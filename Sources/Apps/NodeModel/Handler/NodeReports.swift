@@ -51,10 +51,10 @@ package struct PeersReport: HintingReport {
             /// In seconds since 1970.
             let until: UInt64
 
-            init?(_ manualDisconnect: PeerDisconnect?) {
+            init?(_ manualDisconnect: PeerDisconnect?, at now: UInt64) {
                 guard let manualDisconnect else { return nil }
                 byThisDevice = manualDisconnect.isOurs
-                until = SystemProcess.wallSeconds + manualDisconnect.secondsLeft
+                until = now + manualDisconnect.secondsLeft
             }
         }
 

@@ -31,7 +31,7 @@ extension RequestHandler {
         let settings = try ConfigurationFile.read(in: home.path).filter { $0.key.isPortable }
         return BackupRecords(
             peerId: node.peerId.base64Encoded,
-            createdAt: SystemProcess.wallSeconds,
+            createdAt: now.wallSeconds,
             networks: try node.networks().filter(\.isOwner).map { network in
                 BackupRecords.Network(
                     networkId: network.networkId.base64Encoded,

@@ -159,7 +159,7 @@ extension RequestHandler {
         let answer = try node.addDevice(
             request,
             networks: networks,
-            expiration: lifeSeconds.map { UnixTime.date($0, after: SystemProcess.wallSeconds) },
+            expiration: lifeSeconds.map { UnixTime.date($0, after: now.wallSeconds) },
             label: label,
             isAdmin: isAdmin
         )

@@ -18,7 +18,7 @@ extension RequestHandler {
             peerId: node.peerId.base64Encoded,
             peerIdText: node.peerId.text,
             addresses: node.listenAddresses.map(\.description),
-            uptimeSeconds: UInt64(max(0, started.duration(to: .now).components.seconds)),
+            uptimeSeconds: UInt64(max(0, (now.monotonic - started).components.seconds)),
             console: consoleStatus?.currentAddress,
             consoleLan: consoleStatus?.lanAddresses,
             networks: networks.count,
@@ -67,7 +67,7 @@ extension RequestHandler {
     }
 
     private func expiring(_ network: NetworkInfo) throws -> StatusReport.Expiring? {
-        guard let end = network.token?.expirationSeconds, end < SystemProcess.wallSeconds + Self.warningSeconds else {
+        guard let end = network.token?.expirationSeconds, end < now.wallSeconds + Self.warningSeconds else {
             return nil
         }
         return StatusReport.Expiring(

@@ -37,7 +37,10 @@ extension RequestHandler {
                 foundBy: ways.map(\.rawValue),
                 lastSeen: known[peer]?.lastSeen.map(UnixTime.clampedSeconds),
                 roundTripMicroseconds: node.roundTrip(to: peer)?.microseconds,
-                disconnected: PeersReport.Peer.ManualDisconnect(node.manualDisconnect(from: peer))
+                disconnected: PeersReport.Peer.ManualDisconnect(
+                    node.manualDisconnect(from: peer),
+                    at: now.wallSeconds
+                )
             )
         }
         let revoked = try revokedNetworks()
@@ -205,12 +208,13 @@ extension RequestHandler {
         _ tell: @escaping Tell
     ) async throws -> FileSentReport {
         // The wait for the recipient's consent does not count for the transfer rate.
-        let began = Locked<ContinuousClock.Instant?>(nil)
+        let began = Locked<Duration?>(nil)
+        let clock = node.clock
         let (steps, continuation) = AsyncStream.makeStream(of: FileProgress.self, bufferingPolicy: .bufferingNewest(1))
         async let sending: SentFile = {
             defer { continuation.finish() }
             return try await node.sendFile(at: path, named: name, peerId: peer) { progress in
-                if progress.transferred > 0 { began.withLock { $0 = $0 ?? .now } }
+                if progress.transferred > 0 { began.withLock { $0 = $0 ?? clock.now().monotonic } }
                 continuation.yield(progress)
             }
         }()
@@ -224,7 +228,7 @@ extension RequestHandler {
             name: sent.name,
             bytes: sent.byteCount,
             hasGrown: sent.hasGrown,
-            milliseconds: began.withLock { $0 }?.duration(to: .now).milliseconds ?? 0
+            milliseconds: began.withLock { $0 }.map { (clock.now().monotonic - $0).milliseconds } ?? 0
         )
     }
 }

@@ -1,7 +1,7 @@
 internal import Circle
 internal import Concurrency
 internal import Foundation
-internal import Identity
+package import Identity
 internal import Logging
 internal import Node
 internal import Platform
@@ -32,9 +32,13 @@ package final class RequestHandler: Sendable {
     private let circleManager = Locked<CircleManager?>(nil)
     /// Ends the node that serves others; nil in a command that is about to end anyway.
     private let stop: (@Sendable () -> Void)?
-    let started = ContinuousClock.now
+    /// The monotonic time at which this handler was made.
+    let started: Duration
     /// The record of recent activity; nil without a console.
     package let watch: NodeWatch?
+
+    /// The time by the clock of the node.
+    package var now: NodeTime { node.clock.now() }
 
     /// Whether the node exists for one command only.
     var isPassing: Bool { stop == nil }
@@ -49,6 +53,7 @@ package final class RequestHandler: Sendable {
         stop: (@Sendable () -> Void)? = nil
     ) {
         self.node = node
+        started = node.clock.now().monotonic
         self.watch = watch
         self.keys = keys
         self.home = home

@@ -1,7 +1,6 @@
 internal import HTTPAPI
 internal import Identity
 internal import NodeModel
-internal import Platform
 internal import QRCode
 
 // Texts and the codes that carry them.
@@ -49,7 +48,7 @@ extension NodeAPI {
             serve(Operations.inspect) { request in
                 let text = try Self.text(request.form.text)
                 do {
-                    return try InspectionReport(Array(text.utf8), at: SystemProcess.wallSeconds)
+                    return try InspectionReport(Array(text.utf8), at: handler.now.wallSeconds)
                 } catch {
                     return InspectionReport(malformed: "\(error)")
                 }

@@ -146,9 +146,9 @@ extension NodeAPI {
             },
             serve(Operations.call) { request in
                 let order = try Self.order(request.form)
-                let start = ContinuousClock.now
+                let start = handler.now.monotonic
                 let report = try await handler.call(order)
-                return Joined(report, Took(milliseconds: start.duration(to: .now).milliseconds))
+                return Joined(report, Took(milliseconds: (handler.now.monotonic - start).milliseconds))
             },
         ]
     }

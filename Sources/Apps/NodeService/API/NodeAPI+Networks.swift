@@ -2,7 +2,6 @@ internal import Foundation
 internal import HTTPAPI
 internal import Identity
 package import NodeModel
-internal import Platform
 internal import RunarNode
 
 // Networks: making, joining, leaving, and admitting others.
@@ -136,7 +135,8 @@ extension NodeAPI {
                     expiration: Self.expiration(
                         form.expiration,
                         form.lifeSeconds,
-                        mayBePast: request.origin.isOfUser
+                        mayBePast: request.origin.isOfUser,
+                        at: handler.now.wallSeconds
                     ),
                     label: try Self.label(form.label),
                     isRenewable: form.renewable ?? true
@@ -215,8 +215,12 @@ extension NodeAPI {
     }
 
     /// The last second of a token; a command may make one that has ended, to show that it is refused.
-    private static func expiration(_ end: UInt64?, _ life: UInt64?, mayBePast: Bool) throws -> UInt64? {
-        let now = SystemProcess.wallSeconds
+    private static func expiration(
+        _ end: UInt64?,
+        _ life: UInt64?,
+        mayBePast: Bool,
+        at now: UInt64
+    ) throws -> UInt64? {
         guard end == nil || life == nil else {
             throw RouteRequest.badField("expiration", "and \"lifeSeconds\" both set the end: give one of them")
         }

@@ -3,6 +3,8 @@ internal import CircleStore
 internal import Concurrency
 internal import Essentials
 internal import Identity
+internal import Node
+internal import RunarNode
 internal import SealedMessages
 
 // Conversations, and the thoughts that are stored.
@@ -51,7 +53,7 @@ extension CircleDriver {
         for duration: Duration,
         where isWanted: (ThoughtServiceModel) -> Bool
     ) throws -> (found: [Thought], searchedTo: UInt64?) {
-        let end = ContinuousClock.now + duration
+        let end = node.clock.now().monotonic + duration
         guard let stream = try store.stream(id) else { return ([], nil) }
         let history = history
         var (found, last): ([Thought], UInt64?) = ([], number)
@@ -66,7 +68,7 @@ extension CircleDriver {
                 if found.count == limit { return (found, isLastPage && index == page.count - 1 ? nil : last) }
             }
             if isLastPage { return (found, nil) }
-            if ContinuousClock.now >= end { return (found, last) }
+            if node.clock.now().monotonic >= end { return (found, last) }
         }
     }
 

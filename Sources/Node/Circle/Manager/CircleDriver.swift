@@ -2,7 +2,6 @@ internal import Bytes
 internal import CircleModel
 internal import CircleStore
 internal import Concurrency
-internal import Essentials
 internal import Identity
 internal import Logging
 internal import Mailbox
@@ -107,7 +106,7 @@ final class CircleDriver: Sendable {
     var localPeerId: PeerId { PeerId(publicKey: deviceKey.publicKey) }
 
     /// The present time in milliseconds since 1970.
-    var milliseconds: UInt64 { UInt64(max(0, Date.now.timeIntervalSince1970) * 1_000) }
+    var milliseconds: UInt64 { node.clock.wallMilliseconds() }
 
     // MARK: Running
 

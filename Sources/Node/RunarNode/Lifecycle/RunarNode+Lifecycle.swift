@@ -383,17 +383,7 @@ extension RunarNode {
     ///
     /// - Throws: ``KeychainError`` or ``StorageError`` when a store cannot be read.
     public convenience init(config: RunarNodeConfig, network: InMemoryNetwork) throws {
-        let startSeconds = Clocks.system().wallSeconds()
-        let startAge = network.age
-        let clock = NodeClock(
-            now: {
-                let age = network.age
-                let passed = UInt64(max((age - startAge).components.seconds, 0))
-                return NodeTime(monotonic: age, wallSeconds: startSeconds + passed)
-            },
-            sleep: { try await network.sleep(untilAge: $0) }
-        )
-        try self.init(config: config, clock: clock) { key, _ in
+        try self.init(config: config, clock: .following(network)) { key, _ in
             try network.makeEndpoint(peerId: PeerId(publicKey: key.publicKey))
         }
     }

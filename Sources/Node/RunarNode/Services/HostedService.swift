@@ -53,7 +53,7 @@ final class HostedService: Sendable {
             revoke: { pattern, _ in answers.revoke(matching: pattern) }
         )
         self.network = network
-        registeredAt = Date()
+        registeredAt = clock.date
     }
 
     var state: RunarServiceState { status.withLock { $0.state } }

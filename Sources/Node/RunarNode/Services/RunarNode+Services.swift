@@ -179,7 +179,7 @@ extension RunarNode {
                 self.set(.error, of: hosted)
                 throw error
             }
-            hosted.status.withLock { $0.startedAt = Date() }
+            hosted.status.withLock { $0.startedAt = self.clock.date }
             self.set(.running, of: hosted)
             // Its own start may have removed it, or stopped the node.
             if !self.isWanted(hosted) { try await self.end(hosted) }

@@ -131,7 +131,7 @@ open class RunarService: RunarServiceProtocol, @unchecked Sendable {
             topic: topic,
             networkId: context.networkId,
             publisher: context.node.peerId,
-            publishedAt: Date(),
+            publishedAt: context.node.clock.date,
             data: try data.map { try (encoding ?? .json).encode($0) } ?? Data()
         )
         for handler in table.withLock({ $0.handlers(of: topic) }) { try await handler(event) }
