@@ -48,8 +48,8 @@ extension KeyStoreManager {
     }
 
     /// The message to a one-time key; nil for other content.
-    private static func message(in content: [UInt8]) throws -> SealedMessage? {
-        do {
+    private static func message(in content: [UInt8]) throws(OneTimeKeyError) -> SealedMessage? {
+        do throws(OneTimeKeyError) {
             return try SealedMessage(content)
         } catch OneTimeKeyError.malformed, OneTimeKeyError.tooLarge {
             return nil

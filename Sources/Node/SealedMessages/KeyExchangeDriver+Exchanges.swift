@@ -5,6 +5,7 @@ internal import Identity
 internal import Logging
 internal import Node
 internal import OneTimeKeys
+internal import Platform
 internal import RunarNode
 
 // The host of the exchanges, whose effects are performed in order.
@@ -166,13 +167,13 @@ extension KeyExchangeDriver: KeyExchangeHost {
         _ suite: OneTimeKeySuite,
         generation: UInt32,
         capacity: Int?
-    ) async throws -> (KeyStore, PublicKeyStore) {
+    ) async throws(OneTimeKeyError) -> (KeyStore, PublicKeyStore) {
         let (pool, publicKeys) = try KeyStore.generate(suite, generation: generation, capacity: capacity)
         return (pool, publicKeys)
     }
 
     /// Removes pools with which the peer no longer seals.
-    private func prunePools(of relationship: Relationship) throws {
+    private func prunePools(of relationship: Relationship) throws(FileError) {
         let kept = relationship.state.withLock { $0.keptGenerations }
         try files?.keepPools(kept, for: relationship.peer)
         relationship.state.withLock { state in state.pools.removeAll { !kept.contains($0.generation) } }

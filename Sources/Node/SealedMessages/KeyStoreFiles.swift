@@ -52,7 +52,7 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
     /// Reads everything, and removes files that an earlier process left half-written.
     ///
     /// - Throws: ``FileError``. A relationship with a damaged file is left out, and its error returned.
-    func load() throws -> (relationships: [PeerId: Relationship], damages: [PeerId: any Error]) {
+    func load() throws(FileError) -> (relationships: [PeerId: Relationship], damages: [PeerId: any Error]) {
         for path in [FilePath.directory(of: directory), directory]
         where try fileSystem.status(of: path, followingLink: true) == nil {
             try fileSystem.makeDirectory(path, mode: 0o700)
@@ -106,7 +106,7 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
     }
 
     /// Removes all pools but those of these generations.
-    func keepPools(_ generations: some Collection<UInt32>, for peer: PeerId) throws {
+    func keepPools(_ generations: some Collection<UInt32>, for peer: PeerId) throws(FileError) {
         try remove(of: peer) { ($0.kind == .names || $0.kind == .secrets) && !generations.contains($0.generation) }
     }
 
@@ -122,29 +122,31 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
     /// Stores a peer's pool, of which no key was used, in place of the one before.
     ///
     /// The count of used keys goes last: after a crash before that, keys of the new pool are skipped, and none is used twice.
-    func save(_ keys: PublicKeyStore, of peer: PeerId) throws {
+    func save(_ keys: PublicKeyStore, of peer: PeerId) throws(FileError) {
         try write(keys.encoded, .keys, peer, keys.generation)
         try remove(of: peer) { $0.kind == .keys && $0.generation != keys.generation }
         try remove(of: peer) { $0.kind == .used }
     }
 
     /// Stores that the first `count` keys of a peer's pool may have been used.
-    func saveUse(of count: Int, generation: UInt32, peer: PeerId) throws {
+    func saveUse(of count: Int, generation: UInt32, peer: PeerId) throws(FileError) {
         var writer = ByteWriter(capacity: 4)
         writer.write(UInt32(count))
         try write(writer.bytes, .used, peer, generation)
     }
 
     /// Stores the result of an exchange.
-    func save(_ established: KeyExchange.Established, of peer: PeerId) throws {
+    func save(_ established: KeyExchange.Established, of peer: PeerId) throws(FileError) {
         try write(established.encoded, .exchange, peer)
     }
 
     /// Stores that the safety number of the exchange with this binding was compared.
-    func saveVerification(of binding: [UInt8], with peer: PeerId) throws { try write(binding, .verified, peer) }
+    func saveVerification(of binding: [UInt8], with peer: PeerId) throws(FileError) {
+        try write(binding, .verified, peer)
+    }
 
     /// Removes everything of a peer.
-    func removeAll(of peer: PeerId) throws { try remove(of: peer) { _ in true } }
+    func removeAll(of peer: PeerId) throws(FileError) { try remove(of: peer) { _ in true } }
 
     // MARK: Files
 
@@ -160,15 +162,15 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
         return Name(peer: peer, kind: kind, generation: generation)
     }
 
-    private func read(_ kind: Kind, _ peer: PeerId, _ generation: UInt32 = 0) throws -> [UInt8]? {
+    private func read(_ kind: Kind, _ peer: PeerId, _ generation: UInt32 = 0) throws(FileError) -> [UInt8]? {
         try AtomicFile.read(path(kind, peer, generation), limit: Self.fileByteLimit, fileSystem: fileSystem)
     }
 
-    private func write(_ bytes: [UInt8], _ kind: Kind, _ peer: PeerId, _ generation: UInt32 = 0) throws {
+    private func write(_ bytes: [UInt8], _ kind: Kind, _ peer: PeerId, _ generation: UInt32 = 0) throws(FileError) {
         try AtomicFile.write(bytes, to: path(kind, peer, generation), fileSystem: fileSystem)
     }
 
-    private func remove(of peer: PeerId, where isObsolete: (Name) -> Bool) throws {
+    private func remove(of peer: PeerId, where isObsolete: (Name) -> Bool) throws(FileError) {
         var hasRemoved = false
         for entry in try fileSystem.names(in: directory).sorted() {
             guard let name = Self.name(entry), name.peer == peer, isObsolete(name) else { continue }
@@ -186,7 +188,7 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
 
     private static func associatedData(_ path: String) -> [UInt8] { [UInt8](FilePath.name(of: path).utf8) }
 
-    private func open(_ sealed: [UInt8], at path: String) throws -> SecretBytes {
+    private func open(_ sealed: [UInt8], at path: String) throws(OneTimeKeyError) -> SecretBytes {
         do {
             let box = try AES.GCM.SealedBox(combined: sealed)
             let data = try AES.GCM.open(box, using: symmetricKey, authenticating: Self.associatedData(path))
@@ -199,8 +201,8 @@ struct KeyStoreFiles<System: FileSystem>: Sendable {
         }
     }
 
-    private static func count(_ bytes: [UInt8]) throws -> Int {
-        do {
+    private static func count(_ bytes: [UInt8]) throws(OneTimeKeyError) -> Int {
+        do throws(BytesError) {
             var reader = ByteReader(bytes)
             let count = Int(try reader.readUInt32())
             try reader.finish()
