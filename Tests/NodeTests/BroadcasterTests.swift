@@ -39,6 +39,20 @@ internal import Testing
         #expect(messages.send(4).delivery == .noListener)
     }
 
+    @Test func `a full listener gets its elements and then ends, if the broadcaster ends full listeners`() async {
+        let lines = Broadcaster<Int>(capacity: 2, endsFullListeners: true)
+        let (slow, quick) = (lines.listen(), lines.listen())
+        var reader = quick.makeAsyncIterator()
+        for number in 1...3 {
+            lines.send(number)
+            #expect(await reader.next() == number)
+        }
+        #expect(await slow.reduce(into: []) { $0.append($1) } == [1, 2])
+        #expect(lines.listenerCount == 1)
+        lines.send(4)
+        #expect(await reader.next() == 4)
+    }
+
     @Test func `a listener that stops is removed`() async throws {
         let messages = Broadcaster<Int>(capacity: 2)
         do {

@@ -18,17 +18,23 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     private let state = Locked(State())
     private let capacity: Int
     private let byteLimit: Int
+    private let endsFullListeners: Bool
     private let byteCount: @Sendable (Element) -> Int
 
+    /// Creates a broadcaster without listeners.
+    ///
     /// `capacity` is the number of elements that wait for one listener, `byteLimit` the limit of their total size, which a
-    /// single element may exceed.
+    /// single element may exceed. An element for which a listener has no room is dropped for it; with `endsFullListeners`
+    /// its stream ends after the elements that wait.
     package init(
         capacity: Int,
         byteLimit: Int = .max,
+        endsFullListeners: Bool = false,
         byteCount: @escaping @Sendable (Element) -> Int = { _ in 0 }
     ) {
         self.capacity = capacity
         self.byteLimit = byteLimit
+        self.endsFullListeners = endsFullListeners
         self.byteCount = byteCount
     }
 
@@ -80,9 +86,9 @@ package final class Broadcaster<Element: Sendable>: Sendable {
             let listener = Listener(
                 number: state.next,
                 role: role,
-                yield: { [byteCount, byteLimit] element, handover in
+                yield: { [byteCount, byteLimit, endsFullListeners] element, handover in
                     let count = byteCount(element)
-                    return waitingBytes.withLock { waitingBytes in
+                    let delivery: Handover.Delivery = waitingBytes.withLock { waitingBytes in
                         guard waitingBytes == 0 || count <= byteLimit - waitingBytes else { return .overflow }
                         switch continuation.yield((transform(element, handover), count)) {
                         case .enqueued:
@@ -94,6 +100,8 @@ package final class Broadcaster<Element: Sendable>: Sendable {
                         @unknown default: return .noListener
                         }
                     }
+                    if endsFullListeners, delivery == .overflow { continuation.finish() }
+                    return delivery
                 },
                 finish: { continuation.finish() }
             )
