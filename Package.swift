@@ -295,11 +295,20 @@ let package = Package(
             ]
         ),
         // The use cases of a node's user, without a server: its home, its settings, requests and reports.
+        module("CommandModel", in: "Apps", ["Failures", "Bytes", "Identity", "Platform"]),
+        module(
+            "CommandKit",
+            in: "Apps",
+            [
+                "CommandModel", "Failures", "Libc", "Bytes", "Identity", "Concurrency", "QRCode", "Platform", arguments,
+            ]
+        ),
         module(
             "NodeModel",
             in: "Apps",
             [
-                "Failures", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Bytes", "Identity",
+                "CommandModel", "Failures", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Bytes",
+                "Identity",
                 "Certificates", "Concurrency", "Kademlia", "Traversal", "Platform", "Database", "NodeStore", "Node",
                 logging, metrics, deque,
             ]
@@ -309,7 +318,8 @@ let package = Package(
             "NodeService",
             in: "Apps",
             [
-                "NodeModel", "HTTPAPI", "Console", "MetricsText", "RunarNode", "Libc", "Bytes", "Identity",
+                "CommandModel", "NodeModel", "HTTPAPI", "Console", "MetricsText", "RunarNode", "Libc", "Bytes",
+                "Identity",
                 "Certificates", "Concurrency", "QRCode", "Platform", logging, nio, nioPosix, nioHTTP1,
             ]
         ),
@@ -318,7 +328,8 @@ let package = Package(
         .executableTarget(
             name: "runar",
             dependencies: [
-                "CNotices", "NodeModel", "NodeService", "CircleModel", "RunarNode", "NanoTDF", "Simulation", "Libc",
+                "CNotices", "CommandModel", "CommandKit", "NodeModel", "NodeService", "CircleModel", "RunarNode",
+                "NanoTDF", "Simulation", "Libc",
                 "Bytes", "Identity", "Concurrency", "NodeCore", "QRCode", "ImageFiles", "Traversal", "Transport",
                 "QUIC", "Platform", "Database", "NodeStore", logging, arguments,
             ],
@@ -331,7 +342,8 @@ let package = Package(
             "RunarC",
             in: "Apps",
             [
-                "Essentials", "CRunar", "NodeModel", "RunarNode", "Circle", "SealedMessages", "NanoTDF", "Concurrency",
+                "Essentials", "CRunar", "CommandModel", "NodeModel", "RunarNode", "Circle", "SealedMessages", "NanoTDF",
+                "Concurrency",
                 logging,
             ]
         ),
@@ -407,7 +419,8 @@ let package = Package(
         tests(
             of: "Command",
             [
-                "runar", "NodeModel", "NodeService", "HTTPAPI", "Console", "RunarNode", "NanoTDF", "Node", "Traversal",
+                "runar", "CommandModel", "CommandKit", "NodeModel", "NodeService", "HTTPAPI", "Console", "RunarNode",
+                "NanoTDF", "Node", "Traversal",
                 "Platform", "Bytes", "Certificates", "Concurrency", "Identity", "QRCode", "SlotStore", "TestSupport",
                 logging,
             ]

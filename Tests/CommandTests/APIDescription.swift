@@ -2,6 +2,7 @@ internal import Console
 internal import HTTPAPI
 internal import RunarNode
 
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 

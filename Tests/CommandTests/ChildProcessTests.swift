@@ -2,6 +2,7 @@ internal import Concurrency
 internal import Foundation
 internal import Testing
 
+@testable internal import CommandKit
 @testable internal import runar
 
 @Suite("Commands of services", .timeLimit(.minutes(15))) struct ChildProcessTests {

@@ -3,6 +3,7 @@ internal import HTTPAPI
 internal import TestSupport
 internal import Testing
 
+@testable internal import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar

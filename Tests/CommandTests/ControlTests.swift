@@ -6,6 +6,7 @@ internal import Node
 internal import TestSupport
 internal import Testing
 
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import RunarNode

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Identity
 internal import Testing
 
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar

@@ -5,6 +5,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
+@testable import CommandModel
 @testable internal import Node
 @testable internal import NodeModel
 @testable internal import NodeService

@@ -2,6 +2,8 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
+@testable internal import CommandKit
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar

@@ -6,6 +6,8 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
+@testable internal import CommandKit
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar
@@ -213,19 +215,19 @@ internal import Testing
     }
 
     @Test func `levels of subsystems follow the common level`() throws {
-        let (common, own) = try Settings.levels("notice,discovery=debug,storage=critical")
+        let (common, own) = try Setting.levels("notice,discovery=debug,storage=critical")
         #expect(common == .notice && own == [.discovery: .debug, .storage: .critical])
-        #expect(try Settings.levels("discovery=trace").0 == .notice)
+        #expect(try Setting.levels("discovery=trace").0 == .notice)
         for text in ["loud", "notice,info", "kitchen=debug", "discovery=loud", "notice,", "", "discovery="] {
-            #expect(throws: CommandFailure.self) { try Settings.levels(text) }
+            #expect(throws: CommandFailure.self) { try Setting.levels(text) }
         }
     }
 
     @Test func `a port of the console is a port, or off`() throws {
-        #expect(try Settings.port("off") == nil && Settings.port("0") == 0)
-        #expect(try Settings.port("9464") == 9464)
+        #expect(try Setting.port("off") == nil && Setting.port("0") == 0)
+        #expect(try Setting.port("9464") == 9464)
         for text in ["-1", "65536", "on", "9464/tcp", ""] {
-            #expect(throws: CommandFailure.self) { try Settings.port(text) }
+            #expect(throws: CommandFailure.self) { try Setting.port(text) }
         }
     }
 }

@@ -5,6 +5,7 @@ internal import HTTPAPI
 internal import TestSupport
 internal import Testing
 
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import Platform

@@ -2,6 +2,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 

@@ -5,6 +5,7 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
+@testable internal import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar

@@ -3,6 +3,7 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar
@@ -21,11 +22,11 @@ internal import Testing
         let environment = ["RUNAR_LOG_LEVEL": "info"]
         let file: [Setting: [String]] = [.logLevel: ["error"]]
         let all = try settings(flags: flags, environment: environment, file: file)
-        #expect(all[.logLevel] == Settings.Value(texts: ["debug"], source: .flag))
+        #expect(all[.logLevel] == SettingValue(texts: ["debug"], source: .flag))
         let two = try settings(environment: environment, file: file)
-        #expect(two[.logLevel] == Settings.Value(texts: ["info"], source: .environment))
-        #expect(try settings(file: file)[.logLevel] == Settings.Value(texts: ["error"], source: .file))
-        #expect(try settings()[.logLevel] == Settings.Value(texts: ["notice"], source: .standard))
+        #expect(two[.logLevel] == SettingValue(texts: ["info"], source: .environment))
+        #expect(try settings(file: file)[.logLevel] == SettingValue(texts: ["error"], source: .file))
+        #expect(try settings()[.logLevel] == SettingValue(texts: ["notice"], source: .standard))
     }
 
     @Test func `every setting has a key, a variable and a flag of one name`() {
@@ -42,7 +43,7 @@ internal import Testing
     @Test func `a file with an unknown key is refused and the nearest key named`() throws {
         let failure = try #require(
             #expect(throws: CommandFailure.self) {
-                try ConfigurationFile.parse(Array(#"{"logLevle":"info"}"#.utf8), path: "/x/config.json")
+                try SettingsFile<Setting>(path: "/x/config.json").parse(Array(#"{"logLevle":"info"}"#.utf8))
             }
         )
         #expect(failure.status == .configuration)
@@ -51,14 +52,14 @@ internal import Testing
 
     @Test func `texts, numbers and lists are read from a file`() throws {
         let text = #"{"listen":["0.0.0.0:1","[::]:1"],"messageLimit":4096,"requestTimeout":"3s"}"#
-        let found = try ConfigurationFile.parse(Array(text.utf8), path: "/x/config.json")
+        let found = try SettingsFile<Setting>(path: "/x/config.json").parse(Array(text.utf8))
         #expect(found == [.listen: ["0.0.0.0:1", "[::]:1"], .messageLimit: ["4096"], .requestTimeout: ["3s"]])
     }
 
     @Test(arguments: ["[]", "{", "{\"logLevel\":{}}", "{\"logLevel\":[\"a\",\"b\"]}", "{\"messageLimit\":1.5}", ""])
     func `a file of another shape is refused`(text: String) {
         let failure = #expect(throws: CommandFailure.self) {
-            try ConfigurationFile.parse(Array(text.utf8), path: "/x/config.json")
+            try SettingsFile<Setting>(path: "/x/config.json").parse(Array(text.utf8))
         }
         #expect(failure?.status == .configuration)
     }
@@ -124,7 +125,7 @@ internal import Testing
 
     @Test func `in a file true is on and false is off`() throws {
         let text = #"{"discovery":false,"renewTokens":true,"discoveryGroup":["239.1.2.3:9"]}"#
-        let found = try ConfigurationFile.parse(Array(text.utf8), path: "/x/config.json")
+        let found = try SettingsFile<Setting>(path: "/x/config.json").parse(Array(text.utf8))
         #expect(found == [.discovery: ["off"], .renewTokens: ["on"], .discoveryGroup: ["239.1.2.3:9"]])
     }
 

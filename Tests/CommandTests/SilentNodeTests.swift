@@ -3,6 +3,7 @@ internal import Platform
 internal import TestSupport
 internal import Testing
 
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 

@@ -5,6 +5,8 @@ internal import RunarNode
 internal import TestSupport
 internal import Testing
 
+@testable internal import CommandKit
+@testable import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar
@@ -60,14 +62,14 @@ internal import Testing
         (["version"], "did you mean `runar --version`?"), (["help", "pears"], "did you mean `runar peers`?"),
     ])
     func `an unknown command is named with the one that was probably meant`(words: [String], advice: String) {
-        let failure = UnknownCommand.failure(in: words)
+        let failure = UnknownCommand.failure(in: words, of: Runar.self)
         #expect(failure?.message.contains(advice) == true, "\(String(describing: failure))")
         #expect(failure?.status == .usage)
     }
 
     @Test(arguments: [["peers", "--hoem", "X"], ["--home", "X", "peers"], ["help", "peers"], ["network"], []])
     func `other mistakes are left to the parser`(words: [String]) {
-        #expect(UnknownCommand.failure(in: words) == nil)
+        #expect(UnknownCommand.failure(in: words, of: Runar.self) == nil)
     }
 
     @Test func `an event of a node is reported in one line with its details`() throws {

@@ -30,7 +30,8 @@ enum Layers {
         // Apps.
         ["CGnuTLS"],
         ["ConsolePages", "CTLSShim", "CRunar", "CNotices"],
-        ["HTTPAPI", "NodeModel"],
+        ["CommandModel"],
+        ["CommandKit", "HTTPAPI", "NodeModel"],
         ["Console"],
         ["NodeService"],
         ["runar", "RunarC"],
@@ -48,7 +49,7 @@ enum Layers {
         "GRDB": ["Database", "NodeStore", "CircleStore"],
         "X509": ["Certificates"],
         "SwiftASN1": ["Certificates"],
-        "ArgumentParser": ["runar"],
+        "ArgumentParser": ["CommandKit", "runar"],
         "Hummingbird": ["HTTPAPI"],
         "HummingbirdCore": ["HTTPAPI"],
         "NIOCore": ["HTTPAPI", "NodeService"],

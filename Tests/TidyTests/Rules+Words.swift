@@ -60,7 +60,9 @@ extension Rules {
     ]
 
     /// Whether a source may write standard output and end the process.
-    static func writesOutput(_ source: SourceText) -> Bool { source.path == "Sources/Apps/runar/Output/Output.swift" }
+    static func writesOutput(_ source: SourceText) -> Bool {
+        source.path == "Sources/Apps/CommandKit/Output/Output.swift"
+    }
 
     /// Not in libraries, which connect to members alone: other services have clients over TCP.
     static let bannedClients = [

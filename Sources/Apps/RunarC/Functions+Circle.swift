@@ -3,6 +3,7 @@
 
 public import CRunar
 internal import Circle
+internal import CommandModel
 internal import Essentials
 internal import NodeModel
 internal import RunarNode

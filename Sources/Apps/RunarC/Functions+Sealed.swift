@@ -2,6 +2,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import CRunar
+internal import CommandModel
 internal import Essentials
 internal import NanoTDF
 internal import NodeModel

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import CNotices
+internal import CommandKit
+internal import CommandModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService
@@ -55,73 +57,16 @@ struct Runar: AsyncParsableCommand {
         try Output.raw(unsafe String(decoding: bytes, as: UTF8.self))
     }
 
-    static func main() async {
-        Posix.occupyStandardDescriptors()
-        Posix.keepMemoryPrivate()
-        Posix.ignoreSignals([Posix.brokenPipe])
-        if let file = SystemProcess.missingArgumentsFile {
-            let failure = CommandFailure(
-                "no-arguments",
-                .configuration,
-                "the arguments of this command are unknown, because \(file) cannot be read: mount /proc"
-            )
-            Output.failure(failure, asJSON: false)
-            Output.end(Output.exitStatus(of: failure))
-        }
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        let asJSON = arguments.prefix { $0 != "--" }.contains("--json")
-        Output.end(await perform(arguments, asJSON: asJSON))
-    }
+    static func main() async { await begin() }
+}
 
-    /// Runs the command and returns its exit status.
-    private static func perform(_ arguments: [String], asJSON: Bool) async -> Int32 {
-        if let failure = SecretArgument.failure(in: arguments) {
-            Output.failure(failure, asJSON: asJSON)
-            return Output.exitStatus(of: failure)
-        }
-        var command: any ParsableCommand
-        do {
-            command = try parseAsRoot(arguments)
-        } catch {
-            return report(parsing: error, arguments, asJSON: asJSON)
-        }
-        do {
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
-            return ExitStatus.success.rawValue
-        } catch let code as ExitCode {
-            return code.rawValue
-        } catch {
-            // Requests for help and the like are the parser's; everything else is ours.
-            if exitCode(for: error) == .success { return show(error) }
-            let failure = CommandFailure(ofCommand: error)
-            Output.failure(failure, asJSON: asJSON)
-            return Output.exitStatus(of: failure)
-        }
-    }
+extension Runar: Program {
+    static let synonyms = [
+        "version": "runar --version", "ls": "runar peers", "list": "runar peers", "ping": "runar doctor",
+        "start": "runar up", "people": "runar circle list",
+    ]
 
-    /// Reports an error of the parser, a mistake on the command line or a request for help, and returns the exit status.
-    private static func report(parsing error: any Error, _ arguments: [String], asJSON: Bool) -> Int32 {
-        let unknown = UnknownCommand.failure(in: arguments)
-        guard exitCode(for: error) != .success || arguments.first == "help" && unknown != nil else {
-            return show(error)
-        }
-        guard asJSON || unknown != nil else { return show(error) }
-        Output.failure(unknown ?? CommandFailure("usage", .usage, message(for: error)), asJSON: asJSON)
-        return ExitStatus.usage.rawValue
-    }
+    static func refusal(of arguments: [String]) -> CommandFailure? { SecretArgument.failure(in: arguments) }
 
-    /// Shows a text of the parser, such as help, and returns the exit status.
-    private static func show(_ error: any Error) -> Int32 {
-        let (text, status) = (fullMessage(for: error), exitCode(for: error))
-        if status == .success {
-            try? Output.raw(text + "\n")  // reported when the process ends
-        } else {
-            Output.note(text)
-        }
-        return status.rawValue
-    }
+    static func completed(_ text: String) -> String { HomeHint.repeated(in: text) }
 }

@@ -22,3 +22,9 @@ extension CodedError {
 
     package var subject: String { "" }
 }
+
+/// An error whose message has a time, which people read in the time zone of the process.
+package protocol TimedError: CodedError {
+    /// The message of the command and the API, in which `time` writes a time in seconds since 1970.
+    func commandMessage(showing time: (UInt64) -> String) -> String
+}

@@ -76,3 +76,11 @@ extension KademliaError: CodedError, CustomStringConvertible {
         }
     }
 }
+
+extension KademliaError: TimedError {
+    package func commandMessage(showing time: (UInt64) -> String) -> String {
+        guard case .conflict(let current?) = self else { return commandMessage }
+        let text = time(current.version / 1_000_000)
+        return "\(current.writer.short) stored another value at \(text): read it again first"
+    }
+}

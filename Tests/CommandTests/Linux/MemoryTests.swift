@@ -5,6 +5,7 @@ internal import Testing
 
 @testable internal import NodeModel
 @testable internal import NodeService
+@testable internal import Platform
 @testable internal import runar
 
 /// The memory of a running node, in which its keys are.

@@ -1,6 +1,7 @@
 #if os(Linux)
 internal import TestSupport
 
+@testable internal import CommandModel
 @testable internal import NodeModel
 @testable internal import NodeService
 @testable internal import runar

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CommandModel
 internal import Concurrency
 internal import DequeModule
 internal import Node

@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Concurrency
 internal import DequeModule
 internal import Foundation

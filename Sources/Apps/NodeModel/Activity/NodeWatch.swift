@@ -1,4 +1,5 @@
 internal import Circle
+internal import CommandModel
 internal import Concurrency
 internal import Foundation
 internal import Identity

@@ -1,9 +1,10 @@
 internal import Bytes
+internal import CommandModel
 internal import Identity
 internal import RunarNode
 
 /// A setting of a node; each has a key in `config.json`, a variable of the environment and a flag.
-package enum Setting: String, CaseIterable, Codable, Sendable {
+package enum Setting: String, SettingKey, Codable {
     case listen
     case logLevel
     case requestTimeout
@@ -24,14 +25,9 @@ package enum Setting: String, CaseIterable, Codable, Sendable {
     case passphraseFile
     case keyFile
 
-    /// Its name in the environment: `RUNAR_LOG_LEVEL`.
-    package var variable: String { "RUNAR_" + words.joined(separator: "_").uppercased() }
+    package static let variablePrefix = "RUNAR_"
 
-    /// Its flag: `--log-level`.
-    package var flag: String { "--" + words.joined(separator: "-") }
-
-    /// The default values; nil is "none".
-    var defaultValues: [String]? {
+    package var defaultValues: [String]? {
         switch self {
         case .listen: ["0.0.0.0:0", "[::]:0"]
         case .logLevel: ["notice"]
@@ -39,17 +35,16 @@ package enum Setting: String, CaseIterable, Codable, Sendable {
         case .messageLimit: ["1MiB"]
         case .listenerCapacity: ["1024"]
         case .discovery, .hashTable, .renewTokens, .grantRenewals: [SwitchText.on]
-        case .discoveryGroup: [Settings.standardGroup]
+        case .discoveryGroup: [Self.standardGroup]
         case .discoveryInterval, .dhtTimeout: ["10s"]
         case .cacheAge: ["5m"]
-        case .console: [String(Settings.consolePort)]
+        case .console: [String(Self.consolePort)]
         case .consoleLan: [SwitchText.off]
         case .acceptFiles, .stunServers, .passphraseFile, .keyFile: nil
         }
     }
 
-    /// Whether it is a list.
-    var isList: Bool { self == .listen || self == .discoveryGroup || self == .stunServers }
+    package var isList: Bool { self == .listen || self == .discoveryGroup || self == .stunServers }
 
     /// Whether it is about the keys, and not about how the node runs.
     package var isOfKeys: Bool { self == .passphraseFile || self == .keyFile }
@@ -63,25 +58,13 @@ package enum Setting: String, CaseIterable, Codable, Sendable {
             true
         }
     }
-
-    private var words: [String] {
-        var words = [""]
-        for character in rawValue {
-            if character.isUppercase { words.append("") }
-            words[words.count - 1].append(character.lowercased())
-        }
-        return words
-    }
 }
 
 extension Setting {
-    /// Refuses a value that the setting does not take, before anything is started with it.
-    ///
-    /// - Throws: ``CommandFailure``.
-    func check(_ values: [String]) throws {
-        if self == .discoveryGroup { _ = try Settings.groups(values) }
+    package func check(_ values: [String]) throws {
+        if self == .discoveryGroup { _ = try Self.groups(values) }
         if self == .listen {
-            let families = try values.map { try Settings.address($0).isIPv6 }
+            let families = try values.map { try Self.address($0).isIPv6 }
             guard Set(families).count == families.count else {
                 throw unfit(values.joined(separator: ", "), "at most one IPv4 and one IPv6 address")
             }
@@ -93,8 +76,8 @@ extension Setting {
             switch self {
             case .listen, .discoveryGroup: break
             case .stunServers: _ = try STUNPlace(value)
-            case .logLevel: _ = try Settings.levels(value)
-            case .console, .consoleLan: _ = try Settings.port(value)
+            case .logLevel: _ = try Self.levels(value)
+            case .console, .consoleLan: _ = try Self.port(value)
             case .discovery, .hashTable, .renewTokens, .grantRenewals: _ = try SwitchText.parse(value)
             case .cacheAge: _ = try DurationText.parse(value)
             case .discoveryInterval:
@@ -117,9 +100,5 @@ extension Setting {
                 guard !value.isEmpty else { throw unfit(value, "it must be a path") }
             }
         }
-    }
-
-    private func unfit(_ value: String, _ why: String) -> CommandFailure {
-        CommandFailure("bad-setting", .configuration, "\(rawValue) cannot be \"\(value)\": \(why)")
     }
 }

@@ -1,3 +1,4 @@
+internal import CommandModel
 package import Identity
 
 /// A topic or the path of a request as a person writes it, `[network:]segment/segment/…`, with its network.

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CommandModel
 internal import Identity
 
 /// A diagnosis of this device's connectivity, with advice: facts in, findings out.

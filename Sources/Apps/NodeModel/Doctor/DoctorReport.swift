@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Identity
 
 /// The report of `runar doctor`.

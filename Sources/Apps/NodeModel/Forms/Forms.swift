@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CommandModel
 package import RunarNode
 
 // The bodies of requests, as both sides write and read them.

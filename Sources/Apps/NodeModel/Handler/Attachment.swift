@@ -1,4 +1,5 @@
 internal import Circle
+package import CommandModel
 internal import Platform
 
 /// The kind of an attachment: a media type of thoughts whose content is no text.

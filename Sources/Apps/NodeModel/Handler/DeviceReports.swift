@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Identity
 
 /// The request of a new device.

@@ -1,3 +1,4 @@
+package import CommandModel
 internal import Concurrency
 internal import Identity
 internal import Node

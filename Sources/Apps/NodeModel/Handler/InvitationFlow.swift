@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Foundation
 package import Identity
 internal import Node

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CommandModel
 internal import Foundation
 internal import Identity
 package import Node

@@ -1,4 +1,5 @@
 internal import Bytes
+package import CommandModel
 internal import Identity
 internal import Platform
 internal import RunarNode

@@ -1,3 +1,4 @@
+package import CommandModel
 internal import Concurrency
 
 /// Keeps pending requests until another command has brought the answer.

@@ -1,4 +1,5 @@
 package import Circle
+internal import CommandModel
 internal import Foundation
 
 // The people and streams that a person names.

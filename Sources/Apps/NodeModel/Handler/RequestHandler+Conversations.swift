@@ -1,4 +1,5 @@
 internal import Circle
+internal import CommandModel
 internal import Foundation
 
 // The thoughts of conversations with people, and of streams.

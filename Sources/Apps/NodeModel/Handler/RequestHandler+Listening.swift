@@ -1,3 +1,4 @@
+package import CommandModel
 internal import Concurrency
 package import Foundation
 internal import Identity

@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Foundation
 package import Identity
 internal import Platform
@@ -37,7 +38,7 @@ extension RequestHandler {
 
     private func discovery() throws -> StatusReport.Discovery {
         let service = node.discoveryService
-        let groups = try Settings.groups(settings[.discoveryGroup]?.texts ?? [])
+        let groups = try Setting.groups(settings[.discoveryGroup]?.texts ?? [])
         return StatusReport.Discovery(
             running: service.isRunning,
             groups: service.isRunning ? [groups.ipv4, groups.ipv6].compactMap { $0?.description } : [],

@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Concurrency
 internal import Foundation
 package import Identity
@@ -123,7 +124,7 @@ extension RequestHandler {
         guard found.isMember else { throw NodeError.notAMember(network) }
         let place: SocketAddress
         if let address {
-            place = try Settings.address(address)
+            place = try Setting.address(address)
         } else if let bound = node.listenAddresses.first(where: \.isDialable) {
             place = bound
         } else if let port = node.listenAddresses.first?.port {

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CommandModel
 package import Foundation
 internal import Identity
 internal import Kademlia

@@ -1,10 +1,11 @@
 internal import Circle
+package import CommandModel
 internal import Concurrency
 internal import Foundation
 package import Identity
 internal import Logging
 internal import Node
-internal import Platform
+package import Platform
 package import RunarNode
 internal import SealedMessages
 

@@ -1,4 +1,5 @@
 internal import Circle
+internal import CommandModel
 
 /// A stream of the circle: a group, or the thoughts of one person for many.
 package struct StreamReport: Report, Hashable {

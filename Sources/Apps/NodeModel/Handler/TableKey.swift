@@ -1,4 +1,5 @@
 internal import Bytes
+package import CommandModel
 
 /// A key in a network's hash table as a person writes it, and how long to ask for it.
 package struct TableKey: Hashable, Sendable {

@@ -1,5 +1,6 @@
 internal import Bytes
 package import Circle
+internal import CommandModel
 internal import Foundation
 internal import Identity
 internal import Node

@@ -1,4 +1,5 @@
 internal import Bytes
+package import CommandModel
 package import CoreMetrics
 internal import Database
 package import Identity
@@ -174,13 +175,13 @@ extension Settings {
         let config = RunarNodeConfig(
             keyStorage: keys,
             statePath: state,
-            listenAddresses: try (self[.listen]?.texts ?? []).map { try Self.address($0) }
+            listenAddresses: try (self[.listen]?.texts ?? []).map { try Setting.address($0) }
         )
-        if let level = text(.logLevel) { (config.loggerLevel, config.logLevels) = try Self.levels(level) }
+        if let level = text(.logLevel) { (config.loggerLevel, config.logLevels) = try Setting.levels(level) }
         if let timeout = text(.requestTimeout) { config.peerTimeout = try DurationText.parse(timeout) }
         if let limit = text(.messageLimit) { config.messageByteLimit = try ByteCountText.parse(limit) }
         if let capacity = text(.listenerCapacity).flatMap({ Int($0) }) { config.listenerCapacity = capacity }
-        config.discoveryGroups = try isOn(.discovery) ? Self.groups(self[.discoveryGroup]?.texts ?? []) : nil
+        config.discoveryGroups = try isOn(.discovery) ? Setting.groups(self[.discoveryGroup]?.texts ?? []) : nil
         if let interval = text(.discoveryInterval) { config.discoveryInterval = try DurationText.parse(interval) }
         config.stunServers = self[.stunServers]?.texts ?? []
         config.usesHashTable = try isOn(.hashTable)

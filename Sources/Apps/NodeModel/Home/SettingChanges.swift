@@ -1,3 +1,4 @@
+package import CommandModel
 internal import Concurrency
 internal import Platform
 internal import RunarNode
@@ -6,7 +7,7 @@ internal import RunarNode
 package final class SettingChanges: Sendable {
     private let started: Settings
     private let home: DataDirectory
-    private let changed = Locked<[Setting: Settings.Value]>([:])
+    private let changed = Locked<[Setting: SettingValue]>([:])
 
     init(settings: Settings, home: DataDirectory) {
         started = settings
@@ -21,7 +22,7 @@ package final class SettingChanges: Sendable {
         }
     }
 
-    private func report(_ setting: Setting, _ value: Settings.Value) -> SettingReport {
+    private func report(_ setting: Setting, _ value: SettingValue) -> SettingReport {
         let isPending = !setting.actsAtOnce && value.texts != started[setting]?.texts ?? []
         return SettingReport(setting, value, isPending: isPending)
     }
@@ -44,7 +45,7 @@ package final class SettingChanges: Sendable {
         } catch {
             throw CommandFailure("bad-setting", .data, CommandFailure(error).message)
         }
-        let value = Settings.Value(
+        let value = SettingValue(
             texts: texts.isEmpty ? setting.defaultValues ?? [] : texts,
             source: texts.isEmpty ? .standard : .file
         )
@@ -68,7 +69,7 @@ extension Setting {
     var isEditable: Bool { !isOfKeys && self != .console && self != .consoleLan }
 }
 
-extension Settings.Source {
+extension SettingSource {
     /// Refuses a change that a flag or a variable would undo.
     ///
     /// - Throws: ``CommandFailure``.

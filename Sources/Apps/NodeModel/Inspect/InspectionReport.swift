@@ -1,3 +1,4 @@
+package import CommandModel
 internal import Identity
 
 /// The kind of a text, its validity, and its parts.
@@ -87,9 +88,4 @@ extension InspectionReport: Encodable {
             }
         }
     }
-}
-
-extension String {
-    /// With spaces at the end up to a width.
-    package func padding(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
 }

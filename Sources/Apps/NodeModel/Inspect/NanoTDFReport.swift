@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CommandModel
 package import NanoTDF
 
 /// The fields of a NanoTDF, with bytes as hexadecimal digits, and the results of its verification.

@@ -1,3 +1,5 @@
+internal import CommandModel
+
 /// The report of `runar console`.
 package struct ConsoleReport: Report {
     /// With `--print` it signs in the first browser that is given it, within a minute.

@@ -1,3 +1,5 @@
+internal import CommandModel
+
 /// A network as a page shows it: the report of `runar network show`, and its current connections.
 package struct NetworkView: Codable, Sendable {
     let report: NetworkReport

@@ -1,3 +1,5 @@
+internal import CommandModel
+
 /// Peers, a page of them.
 package struct PeersView: Codable {
     let running: Bool

@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import NodeModel
 
 /// The kind of a line of an answer, its member `event`.

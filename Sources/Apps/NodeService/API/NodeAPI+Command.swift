@@ -93,8 +93,8 @@ extension Operations {
 extension NodeAPI {
     var commandOperations: [APIOperation] {
         [
-            serve(Operations.consoleAddress) { _ in try handler.consoleAddress() },
-            stream(Operations.openConsole) { _ in { tell in try await handler.openConsole(tell) } },
+            serve(Operations.consoleAddress) { _ in try consoleAddress() },
+            stream(Operations.openConsole) { _ in { tell in try await openConsole(tell) } },
             stream(Operations.sendLocalFile) { request in
                 let peer = try handler.resolve(request.path)
                 return { tell in try await handler.sendFile(request.form.path, to: peer, tell) }

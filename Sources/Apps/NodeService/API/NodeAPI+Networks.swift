@@ -153,7 +153,7 @@ extension NodeAPI {
                 let network = try handler.resolveOwned(request.path)
                 let terms = InvitationTerms(
                     network: network,
-                    addresses: try (form.addresses ?? []).map { try Settings.address($0) },
+                    addresses: try (form.addresses ?? []).map { try Setting.address($0) },
                     lifeSeconds: try Self.life(form.lifeSeconds),
                     label: try Self.label(form.label),
                     isPreallowed: form.preallowed ?? false

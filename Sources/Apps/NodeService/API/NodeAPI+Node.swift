@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import HTTPAPI
 internal import Identity
 internal import Logging
@@ -129,7 +130,7 @@ extension NodeAPI {
             guard try SwitchText.parse(texts[0]) else { return await node.discoveryService.stop() }
             try node.discoveryService.start()
         case .logLevel:
-            let (common, own) = try Settings.levels(texts[0])
+            let (common, own) = try Setting.levels(texts[0])
             let watch = try watch
             watch.logs.set(common, in: nil)
             for (subsystem, level) in own { watch.logs.set(level, in: subsystem) }
@@ -173,7 +174,7 @@ extension NodeAPI {
         let fingerprint: String?
         /// The last second of the certificate since 1970.
         let expires: UInt64?
-        let source: Settings.Source
+        let source: SettingSource
         /// Whether the client may change it, because it is on the device itself.
         let here: Bool
     }
@@ -188,13 +189,13 @@ extension NodeAPI {
                 return try lanView(request.origin)
             },
             stream(Operations.pairConsole) { request in
-                { tell in try await handler.pairConsole(at: request.form.address, tell) }
+                { tell in try await pairConsole(at: request.form.address, tell) }
             },
         ]
     }
 
     private func lan() throws(RouteFailure) -> ConsoleLan {
-        guard let console = handler.console else {
+        guard let console else {
             throw RouteFailure(503, "no-console", "this node has no console of its own")
         }
         return console.lan

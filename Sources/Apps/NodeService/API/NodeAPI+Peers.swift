@@ -1,3 +1,4 @@
+package import CommandModel
 internal import Foundation
 internal import HTTPAPI
 internal import Identity

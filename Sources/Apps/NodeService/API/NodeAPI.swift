@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Foundation
 internal import HTTPAPI
 internal import Identity
@@ -17,11 +18,14 @@ package struct NodeAPI: Sendable {
     private static let alivePause = Duration.seconds(5)
 
     let handler: RequestHandler
+    /// The web console, if this node has one.
+    let console: NodeConsole?
     /// Only one passphrase is checked concurrently, because each check takes 128 MiB.
     let passphraseGate = PassphraseGate()
 
-    package init(_ handler: RequestHandler) {
+    package init(_ handler: RequestHandler, console: NodeConsole? = nil) {
         self.handler = handler
+        self.console = console
     }
 
     var node: RunarNode { handler.node }
@@ -32,7 +36,7 @@ package struct NodeAPI: Sendable {
     var watch: NodeWatch {
         get throws(CommandFailure) {
             if let watch = handler.watch { return watch }
-            throw RequestHandler.noConsole
+            throw Self.noConsole
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Bytes
+internal import CommandModel
 internal import HTTPAPI
-package import NodeModel
+internal import NodeModel
 internal import Platform
 
 /// The place and the secret that an operation of the API requires.

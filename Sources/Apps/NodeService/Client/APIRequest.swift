@@ -1,4 +1,5 @@
 package import Bytes
+internal import CommandModel
 internal import HTTPAPI
 internal import NodeModel
 internal import RunarNode

@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Concurrency
 internal import HTTPAPI
 internal import NIOCore

@@ -1,4 +1,5 @@
 internal import Certificates
+internal import CommandModel
 internal import Concurrency
 internal import Console
 internal import Foundation
@@ -40,7 +41,7 @@ package final class ConsoleLan: Sendable {
     static let standardPort: UInt16 = 4281
 
     private let home: DataDirectory
-    private let setting: Locked<Settings.Value>
+    private let setting: Locked<SettingValue>
     private let place = Locked<Place?>(nil)
     private let portChanges: AsyncStream<PortChange>
     private let portChangeContinuation: AsyncStream<PortChange>.Continuation
@@ -55,14 +56,14 @@ package final class ConsoleLan: Sendable {
 
     /// The port of the setting in effect.
     private var chosenPort: UInt16? {
-        (try? Settings.port(report.values.first ?? SwitchText.off)) ?? nil  // it was checked when it was read
+        (try? Setting.port(report.values.first ?? SwitchText.off)) ?? nil  // it was checked when it was read
     }
 
     /// The port at which it is switched on unless a request names another.
     var usualPort: UInt16 { chosenPort ?? Self.standardPort }
 
     init(settings: Settings, home: DataDirectory) {
-        let off = Settings.Value(texts: [SwitchText.off], source: .standard)
+        let off = SettingValue(texts: [SwitchText.off], source: .standard)
         setting = Locked(settings[.consoleLan] ?? off)
         self.home = home
         (portChanges, portChangeContinuation) = AsyncStream.makeStream(of: PortChange.self)
@@ -109,7 +110,7 @@ package final class ConsoleLan: Sendable {
             if port != nil { try await set(nil) }
             throw error
         }
-        setting.withLock { $0 = Settings.Value(texts: [text], source: .file) }
+        setting.withLock { $0 = SettingValue(texts: [text], source: .file) }
     }
 
     /// Returns once it is at this port, or off: then the port is closed and so is every connection.

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CommandModel
 internal import Concurrency
 internal import Console
 internal import HTTPAPI
@@ -41,7 +42,7 @@ package final class NodeConsole: Sendable {
     /// - Throws: ``CommandFailure``, ``FileError`` when the token cannot be kept.
     package init?(settings: Settings, home: DataDirectory) throws {
         let lan = ConsoleLan(settings: settings, home: home)
-        guard let setting = settings[.console], let port = try Settings.port(setting.texts.first ?? "") else {
+        guard let setting = settings[.console], let port = try Setting.port(setting.texts.first ?? "") else {
             guard lan.report.values == [SwitchText.off] else {
                 throw CommandFailure(
                     "bad-setting",
@@ -57,7 +58,7 @@ package final class NodeConsole: Sendable {
         isChosen = setting.source != .standard
         registry = MetricsRegistry(explanations: RunarMetric.explanations)
         tap = MetricsTap(registry)
-        logs = LogRing(levels: try Settings.levels(settings.text(.logLevel) ?? ""))
+        logs = LogRing(levels: try Setting.levels(settings.text(.logLevel) ?? ""))
         sessions = ConsoleSessions(key: try Self.token(in: home))
     }
 
@@ -145,7 +146,7 @@ package final class NodeConsole: Sendable {
             Route(.get, "/metrics") { [registry] _ in
                 .text(registry.text(), contentType: MetricsRegistry.contentType)
             }
-        ] + NodeAPI(handler).routes
+        ] + NodeAPI(handler, console: self).routes
     }
 
     /// The token, which persists across restarts so that a program needs it only once.

@@ -1,4 +1,5 @@
 internal import Bytes
+package import CommandModel
 internal import Console
 internal import Logging
 package import NodeModel
@@ -13,13 +14,15 @@ package struct NodeSocket: Sendable {
     private static let keyByteCount = 32
 
     private let handler: RequestHandler
+    private let console: NodeConsole?
     private let path: String
 
     /// Makes room for the socket; call it only while holding the home's lock, since a dead node's socket is removed.
     ///
     /// - Throws: ``CommandFailure`` when the path is too long.
-    package init(_ handler: RequestHandler) throws(CommandFailure) {
+    package init(_ handler: RequestHandler, console: NodeConsole? = nil) throws(CommandFailure) {
         self.handler = handler
+        self.console = console
         path = handler.home.file(Self.name)
         guard path.utf8.count <= UnixSocket.pathByteLimit else {
             throw CommandFailure(
@@ -36,7 +39,7 @@ package struct NodeSocket: Sendable {
     ///
     /// - Throws: ``CommandFailure`` when the socket is not available.
     package func run(onReady: @escaping @Sendable () -> Void) async throws {
-        let api = NodeAPI(handler)
+        let api = NodeAPI(handler, console: console)
         var random = SystemRandom()
         let configuration = Console.Configuration(
             place: .socket(path: path, user: Posix.user),

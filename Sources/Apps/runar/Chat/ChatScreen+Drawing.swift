@@ -1,4 +1,5 @@
 internal import CircleModel
+internal import CommandModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService

@@ -1,6 +1,9 @@
+internal import CommandKit
+internal import CommandModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService
+internal import Platform
 
 /// Shows a ``ChatScreen`` on the terminal and hands keys to it.
 enum ChatTerminal {

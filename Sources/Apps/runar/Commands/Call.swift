@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Bytes
+internal import CommandModel
 internal import Foundation
 internal import Identity
 internal import NodeModel

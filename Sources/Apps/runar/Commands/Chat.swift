@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService

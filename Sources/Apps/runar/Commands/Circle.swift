@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import CommandKit
+internal import CommandModel
 internal import NodeModel
 internal import NodeService
 internal import QRCode

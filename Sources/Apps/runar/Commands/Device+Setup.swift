@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandKit
 internal import Foundation
 internal import Identity
 internal import NodeModel

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import CommandKit
+internal import CommandModel
 internal import Identity
 internal import NodeModel
 internal import NodeService

@@ -1,16 +1,10 @@
 internal import ArgumentParser
+internal import CommandKit
+internal import CommandModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService
 internal import Platform
-
-/// The options of every command.
-struct OutputOptions: ParsableArguments {
-    fileprivate static let jsonHelp: ArgumentHelp = "Print one JSON object instead of text; errors too."
-
-    @Flag(help: jsonHelp)
-    var json = false
-}
 
 /// The options that name the home and open its keys.
 struct HomeOptions: ParsableArguments {

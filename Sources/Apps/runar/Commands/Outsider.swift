@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import Bytes
+internal import CommandKit
+internal import CommandModel
 internal import Foundation
 internal import Identity
 internal import NodeCore
@@ -33,7 +35,7 @@ struct Outsider: AsyncParsableCommand {
         let text = try InputText.read("-", limit: 16 * 1024).trimmingCharacters(in: .whitespacesAndNewlines)
         let token = text.isEmpty ? nil : try AccessToken.fromQRString(text)
         let peer = try PeerId(text: peer)
-        let place = try Settings.address(address)
+        let place = try Setting.address(address)
         let settings = try home.settings()
         let nodeDirectory = try await NodeDirectory.open(home.place(), settings: settings)
         guard let secret = try nodeDirectory.keys.retrieve(id: "peer") else {
@@ -42,7 +44,7 @@ struct Outsider: AsyncParsableCommand {
         let endpoint = try QUICEndpoint.bind(
             QUICConfiguration(
                 identity: try Ed25519PrivateKey(secret),
-                addresses: [try Settings.address("127.0.0.1:0")]
+                addresses: [try Setting.address("127.0.0.1:0")]
             )
         )
         let report = try await Self.show(token, to: peer, at: place, from: endpoint)

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandModel
 internal import Identity
 internal import NodeModel
 internal import NodeService

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import Bytes
+internal import CommandKit
+internal import CommandModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService

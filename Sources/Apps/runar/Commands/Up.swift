@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import CommandKit
+internal import CommandModel
 internal import Foundation
 internal import Logging
 internal import NodeModel
@@ -51,7 +53,7 @@ struct Up: AsyncParsableCommand {
         )
         let run = NodeRun(
             handler: handler,
-            socket: try NodeSocket(handler),
+            socket: try NodeSocket(handler, console: console),
             console: console,
             manager: ServiceManager(),
             asJSON: home.output.json

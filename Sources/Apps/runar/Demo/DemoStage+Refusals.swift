@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService

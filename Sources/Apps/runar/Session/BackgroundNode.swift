@@ -1,4 +1,6 @@
 internal import Bytes
+internal import CommandKit
+internal import CommandModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService

@@ -1,3 +1,5 @@
+internal import CommandKit
+internal import CommandModel
 internal import Foundation
 internal import NodeModel
 internal import NodeService
@@ -70,7 +72,7 @@ struct NodeRun: Sendable {
             try await handler.startNode()
             try await startSocket(in: &group)
             try sayReady(console: console)
-            if let manager { group.addTask { await manager.watch(handler.node) } }
+            if let manager { group.addTask { await manager.watch { await handler.node.isResponsive() } } }
             for await event in events { try tell(EventReport(event)) }
             group.cancelAll()
         }

@@ -1,3 +1,5 @@
+internal import CommandKit
+internal import CommandModel
 internal import Concurrency
 internal import NodeModel
 internal import NodeService

@@ -1,3 +1,4 @@
+internal import CommandModel
 internal import Concurrency
 internal import Identity
 internal import NodeModel
@@ -27,7 +28,7 @@ final class StunService: Sendable {
 
     init(places texts: [String]) throws {
         let isChosen = !texts.isEmpty
-        let places = try (isChosen ? texts : Self.defaults).map { try Settings.address($0) }
+        let places = try (isChosen ? texts : Self.defaults).map { try Setting.address($0) }
         var servers: [STUNServer] = []
         for isIPv6 in [false, true] {
             servers += try Self.servers(at: places.filter { $0.isIPv6 == isIPv6 })
