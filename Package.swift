@@ -294,21 +294,19 @@ let package = Package(
                 logging,
             ]
         ),
-        // The use cases of a node's user, without a server: its home, its settings, requests and reports.
+        // What every program with commands needs: values, then the terminal and processes.
         module("CommandModel", in: "Apps", ["Failures", "Bytes", "Identity", "Platform"]),
         module(
             "CommandKit",
             in: "Apps",
-            [
-                "CommandModel", "Failures", "Libc", "Bytes", "Identity", "Concurrency", "QRCode", "Platform", arguments,
-            ]
+            ["CommandModel", "Libc", "Bytes", "Identity", "Concurrency", "QRCode", "Platform", arguments]
         ),
+        // The use cases of a node's user, without a server: its home, its settings, requests and reports.
         module(
             "NodeModel",
             in: "Apps",
             [
-                "CommandModel", "Failures", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Bytes",
-                "Identity",
+                "CommandModel", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Bytes", "Identity",
                 "Certificates", "Concurrency", "Kademlia", "Traversal", "Platform", "Database", "NodeStore", "Node",
                 logging, metrics, deque,
             ]
@@ -318,8 +316,7 @@ let package = Package(
             "NodeService",
             in: "Apps",
             [
-                "CommandModel", "NodeModel", "HTTPAPI", "Console", "MetricsText", "RunarNode", "Libc", "Bytes",
-                "Identity",
+                "CommandModel", "NodeModel", "HTTPAPI", "Console", "MetricsText", "RunarNode", "Bytes", "Identity",
                 "Certificates", "Concurrency", "QRCode", "Platform", logging, nio, nioPosix, nioHTTP1,
             ]
         ),
@@ -329,9 +326,8 @@ let package = Package(
             name: "runar",
             dependencies: [
                 "CNotices", "CommandModel", "CommandKit", "NodeModel", "NodeService", "CircleModel", "RunarNode",
-                "NanoTDF", "Simulation", "Libc",
-                "Bytes", "Identity", "Concurrency", "NodeCore", "QRCode", "ImageFiles", "Traversal", "Transport",
-                "QUIC", "Platform", "Database", "NodeStore", logging, arguments,
+                "NanoTDF", "Simulation", "Bytes", "Identity", "Concurrency", "NodeCore", "QRCode", "ImageFiles",
+                "Traversal", "Transport", "QUIC", "Platform", "Database", "NodeStore", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -420,9 +416,8 @@ let package = Package(
             of: "Command",
             [
                 "runar", "CommandModel", "CommandKit", "NodeModel", "NodeService", "HTTPAPI", "Console", "RunarNode",
-                "NanoTDF", "Node", "Traversal",
-                "Platform", "Bytes", "Certificates", "Concurrency", "Identity", "QRCode", "SlotStore", "TestSupport",
-                logging,
+                "NanoTDF", "Node", "Traversal", "Platform", "Bytes", "Certificates", "Concurrency", "Identity",
+                "QRCode", "SlotStore", "TestSupport", logging,
             ]
         ),
         .target(
@@ -536,7 +531,7 @@ let package = Package(
             path: "Tests/Helpers/Cable",
             swiftSettings: house
         ),
-        tests(of: "Lab", ["runar", "NodeModel", "NodeService", "Concurrency", "TestSupport", "Cable"]),
+        tests(of: "Lab", ["runar", "CommandModel", "NodeModel", "NodeService", "Concurrency", "TestSupport", "Cable"]),
         tests(
             of: "RunarNode",
             [

@@ -11,6 +11,6 @@ extension CommandFailure {
         }
     }
 
-    /// The failure with what it advises to run completed for this invocation.
+    /// The failure with its advice completed for this invocation.
     var withCompletedAdvice: CommandFailure { CommandFailure(code, status, Advice.completed(message)) }
 }
