@@ -404,7 +404,7 @@ let package = Package(
                 "TransportConformance", "TestSupport",
             ]
         ),
-        tests(of: "Identity", ["Bytes", "Identity", "TestSupport"]),
+        tests(of: "Identity", ["Bytes", "Identity", "TestSupport", crypto]),
         tests(of: "NanoTDF", ["Bytes", "NanoTDF", "TestSupport", crypto, cryptoExtras]),
         tests(of: "OneTimeKeys", ["Bytes", "Identity", "NanoTDF", "OneTimeKeys", "TestSupport", crypto]),
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),

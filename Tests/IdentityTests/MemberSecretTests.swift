@@ -1,4 +1,5 @@
 import Bytes
+import Crypto
 import Identity
 import TestSupport
 import Testing
@@ -289,6 +290,10 @@ import Testing
         for _ in 0..<2 {
             #expect(throws: IdentityError.self) { try RendezvousKey(rawRepresentation: bytes) }
             #expect(throws: IdentityError.self) { try RendezvousKey(base64Encoded: Base64.encode(bytes)) }
+            let point = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: bytes)
+            let key = Curve25519.KeyAgreement.PrivateKey()
+            let secret = try? key.sharedSecretFromKeyAgreement(with: point)  // nil: the system refuses zero itself
+            #expect(unsafe secret?.withUnsafeBytes { unsafe $0.allSatisfy { $0 == 0 } } ?? true)
             bytes[31] |= 0x80
         }
     }

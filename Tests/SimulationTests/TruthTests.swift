@@ -19,9 +19,8 @@ internal import Testing
         let ids = Self.ids(count, seed: 3)
         let index = MemberIndex(ids.enumerated().map { ($0.element, $0.offset) })
         for target in Self.ids(20, seed: 4).map(\.words) {
-            let expected = ids.indices.sorted {
-                Self.distance(ids[$0].words, target).lexicographicallyPrecedes(Self.distance(ids[$1].words, target))
-            }
+            let distances = ids.map { Self.distance($0.words, target) }
+            let expected = ids.indices.sorted { distances[$0].lexicographicallyPrecedes(distances[$1]) }
             #expect(index.nearest(to: target, count: 20) == Array(expected.prefix(20)))
         }
     }

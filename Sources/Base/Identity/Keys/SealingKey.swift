@@ -33,16 +33,30 @@ package struct SealingKey: Hashable, Sendable {
 
     /// Whether every agreement with the point gives zero; not all systems refuse that by themselves.
     private static func isOfSmallOrder(_ words: Bytes32) -> Bool {
-        do {
-            // Private keys are multiples of 8, so one of them detects every point of small order.
-            let key = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: [UInt8](repeating: 8, count: 32))
-            let point = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: words.bytes)
-            let shared = try key.sharedSecretFromKeyAgreement(with: point)
-            return unsafe shared.withUnsafeBytes { bytes in unsafe bytes.allSatisfy { $0 == 0 } }
-        } catch {
-            return true
-        }
+        var bytes = words.bytes
+        // X25519 ignores the highest bit (RFC 7748, section 5).
+        bytes[byteCount - 1] &= 0x7F
+        return smallOrder.contains(bytes)
     }
+
+    /// The encodings of u-coordinates whose points have an order of at most 8, on the curve or its twist, below 2^255.
+    ///
+    /// They are 0, 1, p - 1, two coordinates of order 8, and p and p + 1, which are 0 and 1 (<https://cr.yp.to/ecdh.html>).
+    private static let smallOrder: Set<[UInt8]> = {
+        func edge(_ first: UInt8) -> [UInt8] { [first] + [UInt8](repeating: 0xFF, count: 30) + [0x7F] }
+        func small(_ first: UInt8) -> [UInt8] { [first] + [UInt8](repeating: 0, count: 31) }
+        let ofOrder8: [[UInt8]] = [
+            [
+                0xE0, 0xEB, 0x7A, 0x7C, 0x3B, 0x41, 0xB8, 0xAE, 0x16, 0x56, 0xE3, 0xFA, 0xF1, 0x9F, 0xC4, 0x6A,
+                0xDA, 0x09, 0x8D, 0xEB, 0x9C, 0x32, 0xB1, 0xFD, 0x86, 0x62, 0x05, 0x16, 0x5F, 0x49, 0xB8, 0x00,
+            ],
+            [
+                0x5F, 0x9C, 0x95, 0xBC, 0xA3, 0x50, 0x8C, 0x24, 0xB1, 0xD0, 0xB1, 0x55, 0x9C, 0x83, 0xEF, 0x5B,
+                0x04, 0x44, 0x5C, 0xC4, 0x58, 0x1C, 0x8E, 0x86, 0xD8, 0x22, 0x4E, 0xDD, 0xD0, 0x9F, 0x11, 0x57,
+            ],
+        ]
+        return Set([small(0), small(1), edge(0xEC), edge(0xED), edge(0xEE)] + ofOrder8)
+    }()
 
     /// The 32 bytes.
     package var bytes: [UInt8] { words.bytes }
