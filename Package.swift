@@ -32,7 +32,7 @@ let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let algorithms = Target.Dependency.product(name: "Algorithms", package: "swift-algorithms")
-let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
@@ -133,20 +133,20 @@ let package = Package(
         module("Certificates", in: "Base", ["Essentials", "Bytes", "Identity", crypto, x509, asn1]),
 
         // Protocols: values. Input, time and randomness in, effects out.
-        module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
+        module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, ordered], settings: computing),
         module(
             "Kademlia",
             in: "Protocols",
-            ["Failures", "Bytes", "Identity", algorithms, collections],
+            ["Failures", "Bytes", "Identity", algorithms, heap, ordered],
             settings: computing
         ),
-        module("Mailbox", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
-        module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, collections], settings: computing),
-        module("Services", in: "Protocols", ["Bytes", "Identity", collections], settings: computing),
+        module("Mailbox", in: "Protocols", ["Bytes", "Identity", crypto, deque, ordered], settings: computing),
+        module("PubSub", in: "Protocols", ["Bytes", "Identity", crypto, deque, ordered], settings: computing),
+        module("Services", in: "Protocols", ["Bytes", "Identity", ordered], settings: computing),
         module(
             "Traversal",
             in: "Protocols",
-            ["Failures", "Bytes", "Identity", crypto, collections],
+            ["Failures", "Bytes", "Identity", crypto, deque, ordered],
             settings: computing
         ),
         module(
@@ -154,7 +154,7 @@ let package = Package(
             in: "Protocols",
             [
                 "Bytes", "Identity", "OneTimeKeys", "Discovery", "Kademlia", "Mailbox", "PubSub", "Services",
-                "Traversal", algorithms, collections,
+                "Traversal", algorithms, deque, heap, ordered,
             ],
             settings: computing
         ),
@@ -212,7 +212,7 @@ let package = Package(
             [
                 "Failures", "Bytes", "Identity", "OneTimeKeys", "Concurrency", "Kademlia", "Mailbox", "PubSub",
                 "Services", "Traversal", "NodeCore", "Transport", "Discovery", "Platform", logging, metrics,
-                tracing, collections, crypto,
+                tracing, ordered, crypto,
             ]
         ),
         module("MetricsText", in: "Node", ["Concurrency", metrics]),
@@ -466,18 +466,18 @@ let package = Package(
                 grdb,
             ]
         ),
-        tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Concurrency", "TestSupport", collections]),
-        tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", collections]),
-        tests(of: "Mailbox", ["Bytes", "Identity", "Mailbox", "TestSupport", collections]),
-        tests(of: "PubSub", ["Bytes", "Identity", "PubSub", "TestSupport", collections]),
+        tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Concurrency", "TestSupport", heap, ordered]),
+        tests(of: "Kademlia", ["Bytes", "Identity", "Kademlia", "TestSupport", heap]),
+        tests(of: "Mailbox", ["Bytes", "Identity", "Mailbox", "TestSupport", heap, ordered]),
+        tests(of: "PubSub", ["Bytes", "Identity", "PubSub", "TestSupport", heap]),
         tests(of: "Services", ["Bytes", "Identity", "Services", "TestSupport"]),
-        tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", collections, crypto]),
+        tests(of: "Traversal", ["Bytes", "Identity", "Traversal", "TestSupport", heap, ordered, crypto]),
         tests(
             of: "NodeCore",
             [
                 "Bytes", "Identity", "Concurrency", "Discovery", "Kademlia", "Mailbox", "NodeCore", "Traversal",
                 "TestSupport",
-                collections,
+                ordered,
             ]
         ),
         tests(

@@ -96,11 +96,6 @@ enum Layers {
         "SystemConfiguration",
     ]
 
-    /// Products that bring modules of other names.
-    static let modules: [String: Set<String>] = [
-        "Collections": ["Collections", "DequeModule", "HeapModule", "OrderedCollections"]
-    ]
-
     /// Targets that are no part of the layers: they may import every library and no layer imports them.
     static let outside: Set<String> = [
         "runar-bench", "two-nodes", "simulated-network", "chat", "clipboard", "sensor", "hello-c",

@@ -48,7 +48,7 @@ extension Rules {
             rules.append("\(used.module) may be imported only by \(allowed.sorted().joined(separator: ", "))")
         }
         if Layers.system.contains(used.module) { return rules }
-        if !target.dependencies.contains(where: { modules(of: $0).contains(used.module) }) {
+        if !target.dependencies.contains(used.module) {
             rules.append("\(target.name) imports \(used.module) without declaring it in Package.swift")
         }
         guard !target.isTest, !Layers.outside.contains(target.name), let other = Layers.row(of: used.module) else {
@@ -63,7 +63,7 @@ extension Rules {
     /// The declared dependencies that no source of the target imports.
     static func unusedDependencies(target: Manifest.Target, sources: [SourceText]) -> [String] {
         let used = Set(sources.flatMap(imports(of:)).map(\.module))
-        return target.dependencies.filter { used.isDisjoint(with: modules(of: $0)) }
+        return target.dependencies.filter { !used.contains($0) }
     }
 
     /// Returns the targets that see a module from which a row of `forbidden` separates them, each with the path to it.
@@ -104,11 +104,6 @@ extension Rules {
             }
         }
         return found
-    }
-
-    /// Returns the modules that a declared dependency makes importable.
-    private static func modules(of dependency: String) -> Set<String> {
-        Layers.modules[dependency] ?? [dependency]
     }
 
     /// The target that gives the essentials of Foundation one name.
