@@ -11,7 +11,7 @@ from schedule import Job
 COSTS = {
     "CommandTests": (0.8, 500),
     "ConsoleBrowserTests": (1.6, 250),
-    "SimulationTests": (1, 120),
+    "SimulationTests": (1, 95),
     "LabTests": (0.6, 170),
     "KademliaTests": (1, 70),
     "RunarNodeTests": (0.8, 80),
