@@ -76,12 +76,15 @@ enum Layers {
         Separation(modules: exit, unseen: people),
         // A server that knows people must not be able to recognise their tokens or their traffic at the exit.
         Separation(modules: people, unseen: exit),
+        // Every program with commands links these, the exit and the servers too.
+        Separation(modules: ["CommandModel", "CommandKit"], unseen: people.union(exit).union(http).union(node)),
         // The use cases and the model of the apps also run on iOS, which must not link an HTTP server.
         Separation(modules: ["NodeModel", "AppCore"], unseen: http),
     ]
 
     private static let exit: Set = ["Tunnel", "BlindTokens", "Gateway", "TokenIssuer"]
     private static let people: Set = ["Account", "IdentityServer", "CircleModel", "CircleStore", "Circle"]
+    private static let node: Set = ["NodeCore", "Node", "NodeStore", "RunarNode", "NodeModel", "NodeService"]
     private static let http: Set = [
         "HTTPAPI", "Console", "ConsolePages", "CTLSShim", "CGnuTLS", "Hummingbird", "HummingbirdCore", "HTTPTypes",
         "NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS",
