@@ -266,8 +266,9 @@ internal import Testing
     @Test func `a share is stored only if it is what was signed`() throws {
         let pool = try KeyStore.generate(.p256, capacity: 2).publicKeys.encoded
         let secondPool = try KeyStore.generate(.p256, generation: 2, capacity: 2).publicKeys.encoded
+        let changed = Array(pool.dropLast()) + [pool[pool.count - 1] ^ 1]
         let sets: [(name: String, announced: [UInt8], byteCount: Int, parts: [[UInt8]])] = [
-            ("another pool", pool, pool.count, [Array(pool.dropLast()) + [0]]),
+            ("another pool", pool, pool.count, [changed]),
             ("no pool", [1, 2, 3], 3, [[1, 2, 3]]),
             ("another generation", secondPool, secondPool.count, [secondPool]),
             ("more than announced", pool, pool.count - 1, [pool]),
