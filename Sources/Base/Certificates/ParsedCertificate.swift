@@ -8,6 +8,8 @@ internal import X509
 /// allows, so that no other reader of the same bytes can see another key.
 internal struct ParsedCertificate {
     let certificate: Certificate
+    /// The subjectPublicKeyInfo as it is in the certificate.
+    let publicKeyDER: ArraySlice<UInt8>
     /// The raw key if it is Ed25519 in its one encoding.
     let ed25519KeyBytes: [UInt8]?
 
@@ -21,7 +23,8 @@ internal struct ParsedCertificate {
         do {
             let root = try DER.parse(bytes)
             certificate = try Certificate(derEncoded: root)
-            ed25519KeyBytes = Self.ed25519KeyBytes(of: try Self.keyNode(of: root).encodedBytes)
+            publicKeyDER = try Self.keyNode(of: root).encodedBytes
+            ed25519KeyBytes = Self.ed25519KeyBytes(of: publicKeyDER)
         } catch {
             throw .malformed(reason: "\(error)")
         }

@@ -23,8 +23,10 @@ package struct ServerCertificate: Sendable {
     package let certificateDER: [UInt8]
     /// The private key in PKCS #8.
     package let privateKeyDER: SecretBytes
+    /// The certificate as a chain of one, for a server.
+    package let chain: CertificateChain
     /// The last second since 1970 in which it is good.
-    package let endSeconds: UInt64
+    package var endSeconds: UInt64 { chain.endSeconds }
 
     /// Makes a key and a certificate for a machine that has these addresses and this name, good from an hour before
     /// `seconds` since 1970, for clocks that are a little behind.
@@ -104,7 +106,7 @@ package struct ServerCertificate: Sendable {
         self.certificateDER = certificateDER
         var bytes = Array(key.derRepresentation)
         privateKeyDER = SecretBytes(consuming: &bytes)
-        endSeconds = UnixTime.clampedSeconds(of: certificate.notValidAfter)
+        chain = CertificateChain(parsed, der: certificateDER, privateKeyDER: privateKeyDER)
     }
 
     /// The certificate and its key as one text.
