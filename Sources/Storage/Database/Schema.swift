@@ -43,10 +43,20 @@ package struct DatabaseFormat: Sendable {
     /// The number in the file's header that marks databases of this kind.
     let applicationId: Int32
     package let schema: Schema
+    /// Whether opening a file reads all of it to find damage; otherwise only its header and its version are read.
+    ///
+    /// A large database opens faster without. ``StateDatabase/verify()`` is the whole check.
+    let checksWholeFile: Bool
+    /// Whether deleted rows are overwritten with zeros, and copies of cells that SQLite leaves in pages too.
+    ///
+    /// A file of a process that opened such a database contains deleted rows in its log only.
+    let erasesDeleted: Bool
 
-    package init(applicationId: Int32, schema: Schema) {
+    package init(applicationId: Int32, schema: Schema, checksWholeFile: Bool = true, erasesDeleted: Bool = false) {
         self.applicationId = applicationId
         self.schema = schema
+        self.checksWholeFile = checksWholeFile
+        self.erasesDeleted = erasesDeleted
     }
 
     /// The version that this program writes.

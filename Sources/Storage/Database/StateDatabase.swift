@@ -1,3 +1,4 @@
+internal import CPageEraser
 internal import Concurrency
 package import GRDB
 package import Platform
@@ -8,12 +9,19 @@ package import Platform
 /// and synchronizes it at every commit. Methods wait for the disk, so call them where waiting is allowed. It may be used from
 /// many threads; reads do not wait for writes.
 package final class StateDatabase: Sendable {
+    private static let readerCount = 4
+    private static let waitingReadLimit = 4_096
+
     /// The path of the database; empty for one in memory.
     package let path: String
     /// The migration that opening it took; nil if the database was of the present version, or new.
     package let migration: StateMigration?
     private let format: DatabaseFormat
-    private let database: any DatabaseWriter
+    let database: any DatabaseWriter
+    /// The writes of ``writeGrouped(refusing:_:)``.
+    let commits: CommitQueue
+    /// The threads of ``readConcurrently(_:)``, one for each connection that reads.
+    let readers = JobThreads(threadLimit: StateDatabase.readerCount, jobLimit: StateDatabase.waitingReadLimit)
     private let failure = Locked<StorageError?>(nil)
 
     /// Opens the database at `path`, making it if there is none, and brings it to the present schema, after a copy.
@@ -24,12 +32,15 @@ package final class StateDatabase: Sendable {
         format: DatabaseFormat,
         fileSystem: some FileSystem = SystemFileSystem()
     ) throws(StorageError) {
+        if format.erasesDeleted, !page_eraser_install() {
+            throw .failed(path: path, detail: "SQLite refused the file system that erases pages")
+        }
         try StoreFile.prepare(path, format, fileSystem: fileSystem)
         do {
             let found = try StoreFile.inspect(path, format, fileSystem: fileSystem)
             let migration = StateMigration.migration(from: found, to: format, at: path)
             if let migration { try StoreFile.copy(path, migration, fileSystem: fileSystem) }
-            let pool = try DatabasePool(path: path, configuration: Self.configuration())
+            let pool = try DatabasePool(path: path, configuration: Self.configuration(for: format))
             try pool.writeWithoutTransaction { database in
                 // The pool relaxes this when it switches the log on; then a loss of power could undo commits.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
@@ -44,7 +55,8 @@ package final class StateDatabase: Sendable {
     /// Makes an empty database in memory, for tests and for nodes that live as long as their process.
     package convenience init(format: DatabaseFormat) throws(StorageError) {
         do {
-            try self.init(path: "", format: format, database: DatabaseQueue(configuration: Self.configuration()))
+            let queue = try DatabaseQueue(configuration: Self.configuration(for: format))
+            try self.init(path: "", format: format, database: queue)
         } catch {
             throw StoreFailure.translate(error, path: "")
         }
@@ -60,6 +72,7 @@ package final class StateDatabase: Sendable {
         self.format = format
         self.database = database
         self.migration = migration
+        commits = CommitQueue(path: path)
         try format.migrate(database)
     }
 
@@ -77,10 +90,14 @@ package final class StateDatabase: Sendable {
         }
     }
 
-    /// Ends the use of the database; every later call fails.
+    /// Ends the use of the database after the writes that are queued; every later call fails.
     ///
     /// - Throws: ``StorageError/busy(path:)`` while another thread uses it.
     package func close() throws(StorageError) {
+        commits.close()
+        database.writeWithoutTransaction { database in
+            while commits.commitBatch(database, recording: record) {}
+        }
         // Another process that still reads only delays this, and so does a full disk.
         let checkpoint = Result { try self.checkpoint() }
         do {
@@ -132,16 +149,19 @@ package final class StateDatabase: Sendable {
         database.writeWithoutTransaction { $0.releaseMemory() }
     }
 
-    private static func configuration() -> Configuration {
+    private static func configuration(for format: DatabaseFormat) -> Configuration {
         var configuration = Configuration()
         configuration.label = "Runar.StateDatabase"
         // Besides the node, only short-lived commands write.
         configuration.busyMode = .timeout(StoreFile.patienceSeconds)
-        configuration.maximumReaderCount = 4
+        configuration.maximumReaderCount = readerCount
         configuration.prepareDatabase { database in
             // Apple's drives keep synchronized bytes in their own memory unless asked twice.
             try database.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
             try database.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+            guard format.erasesDeleted else { return }
+            // Temporary files would keep rows of rolled back statements in free blocks of the disk.
+            try database.execute(sql: "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY")
         }
         return configuration
     }
@@ -164,15 +184,18 @@ package final class StateDatabase: Sendable {
         try recordingFailure { try database.write(body) }
     }
 
+    /// Records the outcome of a write.
+    func record(_ outcome: StorageError?) { failure.withLock { $0 = outcome } }
+
     private func recordingFailure<R>(_ body: () throws -> R) throws(StorageError) -> R {
         do {
             let result = try body()
-            failure.withLock { $0 = nil }
+            record(nil)
             return result
         } catch {
             let error = StoreFailure.translate(error, path: path)
             if case .invalid = error { throw error }
-            failure.withLock { $0 = error }
+            record(error)
             throw error
         }
     }

@@ -17,6 +17,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case full(path: String)
     /// Another process kept the database locked for longer than this one waits.
     case busy(path: String)
+    /// More writes wait than the queue takes.
+    case overloaded(path: String)
     /// The system refused something.
     case file(FileError)
     /// A value that the database does not take.
@@ -61,6 +63,7 @@ extension StorageError: CodedError, CustomStringConvertible {
             """
         case .full(let path): "no space is left for \(Terminal.quoted(path)): free some and try again"
         case .busy(let path): "\(Terminal.quoted(path)) is locked by another process: stop it and try again"
+        case .overloaded(let path): "too many writes wait for \(Terminal.quoted(path)): try again later"
         case .file(let error): error.description
         case .invalid(let what): "this cannot be stored: \(what)"
         case .failed(let path, let detail):
@@ -73,6 +76,7 @@ extension StorageError: CodedError, CustomStringConvertible {
         case .corrupted, .foreign, .lost: FailureCode("bad-state", .storage, .data)
         case .newerSchema: FailureCode("newer-state", .storage, .data)
         case .busy: FailureCode("in-use", .storage, .tryAgain)
+        case .overloaded: FailureCode("overloaded", .storage, .tryAgain)
         case .exposed: FailureCode("exposed", .storage, .configuration)
         case .invalid: FailureCode("bad-data", .storage, .data)
         case .full, .file, .failed: FailureCode("state", .storage, .inputOutput)

@@ -76,7 +76,7 @@ enum StoreFile {
         }
     }
 
-    /// Returns the version of the database; throws if it is newer than this program or damaged.
+    /// Returns the version of the database; throws if it is newer than this program or damaged, as far as its format asks.
     ///
     /// A connection of its own, because the pool writes when it opens.
     static func inspect(_ path: String, _ format: DatabaseFormat, fileSystem: some FileSystem) throws -> Int {
@@ -92,12 +92,17 @@ enum StoreFile {
                 )
             }
             guard found >= 0 else { throw StorageError.corrupted(path: path, detail: "version \(found)") }
-            let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
-            guard verdict == "ok" else { throw StorageError.corrupted(path: path, detail: verdict) }
+            if format.checksWholeFile { try verify(database, path: path) }
             return found
         }
         try database.close()
         return found
+    }
+
+    /// Reads a whole database; throws ``StorageError/corrupted(path:detail:)`` with the first damage.
+    static func verify(_ database: Database, path: String) throws {
+        let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
+        guard verdict == "ok" else { throw StorageError.corrupted(path: path, detail: verdict) }
     }
 
     /// The path of the copy of a version of the database at `path`.
@@ -134,6 +139,26 @@ enum StoreFile {
             try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
         }
         try database.close()
+    }
+
+    /// Writes a copy of the database to a path without a file, complete and durable on return.
+    ///
+    /// An empty file reserves the path until the copy replaces it.
+    static func backUp(_ path: String, to copy: String, fileSystem: some FileSystem) throws {
+        fileSystem.close(try fileSystem.open(copy, for: .creating))
+        let temporary = AtomicFile.temporaryPath(for: copy)
+        do {
+            try write(copyOf: path, to: temporary, fileSystem: fileSystem)
+            let descriptor = try fileSystem.open(temporary, for: .reading)
+            defer { fileSystem.close(descriptor) }
+            try fileSystem.synchronize(descriptor, path: temporary)
+            try fileSystem.rename(temporary, to: copy)
+            try fileSystem.synchronizeDirectory(FilePath.directory(of: copy))
+        } catch {
+            try? fileSystem.remove(temporary)  // it may not exist yet, or no longer
+            try? fileSystem.remove(copy)  // the first error is reported
+            throw error
+        }
     }
 
     /// The newest copy that this program can read.
