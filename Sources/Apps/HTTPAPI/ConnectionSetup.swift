@@ -1,6 +1,7 @@
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
+internal import TLSChannel
 
 /// The setup of an accepted connection: the user of a Unix socket, the filter, TLS and HTTP within bounds, in this order.
 struct ConnectionSetup: ServerChildChannel {
@@ -10,8 +11,8 @@ struct ConnectionSetup: ServerChildChannel {
     let user: UInt32?
     /// Makes the filter of a connection; nil if all are served.
     let makeFilter: (@Sendable () -> ConnectionFilter)?
-    /// The certificate for TLS; nil for plain HTTP.
-    let identity: TLSServerIdentity?
+    /// Returns the current certificate for TLS; nil for plain HTTP.
+    let identity: (@Sendable () -> TLSIdentity)?
 
     private struct ForeignUser: Error {}
 
@@ -22,7 +23,7 @@ struct ConnectionSetup: ServerChildChannel {
             .flatMapThrowing {
                 let pipeline = channel.pipeline.syncOperations
                 if let makeFilter { try pipeline.addHandler(makeFilter()) }
-                if let identity { try pipeline.addHandler(TLSServerHandler(try TLSServerSession(identity))) }
+                if let identity { try pipeline.addHandler(TLSHandler(TLSSession(server: identity()))) }
             }
             .flatMap { http.setup(channel: channel, logger: logger) }
             .map { AcceptedConnection($0, ticket) }
@@ -62,9 +63,7 @@ extension HTTPServer {
         _ connections: OpenConnections
     ) throws(HTTPServerError) -> @Sendable (@escaping HTTPChannelHandler.Responder) -> ConnectionSetup {
         let patience = TimeAmount(configuration.limits.patience)
-        let identity = try configuration.certificate.map { (certificate) throws(HTTPServerError) in
-            try TLSServerIdentity(certificate)
-        }
+        let identity = try loadedIdentity()
         var user: UInt32?
         var admits = configuration.admits
         if case .socket(_, let number) = configuration.address { (user, admits) = (number, nil) }

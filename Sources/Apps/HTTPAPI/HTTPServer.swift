@@ -7,6 +7,7 @@ package import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import Platform
+internal import TLSChannel
 
 /// An HTTP/1.1 server for routes, with bounds for everything that a client sends or delays.
 ///
@@ -66,8 +67,8 @@ package struct HTTPServer: Sendable {
     /// The configuration of a server.
     package struct Configuration: Sendable {
         package var address: Address
-        /// The certificate for TLS 1.3; nil for plain HTTP.
-        package var certificate: ServerCertificate?
+        /// The certificates for TLS 1.3; nil for plain HTTP.
+        package var certificate: CertificateChain?
         package var routes: [Route]
         /// The answer to a request to a path that no route has; not lines.
         package var fallback: @Sendable (RequestHead) -> RouteAnswer = { _ in .failure(.noRoute) }
@@ -95,9 +96,38 @@ package struct HTTPServer: Sendable {
     }
 
     let configuration: Configuration
+    /// The certificates that replaced those of the configuration.
+    private let identity = Locked<TLSIdentity?>(nil)
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
+    }
+
+    /// Replaces the certificates of a server with TLS; open connections keep theirs.
+    ///
+    /// - Throws: ``HTTPServerError/badCertificate(reason:)``; the previous certificates stay in use.
+    package func replaceCertificate(with chain: CertificateChain) throws(HTTPServerError) {
+        precondition(configuration.certificate != nil, "a server without TLS has no certificate to replace")
+        let replacement = try Self.identity(of: chain)
+        identity.withLock { $0 = replacement }
+    }
+
+    /// Returns a function that returns the current certificates; nil without TLS.
+    ///
+    /// - Throws: ``HTTPServerError`` when the certificates of the configuration cannot be used.
+    func loadedIdentity() throws(HTTPServerError) -> (@Sendable () -> TLSIdentity)? {
+        guard let chain = configuration.certificate else { return nil }
+        let configured = try Self.identity(of: chain)
+        return { [identity] in identity.withLock { $0 } ?? configured }
+    }
+
+    private static func identity(of chain: CertificateChain) throws(HTTPServerError) -> TLSIdentity {
+        do {
+            return try TLSIdentity(chain)
+        } catch {
+            if case .badCredentials(let reason) = error { throw .badCertificate(reason: reason) }
+            throw .badCertificate(reason: "\(error)")
+        }
     }
 
     /// Serves until the task is cancelled; `onReady` gets the port, or 0 at a Unix socket.

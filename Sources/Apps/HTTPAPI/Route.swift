@@ -1,3 +1,5 @@
+package import Identity
+
 /// A route of a server: a method, a path template and a handler.
 package struct Route: Sendable {
     /// The HTTP method; `get` changes nothing and also answers HEAD.
@@ -62,6 +64,10 @@ package struct RouteRequest: Sendable {
     package var file: ReceivedFile?
     /// The origin of the request.
     package var origin = Origin.thisMachine
+    /// The `Host` field.
+    package var host: String?
+    /// The client's end of the connection; nil at a Unix socket.
+    package var remoteAddress: SocketAddress?
 
     /// The ways to a server.
     package enum Origin: Hashable, Sendable {

@@ -26,6 +26,8 @@ struct RouteAnswerer: Sendable {
         question.parameters = parameters
         question.query = try Self.query(of: request)
         question.fields = head.fields
+        question.host = head.host
+        question.remoteAddress = head.remoteAddress
         try await read(body, of: request, for: route, into: &question)
         let file = question.file
         let cleanUp: @Sendable () -> Void = {
