@@ -1,33 +1,10 @@
+internal import APIDescription
 internal import HTTPAPI
 
-/// A route of the API with its shape.
+/// An operation of the API with its handler.
 struct APIOperation: Sendable {
-    let route: Route
-    /// The parameters that the type of the path reads.
-    let parameters: [String]
+    let endpoint: ServedEndpoint
     let access: OperationAccess
-    /// Throws ``SchemaReader/Failure``.
-    let shape: @Sendable () throws -> APIShape
-}
 
-/// The types of a route.
-struct APIShape: Sendable {
-    /// The content of an answer that is no failure.
-    enum Answer: Sendable {
-        case report(JSONSchema, status: Int)
-        /// JSON texts of these kinds, one on each line.
-        case lines([JSONSchema])
-        /// Bytes to keep.
-        case file
-        case text
-    }
-
-    let method: Route.Method
-    /// The path, with `{name}` for a segment.
-    let template: String
-    let access: OperationAccess
-    let body: Route.Body
-    /// The members of the JSON body; without one, of the query.
-    let input: ObjectSchema
-    let answer: Answer
+    var route: Route { endpoint.route }
 }

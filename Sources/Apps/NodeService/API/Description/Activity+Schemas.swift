@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import NodeModel
 
 // The schemas of the lines for the description of the API.

@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import NodeModel
 
 extension InspectionReport: SchemaProviding {

@@ -1,20 +1,19 @@
 internal import Foundation
-internal import Identity
-internal import NodeModel
-internal import RunarNode
 
 /// Derives the JSON schema of a type: it decodes the type from nothing and notes the requested values.
 ///
 /// A member that is read with `decodeIfPresent` is optional, every other one required. `CaseIterable` lists the texts or
-/// numbers of an enumeration. Types that read single values in their own way are ``SchemaProviding``.
-enum SchemaReader {
+/// numbers of an enumeration. Types that read single values in their own way are ``SampleProviding``.
+package enum SchemaReader {
     /// A type whose schema cannot be found.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
+    /// Returns the schema of an answer or of a member of one.
+    ///
     /// - Throws: ``Failure`` for a type whose decoding reveals no schema.
-    static func schema(of type: any Encodable.Type) throws -> JSONSchema {
+    package static func schema(of type: any Encodable.Type) throws -> JSONSchema {
         if let provider = type as? any SchemaProviding.Type { return provider.schema }
         guard let decodable = type as? any Decodable.Type else {
             throw Failure(description: "\(type) is not Decodable")
@@ -22,18 +21,18 @@ enum SchemaReader {
         return try read(decodable).schema
     }
 
-    /// The members of a form.
+    /// Returns the members of a form.
     ///
     /// - Throws: ``Failure``, also for a type that is no object.
-    static func object(of type: any Decodable.Type) throws -> ObjectSchema {
+    package static func object(of type: any Decodable.Type) throws -> ObjectSchema {
         guard case .object(let object) = try read(type).schema else {
             throw Failure(description: "\(type) is no object")
         }
         return object
     }
 
-    /// The schema of a type, and some value of it.
-    fileprivate static func read<Value: Decodable>(_ type: Value.Type) throws -> (schema: JSONSchema, value: Value) {
+    /// Returns the schema of a type, and some value of it.
+    static func read<Value: Decodable>(_ type: Value.Type) throws -> (schema: JSONSchema, value: Value) {
         let found: (schema: JSONSchema, value: any Decodable)
         switch type {
         case is String.Type: found = (.string, "")
@@ -43,8 +42,7 @@ enum SchemaReader {
         case is Data.Type: found = (.string, Data())
         // Seconds since 2001.
         case is Date.Type: found = (.number, Date(timeIntervalSinceReferenceDate: 0))
-        case is PeerId.Type: found = (.string, try PeerId(rawRepresentation: [UInt8](repeating: 0, count: 32)))
-        case is RunarValue.Type: found = (.any, RunarValue.null)
+        case let provider as any SampleProviding.Type: found = (provider.schema, try provider.sample)
         case let integer as any (FixedWidthInteger & Decodable).Type: found = read(integer: integer)
         case let container as any ElementSchema.Type: found = try container.readElement()
         case let choice as any (CaseIterable & RawRepresentable & Decodable).Type: found = try read(choice: choice)
@@ -116,68 +114,4 @@ extension Optional: ElementSchema where Wrapped: Decodable {
     fileprivate static func readElement() throws -> (schema: JSONSchema, value: any Decodable) {
         (.null(or: try SchemaReader.read(Wrapped.self).schema), Wrapped?.none)
     }
-}
-
-/// A decoder that has nothing, and notes the members that are asked for.
-private final class FieldRecorder: Decoder {
-    private(set) var fields: [ObjectSchema.Field] = []
-    /// The members that may be missing: the decoder checked their presence first.
-    private var optional: Set<String> = []
-
-    let codingPath: [any CodingKey] = []
-    let userInfo: [CodingUserInfoKey: Any] = [:]
-
-    func noteOptional(_ name: String) { optional.insert(name) }
-
-    func value<Value: Decodable>(of name: String) throws -> Value {
-        let (schema, value) = try SchemaReader.read(Value.self)
-        fields.removeAll { $0.name == name }
-        fields.append(ObjectSchema.Field(name: name, schema: schema, isRequired: !optional.contains(name)))
-        return value
-    }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(FieldContainer<Key>(recorder: self))
-    }
-
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw SchemaReader.Failure(description: "an array that reads itself")
-    }
-
-    func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        throw SchemaReader.Failure(description: "a single value: make the type CaseIterable or SchemaProviding")
-    }
-}
-
-private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let recorder: FieldRecorder
-
-    let codingPath: [any CodingKey] = []
-    let allKeys: [Key] = []
-
-    func contains(_ key: Key) -> Bool { true }
-
-    func decodeNil(forKey key: Key) -> Bool {
-        recorder.noteOptional(key.stringValue)
-        return false
-    }
-
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try recorder.value(of: key.stringValue)
-    }
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> {
-        throw SchemaReader.Failure(description: "\(key.stringValue) is an object that reads itself")
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        throw SchemaReader.Failure(description: "\(key.stringValue) is an array that reads itself")
-    }
-
-    func superDecoder() throws -> any Decoder { recorder }
-
-    func superDecoder(forKey key: Key) throws -> any Decoder { recorder }
 }
