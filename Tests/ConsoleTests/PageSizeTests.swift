@@ -1,5 +1,6 @@
 internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import TestSupport
 internal import Testing
 
@@ -11,15 +12,15 @@ internal import Testing
 )
 struct PageSizeTests {
     /// The bytes on the line of all that a browser ever loads.
-    private static let zippedByteLimit = 165_000
+    private static let zippedByteLimit = 168_000
     /// The bytes of all files, so that they do not grow unseen: a little more than there are.
-    private static let byteLimit = 590_000
+    private static let byteLimit = 612_000
     /// The description for programs, which no page loads.
     private static let description = "openapi.json"
 
     private let pages = PageTable().pages
 
-    @Test func `what a browser loads is less than 165 kB on the line, and unpacked what is in the folder`()
+    @Test func `what a browser loads is less than 168 kB on the line, and unpacked what is in the folder`()
         async throws
     {
         let pages = pages

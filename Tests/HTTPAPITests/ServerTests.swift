@@ -85,7 +85,7 @@ struct ServerTests {
     func `TLS depends on the certificate, not on the address`() async throws {
         let certificate = try Self.makeCertificate()
         let place = Route(.get, "/place") { .text($0.origin == .network ? "network" : "here") }
-        try await withServer([place], { $0.certificate = certificate }) { port in
+        try await withServer([place], { $0.certificate = certificate.chain }) { port in
             let visitor = try NetworkVisitor(port, token: "")
             #expect(try await visitor.fetch(.init("GET", "/place", [])).body == "here")
             #expect(try await visitor.spoken("1.2") == nil)

@@ -91,7 +91,7 @@ package struct Console: Sendable {
             uploadPrefix: FilePath.joining(configuration.uploads, Self.uploadName),
             logger: configuration.logger
         )
-        server.fields = ConsoleFields.ofRoutes
+        server.fields = HeaderFields.strict
         server.streams = configuration.sessions.streams
         server.limits.connectionCount = Self.connectionLimit
         server.limits.patience = configuration.patience
@@ -101,12 +101,13 @@ package struct Console: Sendable {
             server.limits.toleratesSlowReaders = true
         case .thisMachine: break
         case .network(_, let certificate):
-            server.certificate = certificate
+            server.certificate = certificate.chain
             server.admits = configuration.isNear
         }
         if let access {
             server.authorize = access.refusal
-            server.fallback = PageAnswerer().answer
+            let pages = PageAnswerer.ofConsole
+            server.fallback = { head in ConsoleAccess.isForPrograms(head) ? .failure(.noRoute) : pages.answer(head) }
         }
         return server
     }

@@ -48,7 +48,7 @@ struct ConsoleAccess: Sendable {
                 "open the console with `runar console`; programs send Authorization: Bearer and the node's token"
             )
         )
-        answer.fields = ConsoleFields.make([("WWW-Authenticate", "Bearer realm=\"runar\"")])
+        answer.fields = HeaderFields(valid: [("WWW-Authenticate", "Bearer realm=\"runar\"")])
         return answer
     }
 }

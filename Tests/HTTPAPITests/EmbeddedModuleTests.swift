@@ -1,9 +1,9 @@
-internal import Console
 internal import Foundation
+internal import HTTPAPI
 internal import Testing
 
 /// The imports and exports between the modules of the pages.
-@Suite("Modules of the console's pages") struct ModuleTests {
+@Suite("Modules of embedded pages") struct EmbeddedModuleTests {
     /// A module: its exports, and its imports by module.
     private struct Module {
         var exports: Set<String> = []
@@ -32,12 +32,15 @@ internal import Testing
     /// The exports that the frame calls in every view.
     private static let ofViews: Set = ["title", "mount"]
 
-    private let modules = Dictionary(
-        uniqueKeysWithValues: PageTable().pages.filter { $0.path.hasSuffix(".js") }.map { ($0.path, Module($0)) }
-    )
+    private static func modules(of embedded: EmbeddedPages) -> [String: Module] {
+        let pages = embedded.table.pages.filter { $0.path.hasSuffix(".js") }
+        return Dictionary(uniqueKeysWithValues: pages.map { ($0.path, Module($0)) })
+    }
 
-    @Test func `every import is found, in the one form that these tests read`() {
-        #expect(modules.count > 50)
+    @Test(arguments: EmbeddedPages.all)
+    func `every import is found, in the one form that these tests read`(_ embedded: EmbeddedPages) {
+        let modules = Self.modules(of: embedded)
+        #expect(modules.count > 15)
         for (path, module) in modules {
             let starts = module.text.matches(of: /(?m)^import\s/).count
             #expect(starts == module.text.matches(of: /(?m)^import \{[^}]*\}\s+from "/).count, "\(path)")
@@ -50,8 +53,12 @@ internal import Testing
         }
     }
 
-    @Test func `every export of a module is used elsewhere`() {
-        for (path, module) in modules {
+    @Test(arguments: EmbeddedPages.all)
+    func `every export of a module is used elsewhere`(_ embedded: EmbeddedPages) throws {
+        let modules = Self.modules(of: embedded)
+        // Those that two targets share have exports for the other one.
+        let shared = try embedded.sharedFiles()
+        for (path, module) in modules where shared[path] == nil {
             let imported = modules.values.compactMap { $0.imports[path] }.reduce(into: Set()) { $0.formUnion($1) }
             let loading = modules.values.filter { $0.later.contains(path) }
             let unused = module.exports.subtracting(imported).filter { name in
@@ -61,17 +68,22 @@ internal import Testing
         }
     }
 
-    @Test func `the first page announces all modules of the first screen, so that they come in one round`() throws {
+    @Test(arguments: EmbeddedPages.all)
+    func `the first page announces all modules of the first screen, so that they come in one round`(
+        _ embedded: EmbeddedPages
+    ) throws {
+        let (modules, folder) = (Self.modules(of: embedded), embedded.folder)
         var needed: Set<String> = []
-        var next = ["app.js", "views/networks.js"]
+        var next = ["\(folder)app.js"] + embedded.views
         while let path = next.popLast() {
             guard needed.insert(path).inserted else { continue }
             next += try #require(modules[path]).imports.keys
         }
-        let first = String(decoding: try #require(PageTable()["/"]).bytes, as: UTF8.self)
-        let announced = first.matches(of: /<link rel="modulepreload" href="([^"]+)">/).map { String($0.1) }
+        let first = String(decoding: try #require(embedded.table["/"]).bytes, as: UTF8.self)
+        let announced = first.matches(of: /<link rel="modulepreload" href="\/?([^"]+)">/).map { String($0.1) }
         #expect(Set(announced).count == announced.count)
-        #expect(Set(announced + ["app.js"]) == needed)
-        #expect(first.contains("<script type=\"module\" src=\"app.js\"></script>"))
+        #expect(Set(announced + ["\(folder)app.js"]) == needed)
+        let start = folder.isEmpty ? "app.js" : "/\(folder)app.js"
+        #expect(first.contains("<script type=\"module\" src=\"\(start)\"></script>"))
     }
 }

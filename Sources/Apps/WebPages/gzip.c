@@ -1,12 +1,12 @@
 #include <limits.h>
 #include <zlib.h>
 
-#include "console_pages.h"
+#include "web_pages.h"
 
 // With the head and the end of a gzip file around it (RFC 1952).
 static const int gzip_window_bits = 15 + 16;
 
-size_t console_gzip(const unsigned char *bytes, size_t count, unsigned char *room, size_t room_count) {
+size_t web_pages_gzip(const unsigned char *bytes, size_t count, unsigned char *room, size_t room_count) {
     z_stream stream = {0};
     size_t made = 0;
     if (count > UINT_MAX || room_count > UINT_MAX) return 0;

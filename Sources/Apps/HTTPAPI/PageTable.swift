@@ -1,10 +1,9 @@
 internal import Bytes
 internal import Concurrency
-internal import ConsolePages
 internal import Crypto
-internal import HTTPAPI
+package import WebPages
 
-/// The files of the console, which a browser gets without a token.
+/// The files of pages that are embedded in a program, which a browser gets without a token.
 package struct PageTable: Sendable {
     /// A file.
     package struct Page: Hashable, Sendable {
@@ -17,15 +16,15 @@ package struct PageTable: Sendable {
     }
 
     /// A file as sent to a browser.
-    struct Answer: Sendable {
-        let bytes: [UInt8]
+    package struct Answer: Sendable {
+        package let bytes: [UInt8]
         /// The value of `Content-Encoding`; nil if the bytes are those of the file.
-        let coding: String?
+        package let coding: String?
         /// The value of `ETag`, which differs for each coding because the bytes differ.
-        let tag: String
+        package let tag: String
 
         /// Whether a browser has these bytes, by its field `If-None-Match`: a list of tags, which it may call weak.
-        func isKnown(by field: String?) -> Bool {
+        package func isKnown(by field: String?) -> Bool {
             let tags = (field ?? "").split { $0 == "," || $0 == " " || $0 == "\t" }
             return tags.contains { $0 == "*" || $0 == tag || $0 == "W/\(tag)" }
         }
@@ -48,10 +47,10 @@ package struct PageTable: Sendable {
     /// The requested files after gzip, by path; empty for a file that gzip does not shorten.
     private let zipped = Locked<[String: [UInt8]]>([:])
 
-    /// Creates the table from the files in the program.
-    package init() {
+    /// Creates the table of the files that a generated function of C returns with their count.
+    package init(_ list: (UnsafeMutablePointer<Int>?) -> UnsafePointer<web_page>?) {
         var count = 0
-        let table = unsafe console_pages(&count)
+        let table = unsafe list(&count)
         pages = (0..<count).map { index in
             // The table is constant, and `count` is its length.
             let page = unsafe UnsafeBufferPointer(start: table, count: count)[index]
@@ -74,7 +73,7 @@ package struct PageTable: Sendable {
     }
 
     /// A file in an encoding that the `Accept-Encoding` field of a browser permits.
-    func answer(_ page: Page, accepting field: String?) -> Answer {
+    package func answer(_ page: Page, accepting field: String?) -> Answer {
         let plain = Answer(bytes: page.bytes, coding: nil, tag: page.tag)
         guard AcceptEncoding.admitsGzip(field) else { return plain }
         let bytes = zipped.withLock { zipped in
@@ -89,9 +88,9 @@ package struct PageTable: Sendable {
     /// Nothing if that would not be shorter.
     private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: bytes.count) { room, count in
-            // Both buffers have the lengths passed, and `console_gzip` writes at most the length of the second.
+            // Both buffers have the lengths passed, and `web_pages_gzip` writes at most the length of the second.
             count = unsafe bytes.withUnsafeBufferPointer { source in
-                unsafe console_gzip(source.baseAddress, source.count, room.baseAddress, source.count)
+                unsafe web_pages_gzip(source.baseAddress, source.count, room.baseAddress, source.count)
             }
         }
     }

@@ -1,0 +1,138 @@
+// The words of the pages of the identity server, for translation: one section per view. A text that names or counts is a
+// function. They say what happened, why, and the next step.
+
+const plural = new Intl.PluralRules("en");
+const many = (count, one, other) => `${new Intl.NumberFormat("en").format(count)} ${
+  plural.select(count) === "one" ? one : other}`;
+
+export const t = {
+  language: "en",
+
+  app: {
+    close: "Close", cancel: "Cancel", dismiss: "Dismiss", tryAgain: "Try again", loading: "Loading…",
+    typeWord: word => `Type “${word}” to confirm`,
+    main: "Main", account: "Your account", signIn: "Sign in", register: "Register", start: "Go to the first page",
+    openThere: origin => `Open this page at ${origin}`,
+    wrongPlace: "Passkeys of this server do not work at this address.",
+    noPageTitle: "No such page", noPage: "There is nothing at this address.",
+    brokenTitle: "This page could not be loaded",
+  },
+
+  home: {
+    lead: (name, domain) => `${name} keeps accounts: each has a handle such as alice.${domain}, a DID that belongs to you, and passkeys in place of a password.`,
+    newTitle: "New here?", newText: "You need a handle and a device with a screen lock, or a security key with a PIN.",
+    backTitle: "You have an account", backText: "Sign in with your passkey. There is no password to remember.",
+  },
+
+  handle: {
+    label: "Handle",
+    hint: "3 to 18 characters: the letters a to z, digits and hyphens, with no hyphen at either end.",
+    dot: "A handle has no dots. Type only the part before the domain.",
+    space: "A handle has no spaces. Leave them out, or use hyphens.",
+    capital: letter => `A handle has no capital letters. Type “${letter}” as a small letter.`,
+    sign: sign => `A handle has the letters a to z, digits and hyphens, and not “${sign}”.`,
+    hyphen: "A handle neither begins nor ends with a hyphen.",
+    international: "A handle does not begin with “xn--”, which marks names in other scripts.",
+    short: count => `A handle has at least ${count} characters.`,
+    long: count => `A handle has at most ${count} characters.`,
+    checking: "Checking…",
+    available: full => `${full} is available.`,
+    taken: full => `${full} is taken. Choose another handle.`,
+    unknown: full => `The server cannot tell now whether ${full} is available. You can try it.`,
+  },
+
+  register: {
+    title: "Register", lead: name => `Choose a handle, agree to the rules of ${name}, and create a passkey.`,
+    didTitle: "Your DID",
+    did: "A DID is an identifier that belongs to you and to no server. This browser creates its key, and the private key never leaves this browser.",
+    didRisk: "If the data of this site is deleted, or this device is lost, the key is lost. An app, or the command “runar account register”, keeps it safer.",
+    agreementTitle: "Agreement",
+    version: version => `Version ${version}`,
+    agree: version => `I have read the agreement, version ${version}, and I agree.`,
+    mustAgree: "To register, read the agreement and check this box.",
+    submit: "Create a passkey",
+    unsure: "The server did not answer, so the account may exist already. Try to sign in first.",
+    doneTitle: handle => `Welcome, ${handle}`,
+    done: "Your account is registered, and you are signed in.",
+    keyHere: "The key of your DID is in this browser. Do not delete the data of this site as long as you need the DID.",
+    toAccount: "Go to your account",
+  },
+
+  signIn: {
+    title: "Sign in", lead: "Your browser offers the passkeys of this server.",
+    label: "Handle (optional)",
+    hint: "Leave it empty to choose from all passkeys that this device has for this server.",
+    submit: "Sign in with a passkey",
+    none: "No account yet?",
+  },
+
+  account: {
+    title: "Your account",
+    handle: "Handle", did: "DID", created: "Registered", sessions: "Signed in", sessionCount: count => many(count, "session", "sessions"),
+    key: "Key of the DID", keyHere: "in this browser", keyElsewhere: "not in this browser",
+    passkeys: "Passkeys",
+    only: "This is your only passkey. To remove it, add another one first.",
+    createdOn: date => `created ${date}`, usedOn: date => `last used ${date}`, unused: "not used yet",
+    synced: "synced between your devices", canSync: "on one device now, can be synced", onOneDevice: "on one device only",
+    remove: "Remove", removeLabel: name => `Remove ${name}`,
+    removeTitle: name => `Remove ${name}?`,
+    removeText: "It no longer signs in to your account. You confirm with any of your passkeys.",
+    removed: "The passkey was removed.",
+    addTitle: "Add a passkey",
+    addText: "Add one for another device or a security key, so that you can still sign in if you lose this device.",
+    label: "Name of the new passkey (optional)", labelHint: "For example “Work laptop” or “Blue key”.",
+    add: "Add a passkey",
+    confirmed: "Confirmed. Now choose where the new passkey is kept: this device, another one, or a security key.",
+    create: "Create the passkey",
+    added: "The passkey was added.",
+    leaveTitle: "Sign out",
+    leave: "Sign out of this browser", leaveEverywhere: "Sign out everywhere",
+    leftTitle: "You are signed out", left: "The session of this browser has ended.",
+    leftEverywhere: "All sessions of your account have ended.",
+    deleteTitle: "Delete the account",
+    deleteText: "The account, its passkeys and its handle are deleted from this server at once. This cannot be undone.",
+    delete: "Delete the account",
+    deleteAsk: handle => `Delete the account ${handle}?`,
+    deleteLost: "Another person may register the handle afterwards. You confirm with a passkey.",
+    deletedTitle: "Your account is deleted",
+    deleted: "This server no longer has your account. Your browser was asked not to offer its passkeys.",
+    keyTitle: "Delete the key of the DID, too?",
+    keyText: did => `This browser still has the private key of ${did}. Without it, no one can prove that DID again.`,
+    keyDelete: "Delete the key", keyDeleted: "The key of the DID is deleted.",
+  },
+
+  ceremony: {
+    register: "Register from a command", authenticate: "Sign in from a command",
+    question: "Is this the number that your command shows?",
+    number: "Number", handle: "Handle", address: "The command runs at", anyHandle: "that of the passkey you choose",
+    here: "This is the address of this browser, too.",
+    elsewhere: "This is not the address of this browser. Continue only if you started the command on that machine yourself.",
+    unknownAddress: "an unknown address",
+    warning: "The person who runs that command gets access to the account. Stop if another person sent you this link.",
+    same: "It is the same: continue", other: "It is another: stop",
+    doneTitle: "Done", done: handle => `The command is signed in as ${handle}.`, doneUnnamed: "The command is signed in.",
+    close: "You can close this page.",
+    stoppedTitle: "Stopped",
+    stopped: "Nothing was sent to the command. Close this page, and run the command again if you started it.",
+    endedTitle: "This link does not work",
+    again: "A link works once, for ten minutes. Run the command again to get a new one.",
+  },
+
+  failures: {
+    unreachable: "The server cannot be reached. Check the connection, then try again.",
+    unreadable: "The server sent an answer that this page cannot read. Reload the page.",
+    status: status => `The server answered with an error (${status}). Try again later.`,
+    tooMany: seconds => (seconds ? `Too many attempts. Wait ${many(seconds, "second", "seconds")}, then try again.`
+      : "Too many attempts. Wait a minute, then try again."),
+    signedOut: "Your session has ended. Sign in again.",
+    cancelled: "Nothing was changed: the passkey dialog was cancelled, or it timed out. A security key without a PIN needs one first.",
+    exists: "This device or security key has a passkey of this account already. Sign in with it.",
+    existsHere: "This device or security key has a passkey of this account already. Choose another one for the new passkey.",
+    notSecure: "Browsers allow passkeys on secure pages only, and this page is not one.",
+    noPasskeys: "This browser has no passkeys. Use a current version of Chrome, Edge, Firefox or Safari.",
+    noVerification: "This device cannot verify that it is you. Set up a screen lock, or a PIN for the security key, then try again.",
+    authenticator: "The device or security key reported a failure. Unlock it or connect it again, then try again.",
+    noStore: "This browser cannot keep the key of the DID. Leave private browsing, or register with an app or the command “runar account register”.",
+    unexpected: "This page failed. Reload it, then try again.",
+  },
+};
