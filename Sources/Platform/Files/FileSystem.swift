@@ -59,6 +59,8 @@ package enum FileUse: Sendable, Hashable {
     case reading
     /// Writing a file that must not exist yet, with mode 0600.
     case creating
+    /// Adding to the end of a file, made with mode 0600 when it is missing.
+    case appending
     /// Holding a lock file, made with mode 0600 when it is missing.
     case locking
 }

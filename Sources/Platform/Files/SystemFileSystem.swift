@@ -16,6 +16,7 @@ package struct SystemFileSystem: FileSystem {
             switch use {
             case .reading: O_RDONLY
             case .creating: O_WRONLY | O_CREAT | O_EXCL
+            case .appending: O_WRONLY | O_CREAT | O_APPEND
             case .locking: O_RDWR | O_CREAT
             }
         return flags | O_CLOEXEC | O_NOFOLLOW

@@ -1,0 +1,201 @@
+internal import Bytes
+internal import Certificates
+internal import CommandModel
+internal import Concurrency
+internal import HTTPAPI
+internal import Identity
+internal import IdentityStore
+package import Logging
+package import Platform
+internal import RegistrationModel
+
+/// An identity server: accounts in a data directory, served over HTTP.
+package final class IdentityServer: Sendable {
+    /// The name of the database in the data directory.
+    package static let databaseName = "identity.sqlite"
+    /// The pause between two looks at the files of keys and certificates.
+    private static let watchPause = Duration.seconds(10)
+    /// The pause between two removals of expired sessions.
+    private static let expiryPause = Duration.seconds(600)
+    /// The time for which a signing key stays good after a rotation, beyond the life of its last token, in seconds.
+    private static let rotationGrace: UInt64 = 120
+
+    package let configuration: IdentityServerConfiguration
+    private let directory: DataDirectory
+    private let lock: FileLock
+    private let store: IdentityStore
+    private let service: AccountService
+    private let keyFiles: TokenKeyFiles
+    private let api: IdentityAPI
+    private let logger: Logger
+    private let clocks: Clocks
+
+    /// Opens the data directory, which is made when it is missing; no other server may use it.
+    ///
+    /// - Throws: ``DataDirectoryError``, ``StorageError``, ``CommandFailure``, ``FileError``.
+    package init(
+        _ configuration: IdentityServerConfiguration,
+        directory path: String,
+        logger: Logger,
+        clocks: Clocks = .system()
+    ) throws {
+        self.configuration = configuration
+        self.logger = logger
+        self.clocks = clocks
+        directory = try DataDirectory(at: path)
+        lock = try Self.lock(directory)
+        keyFiles = TokenKeyFiles(configuration.keyPaths, in: directory)
+        store = try IdentityStore(path: directory.file(Self.databaseName))
+        let audit = try AuditLog(path: directory.file("audit.log")) { clocks.wallSeconds() }
+        service = try AccountService(
+            configuration,
+            store: store,
+            keys: try keyFiles.load(at: clocks.wallSeconds()),
+            audit: audit,
+            clocks: clocks
+        )
+        api = IdentityAPI(
+            service,
+            metrics: IdentityMetrics(),
+            agreement: try Agreement(path: configuration.agreementPath)
+        )
+    }
+
+    /// Replaces the signing key of a data directory; a running server takes the new one within seconds.
+    ///
+    /// - Throws: ``CommandFailure``, ``FileError``, ``DataDirectoryError``.
+    package static func rotateKey(_ configuration: IdentityServerConfiguration, directory path: String) throws {
+        let files = TokenKeyFiles(configuration.keyPaths, in: try existing(path))
+        let now = SystemProcess.wallSeconds
+        try files.rotate(at: now, untilSeconds: now + configuration.tokenLifeSeconds + rotationGrace)
+    }
+
+    /// Serves until the task is cancelled; `onReady` gets the port.
+    ///
+    /// - Throws: ``CommandFailure``, ``StorageError``.
+    package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+        do {
+            try await serve(HTTPServer(try serverConfiguration()), onReady)
+        } catch HTTPServerError.cannotListen(let place, let reason) {
+            throw CommandFailure(
+                "cannot-listen",
+                .unavailable,
+                "cannot listen on \(place): \(reason); give another --port or --listen-address"
+            )
+        } catch HTTPServerError.badCertificate(let reason) {
+            throw CommandFailure("bad-server-certificate", .configuration, "the certificate cannot be used: \(reason)")
+        }
+        try store.close()
+    }
+
+    private func serve(_ server: HTTPServer, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await server.run(onReady: onReady) }
+            group.addTask { await self.watchFiles(server) }
+            group.addTask { await self.removeExpired() }
+            // The other tasks run until they are cancelled.
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func serverConfiguration() throws -> HTTPServer.Configuration {
+        let pages = IdentityPageAnswerer()
+        var server = HTTPServer.Configuration(
+            address: .network(host: configuration.host.description, port: configuration.port),
+            routes: try api.routes() + pages.routes,
+            uploadPrefix: directory.file("upload-"),
+            logger: logger
+        )
+        let api = api
+        server.authorize = { api.refusal($0) }
+        server.certificate = try certificate()
+        server.fields = .strict(
+            server.certificate == nil ? [] : [("Strict-Transport-Security", "max-age=31536000")]
+        )
+        server.limits.connectionCount = configuration.connectionLimit
+        server.limits.eventLoopCount = 2
+        server.fallback = { pages.answer($0) }
+        return server
+    }
+
+    private func certificate() throws -> CertificateChain? {
+        try configuration.tls?.read(at: clocks.wallSeconds())
+    }
+
+    // MARK: Upkeep
+
+    /// Takes new keys and certificates over when their files change.
+    private func watchFiles(_ server: HTTPServer) async {
+        var seen = stamps
+        while (try? await Task.sleep(for: Self.watchPause)) != nil {  // nil: the server ends
+            let found = stamps
+            guard found != seen else { continue }
+            seen = found
+            do {
+                try service.replaceKeys(try keyFiles.load(at: clocks.wallSeconds()))
+                if let chain = try certificate() { try server.replaceCertificate(with: chain) }
+                logger.notice("the files of keys or certificates changed, and are in use")
+            } catch {
+                logger.error("the changed files of keys or certificates are not used", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// The sizes and times of the watched files.
+    private var stamps: [FileStatus?] {
+        let paths =
+            keyFiles.watchedPaths + [configuration.tls?.certificatesPath, configuration.tls?.keyPath].compactMap { $0 }
+        // A missing file is a state of its own.
+        return paths.map { try? SystemFileSystem().status(of: $0, followingLink: true) }  // see above
+    }
+
+    private func removeExpired() async {
+        while (try? await Task.sleep(for: Self.expiryPause)) != nil {  // nil: the server ends
+            do throws(IdentityStoreError) {
+                try await store.expire(at: clocks.wallSeconds())
+            } catch {
+                logger.error("expired sessions were not removed", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    // MARK: Maintenance
+
+    /// Writes a consistent copy of a data directory's database to a new file, also while the server runs.
+    ///
+    /// - Throws: ``IdentityStoreError``, ``StorageError``, ``DataDirectoryError``.
+    package static func backUp(directory path: String, to copy: String) async throws {
+        let directory = try existing(path)
+        let store = try IdentityStore(path: directory.file(databaseName))
+        try await store.backUp(to: copy)
+        try store.close()
+    }
+
+    /// The data directory of a server that was started before: a mistyped path must not make another one.
+    package static func existing(_ path: String) throws -> DataDirectory {
+        let database = FilePath.joining(path, databaseName)
+        guard try SystemFileSystem().status(of: database, followingLink: false) != nil else {
+            throw CommandFailure(
+                "no-identity-data",
+                .noInput,
+                "\(path) is not the data of an identity server: check --data"
+            )
+        }
+        return try DataDirectory(at: path)
+    }
+
+    private static func lock(_ directory: DataDirectory) throws -> FileLock {
+        do throws(DataDirectoryError) {
+            return try directory.lockForNode()
+        } catch {
+            guard case .inUse(let path, let process) = error else { throw error }
+            let owner = process.map { ", process \($0)," } ?? ""
+            throw CommandFailure(
+                "data-in-use",
+                .tryAgain,
+                "an identity server\(owner) uses \(path): stop it first, or give another --data"
+            )
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package import APIDescription
+internal import Bytes
+internal import CommandModel
+internal import Failures
+package import HTTPAPI
+internal import Identity
+internal import RegistrationModel
+
+/// The HTTP API of the identity server.
+package struct IdentityAPI: Sendable {
+    let service: AccountService
+    let metrics: IdentityMetrics
+    let agreement: Agreement
+
+    package init(_ service: AccountService, metrics: IdentityMetrics, agreement: Agreement) {
+        self.service = service
+        self.metrics = metrics
+        self.agreement = agreement
+    }
+
+    var configuration: IdentityServerConfiguration { service.configuration }
+
+    /// All endpoints.
+    package var endpoints: [ServedEndpoint] {
+        registrationEndpoints + sessionEndpoints + accountEndpoints + ceremonyEndpoints + handleEndpoints
+            + operationEndpoints
+    }
+
+    /// The routes, with that of the description.
+    ///
+    /// - Throws: ``SchemaReader/Failure``.
+    package func routes() throws -> [Route] {
+        let description = try Self.description(of: endpoints, at: configuration.ownOrigin)
+        let bytes = Array(description.utf8)
+        return endpoints.map(\.route) + [Route(.get, "/openapi.json") { _ in .json(bytes) }]
+    }
+
+    /// The description of the API in OpenAPI 3.1.
+    ///
+    /// - Throws: ``SchemaReader/Failure``.
+    package static func description(of endpoints: [ServedEndpoint], at origin: String) throws -> String {
+        let document = OpenAPIDocument(title: "Runar identity server", version: "1", servers: [origin])
+        return OpenAPIDocument.text(of: try document.json(of: endpoints.map { try $0.shape() }))
+    }
+
+    /// The rules of all endpoints: a refusal is counted, and has an entry in the audit log.
+    var rules: EndpointRules { EndpointRules(failure: { error, request in failure(error, request) }) }
+
+    private func failure(_ error: any Error, _ request: RouteRequest) -> RouteAnswer {
+        let answer = EndpointRules.answer(to: error)
+        let failure = RouteFailure(answering: error)
+        let isFault = failure.status >= 500
+        metrics.countRefusal(failure.code)
+        service.audit.record(
+            AuditEvent(
+                isFault ? .failed : .refused,
+                code: failure.code,
+                // The client does not learn how the server failed.
+                detail: isFault ? "\(error)" : nil,
+                address: client(of: request).address
+            )
+        )
+        return answer
+    }
+
+    // MARK: Requests
+
+    /// The client of a request: the other end of the connection, or the client that a trusted proxy names.
+    func client(of request: RouteRequest) -> AccountService.Client {
+        let address = request.remoteAddress?.ip.unmapped
+        guard let address, configuration.trustedProxies.contains(address) else {
+            return AccountService.Client(address: address)
+        }
+        // The last entry is the proxy's own; those before it are the client's words.
+        let named = request.fields.values(of: "X-Forwarded-For").last?.split(separator: ",").last
+        let client = named.flatMap { IPAddress(PlainText.trimmed(String($0))) }
+        return AccountService.Client(address: client?.unmapped ?? address)
+    }
+
+    /// The account of the token of a request.
+    func user(of request: RouteRequest) async throws -> SignedIn {
+        try await service.signedIn(try Credentials.signedIn.token(in: request))
+    }
+
+    /// The answer with a new session: the report, and its token in the guide's header field.
+    func answer<Path, Form>(
+        _ endpoint: Endpoint<Path, Form, SignedInReport>,
+        _ report: SignedInReport
+    ) throws -> RouteAnswer {
+        try endpoint.report(report).adding("x-auth-token", report.token)
+    }
+}
