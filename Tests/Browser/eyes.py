@@ -11,10 +11,12 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 TOO_WIDE = """(() => {
     const scrolls = element => element && element !== document.documentElement
         && (/auto|scroll|hidden|clip/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+    // A phone enlarges `innerWidth` until the content fits.
+    const width = document.documentElement.clientWidth;
     return [...document.body.querySelectorAll("*")]
-        .filter(element => element.getBoundingClientRect().right > innerWidth + 1 && !scrolls(element.parentElement))
+        .filter(element => element.getBoundingClientRect().right > width + 1 && !scrolls(element.parentElement))
         .map(element => `${element.tagName} ${element.className} ${element.textContent.trim().slice(0, 40)}`)
-        .concat(document.documentElement.scrollWidth > innerWidth ? ["the page scrolls sideways"] : []);
+        .concat(document.documentElement.scrollWidth > width ? ["the page scrolls sideways"] : []);
 })()"""
 
 SETTLED = """!!document.querySelector("h1") && !document.querySelector(".loading")

@@ -25,7 +25,7 @@ def names(scene):
     places = ["/networks", network, "/networks/new", "/join", "/peers", peer, "/connect", "/data/records"]
     places += ["/settings/keys", "/data/topics", "/data/messages", "/data/services", "/data/map", "/doctor"]
     places += [f"{network}/share", f"{network}/admit", "/settings/device", "/settings/devices", "/settings/storage"]
-    places += ["/settings/logs", "/settings/metrics", "/circle", circles.person_path(laptop)]
+    places += ["/settings/account", "/settings/logs", "/settings/metrics", "/circle", circles.person_path(laptop)]
     places += [circles.make_group(laptop, phone)]
     faults, titles = [], set()
     for place in places:

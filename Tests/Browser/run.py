@@ -2,13 +2,14 @@
 
 run.py check               says what is missing, or an empty line
 run.py list                names the scenarios
-run.py MODULE.SCENARIO     plays a function of a module, which gets a Scene; exit status 1 and everything that helps if
-                           it fails
+run.py MODULE.SCENARIO [ORIGIN]
+                           plays a function of a module, which gets a Scene; exit status 1 and everything that helps if
+                           it fails; ORIGIN is that of a running identity server
 run.py serve [COUNT]       plays the scenarios whose names are read from standard input, COUNT of them at the same time;
                            writes a line of JSON for each (name, status, seconds, lines); ends with its input
 
 Environment: RUNAR, the command; CONSOLE_SCREENSHOTS, a folder for pictures of failures, and of everything with
-CONSOLE_SCREENSHOTS_OF=all.
+CONSOLE_SCREENSHOTS_OF=all; IDENTITY_ORIGIN, the address of a running identity server, without which the run starts one.
 """
 
 import functools
@@ -27,6 +28,7 @@ import time
 import traceback
 
 from devtools import find_browser
+from identity_server import ORIGIN
 from scene import Scene
 from stage import Stage
 
@@ -147,6 +149,8 @@ def main(words):
     elif words[:1] == ["serve"]:
         serve(int(words[1]) if words[1:] else AT_ONCE)
     else:
+        if words[1:]:
+            os.environ[ORIGIN] = words[1]
         with_stage(lambda stage: play_alone(words[0], stage))
 
 
