@@ -111,6 +111,8 @@ internal import Testing
             personId: "c",
             name: "Carol",
             blurb: nil,
+            did: nil,
+            handle: nil,
             card: nil,
             people: [],
             streams: [stream],

@@ -50,6 +50,24 @@ internal import Testing
         try pair.end()
     }
 
+    @Test func `the profile has a DID and a handle, which stay until they are removed`() throws {
+        let pair = try ConnectedPair()
+        let did = "did:key:zDnaerx9CtbPJ1q36T5Ln5wYt3MQYeGRG5ehnPAmxcf5mDZpv"
+        let profile = ["circle", "profile", "Ada"]
+        let set = try pair.owner.answer(profile + ["--did", did, "--handle", "Ada.arkavo.social"])
+        #expect(try set.text("did") == did)
+        #expect(try set.text("handle") == "ada.arkavo.social")
+        #expect(try pair.owner.answer(profile).text("did") == did)
+        let foreign = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+        let refused = try pair.owner.runar(profile + ["--did", foreign, "--json"])
+        #expect(try refused.failure["code"] as? String == "bad-did")
+        let nameless = try pair.owner.runar(profile + ["--handle", "ada", "--json"])
+        #expect(try nameless.failure["code"] as? String == "bad-domain")
+        let removed = try pair.owner.answer(profile + ["--did", "", "--handle", ""]).json
+        #expect(removed["did"] == nil && removed["handle"] == nil)
+        try pair.end()
+    }
+
     @Test func `an image is sent, listed with its number, and saved as a new file only`() throws {
         let pair = try ConnectedPair()
         try Self.makeFriends(pair)

@@ -32,6 +32,8 @@ internal import Testing
             personId: "p",
             name: "Carol",
             blurb: nil,
+            did: nil,
+            handle: nil,
             card: nil,
             people: [],
             streams: [

@@ -7,10 +7,16 @@ package import Circle
 package struct ProfileForm: Codable, Sendable {
     package let name: String
     package let blurb: String?
+    /// The decentralised identifier; the former one stays if it is absent, and an empty text removes it.
+    package let did: String?
+    /// The handle at an identity server, with its domain; the former one stays if it is absent, and an empty text removes it.
+    package let handle: String?
 
-    package init(name: String, blurb: String?) {
+    package init(name: String, blurb: String?, did: String? = nil, handle: String? = nil) {
         self.name = name
         self.blurb = blurb
+        self.did = did
+        self.handle = handle
     }
 }
 

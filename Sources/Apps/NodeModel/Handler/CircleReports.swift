@@ -131,6 +131,8 @@ package struct CircleReport: Report, Hashable {
     let personId: String?
     package let name: String?
     let blurb: String?
+    let did: String?
+    let handle: String?
     /// The text form of the own card.
     package let card: String?
     package let people: [PersonReport]

@@ -18,6 +18,8 @@ extension RequestHandler {
             personId: card?.publicID.text,
             name: card?.profile.name,
             blurb: card?.profile.blurb,
+            did: card?.profile.did,
+            handle: card?.profile.handle,
             card: card?.text,
             people: people.sorted { ($0.name, $0.personId) < ($1.name, $1.personId) },
             streams: streams.sorted {
@@ -61,7 +63,7 @@ extension RequestHandler {
 
     package func setProfile(_ form: ProfileForm) async throws -> CircleReport {
         try Self.requireName(form.name)
-        try await circle().setProfile(name: form.name, blurb: form.blurb)
+        try await circle().setProfile(name: form.name, blurb: form.blurb, did: form.did, handle: form.handle)
         return try circleReport()
     }
 

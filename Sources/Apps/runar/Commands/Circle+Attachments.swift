@@ -45,9 +45,7 @@ extension Circle {
         @OptionGroup var home: HomeOptions
 
         func run() async throws {
-            let request = Operations.thoughtContent(
-                PathPair(ConversationName(conversation), ThoughtName(thought))
-            )
+            let request = Operations.thoughtContent(ConversationName(conversation), ThoughtName(thought))
             let content = try await Session.with(home) { try await $0.send(request) }
             let place = HomeOptions.absolute(file)
             let isDirectory = try SystemFileSystem().status(of: place, followingLink: true)?.kind == .directory

@@ -58,7 +58,7 @@ extension Circle.Stream {
         @OptionGroup var home: HomeOptions
 
         func request(_ person: PersonName) -> APIRequest<StreamReport> {
-            Operations.inviteToStream(PathPair(stream.name, person))
+            Operations.inviteToStream(stream.name, person)
         }
     }
 
@@ -76,7 +76,7 @@ extension Circle.Stream {
         @OptionGroup var home: HomeOptions
 
         func request(_ person: PersonName) -> APIRequest<StreamReport> {
-            Operations.removeFromStream(PathPair(stream.name, person))
+            Operations.removeFromStream(stream.name, person)
         }
     }
 

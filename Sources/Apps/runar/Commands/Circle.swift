@@ -47,6 +47,10 @@ extension Circle {
         var name: String
         @Option(help: "A few sentences about you.")
         var blurb: String?
+        @Option(help: "Your decentralised identifier (DID), or \"\" to remove it; without this option it stays.")
+        var did: String?
+        @Option(help: "Your handle with its domain, or \"\" to remove it; without this option it stays.")
+        var handle: String?
         @OptionGroup var home: HomeOptions
         @OptionGroup var node: NodeOptions
 
@@ -55,7 +59,7 @@ extension Circle {
         }
 
         func run() async throws {
-            let request = Operations.setProfile(ProfileForm(name: name, blurb: blurb))
+            let request = Operations.setProfile(ProfileForm(name: name, blurb: blurb, did: did, handle: handle))
             let report = try await Session.with(home, node) { try await $0.send(request) }
             try Output.report(report, asJSON: home.output.json)
         }

@@ -8,10 +8,15 @@ internal import SealedMessages
 extension CircleDriver {
     // MARK: The own profile
 
-    func setProfile(name: String, blurb: String?) async throws {
-        let profile = Profile(id: Profile.id(ofPerson: personKey.publicKey), name: name, blurb: blurb)
+    func setProfile(name: String, blurb: String?, did: String?, handle: String?) async throws {
+        var profile = Profile(id: Profile.id(ofPerson: personKey.publicKey), name: name, blurb: blurb)
+        (profile.did, profile.handle) = (try ProfileIdentifiers.did(did), try ProfileIdentifiers.handle(handle))
         try profile.check()
-        let told = try await mutex.withLock {
+        let told = try await mutex.withLock { [profile] in
+            var profile = profile
+            let former = state.withLock { $0.ownCard?.profile }
+            if did == nil { profile.did = former?.did }
+            if handle == nil { profile.handle = former?.handle }
             let card = try makeCard(profile, state.withLock { $0.ownCard?.entries ?? [] }.with(ownEntry()))
             let told = try owe(card)
             try keep(card)

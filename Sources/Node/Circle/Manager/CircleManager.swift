@@ -57,7 +57,7 @@ public final class CircleManager: Sendable {
 
     // MARK: People
 
-    /// The card of this device's person; nil before ``setProfile(name:blurb:)``.
+    /// The card of this device's person; nil before ``setProfile(name:blurb:did:handle:)``.
     public var card: ProfileCard? { driver.state.withLock { $0.ownCard } }
 
     /// The people in an order of their ids, also those in whom trust was revoked.
@@ -65,9 +65,18 @@ public final class CircleManager: Sendable {
 
     /// Sets the profile of this device's person, and sends the new card to those whom the person trusts.
     ///
-    /// - Throws: ``CircleError``; `StorageError`.
-    public func setProfile(name: String, blurb: String? = nil) async throws {
-        try await driver.setProfile(name: name, blurb: blurb)
+    /// Without `did` and `handle` those of the former profile stay, because they belong to a registration and not to the text;
+    /// an empty text removes one. A DID of the method did:key names a P-256 key, and other methods are accepted if their text
+    /// follows W3C DID 1.0. A handle includes its domain, in lower case.
+    ///
+    /// - Throws: ``CircleError``; an error that names the right form of the DID or of the handle; `StorageError`.
+    public func setProfile(
+        name: String,
+        blurb: String? = nil,
+        did: String? = nil,
+        handle: String? = nil
+    ) async throws {
+        try await driver.setProfile(name: name, blurb: blurb, did: did, handle: handle)
     }
 
     /// Chooses the members that hold mail for this person's devices; without any, the nearest ones do.
