@@ -2,19 +2,24 @@ internal import Bytes
 internal import Certificates
 internal import Circle
 internal import Identity
+package import NanoTDF
 
 extension InspectionReport {
     private static let pemBegin = Array("-----BEGIN ".utf8)
 
     /// Identifies the content of a file, and whether it is valid at `now`, in seconds since 1970.
     ///
-    /// - Throws: ``IdentityError`` or ``NodeCertificateError`` when it has none of the known formats.
-    package init(_ bytes: [UInt8], at now: UInt64) throws {
+    /// `key` opens an identity token.
+    ///
+    /// - Throws: ``IdentityError``, ``NodeCertificateError`` or ``NanoTDFError`` when it has none of the known formats.
+    package init(_ bytes: [UInt8], at now: UInt64, key: NanoTDFPrivateKey? = nil) throws {
         if bytes.starts(with: Self.pemBegin) {
             let text = String(decoding: bytes, as: UTF8.self)
             self.init(try CertificateSummary(pem: text))
         } else if let text = String(utf8: bytes), ProfileCard.isText(text) {
             self.init(try ProfileCard(text: text))
+        } else if let text = String(utf8: bytes), Self.isIdentityToken(text) {
+            try self.init(identityToken: text, at: now, key: key)
         } else {
             self.init(try Artefact.parse(bytes: bytes).explanation(at: now))
         }

@@ -13,7 +13,8 @@ struct Inspect: ParsableCommand {
         abstract: "Explain a text (network, token, invitation, id, certificate, device …) or a sealed file.",
         discussion: """
             Needs no home. It knows networks, tokens, connection texts, invitations, ids, certificates, revocations, \
-            requests and answers of devices, cards of people, and NanoTDFs. Everything else ends with exit code 65.
+            requests and answers of devices, cards of people, NanoTDFs, and identity tokens, of which only the key of \
+            their service shows the claims. Everything else ends with exit code 65.
             """
     )
 
@@ -22,9 +23,15 @@ struct Inspect: ParsableCommand {
 
     @Argument(help: "The file, or a link that holds no secret; - or nothing is standard input.", completion: .file())
     var file = "-"
+    @Option(
+        help: ArgumentHelp("The private key that opens an identity token, in PEM.", valueName: "key.pem"),
+        completion: .file()
+    )
+    var key: String?
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        try InputFile.checkStandardInput([("the file", file), ("--key", key)])
         if Link.isOurs(file) { return try inspect(Array(file.utf8)) }
         var parts = PartReader(try InputFile(file))
         if try parts.isNanoTDF { return try inspect(&parts) }
@@ -33,8 +40,9 @@ struct Inspect: ParsableCommand {
 
     private func inspect(_ bytes: [UInt8]) throws {
         let report: InspectionReport
+        let tokenKey = try key.map(KeyFile.privateKey)
         do {
-            report = try InspectionReport(bytes, at: SystemProcess.wallSeconds)
+            report = try InspectionReport(bytes, at: SystemProcess.wallSeconds, key: tokenKey)
         } catch {
             report = InspectionReport(malformed: "\(error)")
         }
