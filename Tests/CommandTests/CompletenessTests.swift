@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import Foundation
 internal import HTTPAPI
 internal import TestSupport

@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import Bytes
 internal import Foundation
 internal import HTTPAPI

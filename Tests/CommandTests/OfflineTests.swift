@@ -231,7 +231,7 @@ internal import Testing
         for (name, text) in [
             ("files/photo.jpg", "x"), ("files/.photo.jpg-1.part", "x"), ("config.json", "{}"), ("node.log", "x"),
             ("console-1.html", "x"), (".console.upload-1", "x"), ("..vault-1.writing-1", "x"),
-            ("state.sqlite-journal", ""), ("notes", "mine"),
+            ("state.sqlite-journal", ""), ("registration.json", "{}"), ("notes", "mine"),
         ] {
             let path = home.path + "/" + name
             try Data(text.utf8).write(to: URL(filePath: path))

@@ -17,14 +17,16 @@ internal import Testing
     private static let passphrase = "correct horse battery"
     /// The operations that need the device itself.
     private static let atThisDevice: Set = [
-        "DELETE /circle/devices/{peer}", "POST /calls/{number}", "POST /console/address", "POST /console/link",
-        "POST /deliveries/{number}", "POST /device/request", "POST /keys/root", "POST /lan/pairing", "POST /listen",
-        "POST /peers/{peer}/local-files", "POST /serve", "PUT /lan", "PUT /settings/{key}",
+        "DELETE /circle/devices/{peer}", "GET /account/agreement", "POST /account/login", "POST /account/logout",
+        "POST /account/reconnect", "POST /account/register", "POST /calls/{number}", "POST /console/address",
+        "POST /console/link", "POST /deliveries/{number}", "POST /device/request", "POST /keys/root",
+        "POST /lan/pairing", "POST /listen", "POST /peers/{peer}/local-files", "POST /serve", "PUT /lan",
+        "PUT /settings/{key}",
     ]
     /// The operations that also need the secret of the vault.
     private static let withVaultSecret: Set = [
-        "POST /backup", "POST /backup/content", "POST /backup/content/restore", "POST /backup/restore",
-        "POST /circle/devices/{peer}",
+        "POST /account/forget", "POST /backup", "POST /backup/content", "POST /backup/content/restore",
+        "POST /backup/restore", "POST /circle/devices/{peer}",
         "POST /circle/devices/{peer}/expect", "POST /device/add", "POST /device/renew", "POST /device/setup",
         "POST /keys/export", "POST /keys/import", "POST /keys/{key}/export", "POST /keys/{key}/import",
         "POST /recovery-phrase", "POST /recovery-phrase/restore",
@@ -33,7 +35,8 @@ internal import Testing
     private static let overTheNetwork: Set = [
         "DELETE /circle/blocked/{person}", "DELETE /circle/people/{person}", "DELETE /circle/streams/{stream}",
         "DELETE /circle/streams/{stream}/members/{person}", "DELETE /files/{id}", "DELETE /networks/{network}",
-        "DELETE /peers/{peer}/one-time-keys", "GET /activity", "GET /circle", "GET /circle/card",
+        "DELETE /peers/{peer}/one-time-keys", "GET /account", "GET /account/passkeys", "GET /activity", "GET /circle",
+        "GET /circle/card",
         "GET /circle/conversations/{conversation}/thoughts",
         "GET /circle/conversations/{conversation}/thoughts/{thought}", "GET /doctor", "GET /doctor/facts", "GET /files",
         "GET /files/{id}", "GET /keys", "GET /keys/{key}/public", "GET /lan", "GET /log-level", "GET /logs",
@@ -104,7 +107,7 @@ internal import Testing
     }
 
     private static func name(_ operation: APIOperation) -> String {
-        "\(operation.route.method.rawValue) \(APIDescription.path(of: operation))"
+        "\(operation.route.method.rawValue) \(NodeAPIDescription.path(of: operation))"
     }
 
     @Test func `every operation is in one of three lists`() throws {

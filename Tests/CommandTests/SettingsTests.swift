@@ -77,7 +77,9 @@ internal import Testing
             (.listenerCapacity, "none"), (.discovery, "maybe"), (.discoveryGroup, "192.0.2.1:4242"),
             (.stunServers, "a b"),
             (.discoveryInterval, "500ms"), (.dhtTimeout, "0s"), (.renewTokens, "1"), (.grantRenewals, "yes"),
-            (.hashTable, "true"), (.cacheAge, "long"),
+            (.hashTable, "true"), (.cacheAge, "long"), (.identityServer, "id.example.org"),
+            (.handleCheck, "https://user@example.org"), (.webSocketService, "https://example.org"),
+            (.arkavoNode, "ws://"), (.identityPins, "sha256/AAAA"),
         ]
         for (setting, value) in wrong {
             let byFlag = #expect(throws: CommandFailure.self) { try settings(flags: [setting: [value]]) }

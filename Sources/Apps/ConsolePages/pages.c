@@ -1,4 +1,4 @@
-// Written by scripts/console-pages.sh: the files of web/, embedded.
+// Written by scripts/console-pages.sh: the files of the pages, embedded.
 
 #include "console_pages.h"
 
@@ -130,6 +130,10 @@ static const unsigned char page_pictures_strip_js[] = {
 
 static const unsigned char page_texts_js[] = {
 #embed "web/texts.js"
+};
+
+static const unsigned char page_views_account_js[] = {
+#embed "web/views/account.js"
 };
 
 static const unsigned char page_views_admit_js[] = {
@@ -300,7 +304,7 @@ static const unsigned char page_views_topics_js[] = {
 #embed "web/views/topics.js"
 };
 
-static const console_page pages[] = {
+static const web_page pages[] = {
     {"app.css", page_app_css, sizeof page_app_css},
     {"app.js", page_app_js, sizeof page_app_js},
     {"icon.svg", page_icon_svg, sizeof page_icon_svg},
@@ -333,6 +337,7 @@ static const console_page pages[] = {
     {"pictures/plot.js", page_pictures_plot_js, sizeof page_pictures_plot_js},
     {"pictures/strip.js", page_pictures_strip_js, sizeof page_pictures_strip_js},
     {"texts.js", page_texts_js, sizeof page_texts_js},
+    {"views/account.js", page_views_account_js, sizeof page_views_account_js},
     {"views/admit.js", page_views_admit_js, sizeof page_views_admit_js},
     {"views/attachments.js", page_views_attachments_js, sizeof page_views_attachments_js},
     {"views/circle-devices.js", page_views_circle_devices_js, sizeof page_views_circle_devices_js},
@@ -377,7 +382,7 @@ static const console_page pages[] = {
     {"views/topics.js", page_views_topics_js, sizeof page_views_topics_js},
 };
 
-const console_page *console_pages(size_t *count) {
+const web_page *console_pages(size_t *count) {
     *count = sizeof pages / sizeof pages[0];
     return pages;
 }

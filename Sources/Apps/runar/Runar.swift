@@ -32,11 +32,12 @@ struct Runar: AsyncParsableCommand {
                 name: "Others",
                 subcommands: [Discover.self, Peers.self, Connect.self, Send.self, Listen.self]
             ),
-            CommandGroup(name: "People", subcommands: [Circle.self, Chat.self]),
+            CommandGroup(name: "People", subcommands: [Circle.self, Chat.self, Account.self]),
             CommandGroup(name: "Sealed files", subcommands: [Seal.self, Open.self]),
             CommandGroup(name: "Services", subcommands: [Services.self, Call.self, Serve.self]),
             CommandGroup(name: "Events", subcommands: [Publish.self, Subscribe.self]),
             CommandGroup(name: "Stored values", subcommands: [Put.self, Get.self, Delete.self]),
+            CommandGroup(name: "Servers", subcommands: [Identity.self]),
             CommandGroup(
                 name: "More",
                 subcommands: [

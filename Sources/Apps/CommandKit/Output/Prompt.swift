@@ -98,6 +98,13 @@ package enum Prompt {
         }
     }
 
+    /// Asks for a line of text.
+    ///
+    /// - Throws: ``CommandFailure``, with `advice` when there is no terminal.
+    package static func text(_ question: String, otherwise advice: String) throws(CommandFailure) -> String {
+        try line(question, otherwise: advice, until: QuestionEnd())
+    }
+
     /// Repeats a question until `read` understands the answer.
     ///
     /// A thread of its own waits, so that a node in this process continues; a cancelled caller waits no longer, and the

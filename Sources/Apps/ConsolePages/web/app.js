@@ -34,6 +34,7 @@ const routes = [
   ["/settings", () => import("./views/settings.js")],
   ["/settings/device", () => import("./views/settings.js")],
   ["/settings/devices", () => import("./views/devices.js")],
+  ["/settings/account", () => import("./views/account.js")],
   ["/settings/keys", () => import("./views/keys.js")],
   ["/settings/storage", () => import("./views/storage.js")],
   ["/settings/logs", () => import("./views/logs.js")],

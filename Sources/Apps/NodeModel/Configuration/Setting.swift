@@ -22,6 +22,11 @@ package enum Setting: String, SettingKey, Codable {
     case grantRenewals
     case console
     case consoleLan
+    case identityServer
+    case handleCheck
+    case webSocketService
+    case arkavoNode
+    case identityPins
     case passphraseFile
     case keyFile
 
@@ -40,11 +45,26 @@ package enum Setting: String, SettingKey, Codable {
         case .cacheAge: ["5m"]
         case .console: [String(Self.consolePort)]
         case .consoleLan: [SwitchText.off]
-        case .acceptFiles, .stunServers, .passphraseFile, .keyFile: nil
+        case .acceptFiles, .stunServers, .identityServer, .handleCheck, .webSocketService, .arkavoNode, .identityPins,
+            .passphraseFile, .keyFile:
+            nil
         }
     }
 
-    package var isList: Bool { self == .listen || self == .discoveryGroup || self == .stunServers }
+    package var isList: Bool {
+        self == .listen || self == .discoveryGroup || self == .stunServers || self == .identityPins
+    }
+
+    /// Whether it names the services of an operator, with which a person registers.
+    package var isOfAccount: Bool {
+        switch self {
+        case .identityServer, .handleCheck, .webSocketService, .arkavoNode, .identityPins: true
+        case .listen, .logLevel, .requestTimeout, .messageLimit, .listenerCapacity, .acceptFiles, .discovery,
+            .discoveryGroup, .discoveryInterval, .stunServers, .hashTable, .dhtTimeout, .cacheAge, .renewTokens,
+            .grantRenewals, .console, .consoleLan, .passphraseFile, .keyFile:
+            false
+        }
+    }
 
     /// Whether it is about the keys, and not about how the node runs.
     package var isOfKeys: Bool { self == .passphraseFile || self == .keyFile }
@@ -54,7 +74,8 @@ package enum Setting: String, SettingKey, Codable {
         switch self {
         case .listen, .acceptFiles, .console, .consoleLan, .passphraseFile, .keyFile: false
         case .logLevel, .requestTimeout, .messageLimit, .listenerCapacity, .discovery, .discoveryGroup,
-            .discoveryInterval, .stunServers, .hashTable, .dhtTimeout, .cacheAge, .renewTokens, .grantRenewals:
+            .discoveryInterval, .stunServers, .hashTable, .dhtTimeout, .cacheAge, .renewTokens, .grantRenewals,
+            .identityServer, .handleCheck, .webSocketService, .arkavoNode, .identityPins:
             true
         }
     }
@@ -71,6 +92,9 @@ extension Setting {
         }
         if self == .stunServers, values.count > STUNPlace.limit {
             throw unfit(values.joined(separator: ", "), "at most \(STUNPlace.limit) servers")
+        }
+        if self == .identityPins, values.count > Self.pinLimit {
+            throw unfit(values.joined(separator: ", "), "at most \(Self.pinLimit) keys")
         }
         for value in values {
             switch self {
@@ -96,6 +120,9 @@ extension Setting {
                 guard let count = Int(value), (1...1_000_000).contains(count) else {
                     throw unfit(value, "it must be a number from 1 to 1000000")
                 }
+            case .identityServer, .handleCheck: try checkService(value, schemes: ["https", "http"])
+            case .webSocketService, .arkavoNode: try checkService(value, schemes: ["wss", "ws"])
+            case .identityPins: try checkPin(value)
             case .acceptFiles, .passphraseFile, .keyFile:
                 guard !value.isEmpty else { throw unfit(value, "it must be a path") }
             }

@@ -23,6 +23,10 @@ package final class RequestHandler: Sendable {
     /// The state of the web console, if this node has one.
     package let consoleStatus: (any ConsoleStatus)?
     package let files: FileOffers
+    /// Connects to the identity server of the settings; nil in a program without one.
+    let identityConnection: IdentityConnection.Maker?
+    /// The registration in progress.
+    let accountProgress = AccountProgress()
     package let joins = PendingRequests<JoinAnswer>(asker: "the joiner")
     package let calls = PendingRequests<CallAnswer>(asker: "the caller")
     /// The messages that listeners have not confirmed.
@@ -51,6 +55,7 @@ package final class RequestHandler: Sendable {
         settings: Settings,
         console: (any ConsoleStatus)? = nil,
         watch: NodeWatch? = nil,
+        identity: IdentityConnection.Maker? = nil,
         stop: (@Sendable () -> Void)? = nil
     ) {
         self.node = node
@@ -61,6 +66,7 @@ package final class RequestHandler: Sendable {
         files = FileOffers(directories: ReceivingDirectories(home: home))
         self.settings = settings
         consoleStatus = console
+        identityConnection = identity
         self.stop = stop
     }
 

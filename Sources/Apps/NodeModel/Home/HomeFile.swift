@@ -21,6 +21,8 @@ package enum HomeFile: String, CaseIterable, Sendable {
     /// The directory for files that a person accepted.
     case receivedFiles = "files"
     case settings = "config.json"
+    /// The steps of a registration at an identity server, without secrets.
+    case registration = "registration.json"
     case peerId = "peer.id"
     case log = "node.log"
     case consoleToken = "console.token"

@@ -63,7 +63,7 @@ package final class SettingChanges: Sendable {
 
 extension Setting {
     /// Whether a change is in effect without a restart.
-    var actsAtOnce: Bool { self == .discovery || self == .logLevel }
+    var actsAtOnce: Bool { self == .discovery || self == .logLevel || isOfAccount }
 
     /// Whether it may be changed while the node runs: the console and the keys have ways of their own.
     var isEditable: Bool { !isOfKeys && self != .console && self != .consoleLan }

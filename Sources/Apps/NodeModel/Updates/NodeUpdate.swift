@@ -28,6 +28,8 @@ package enum NodeUpdate: Hashable, Sendable {
     case circle(CircleReport)
     /// A thought arrived, or its delivery advanced.
     case thought(ThoughtReport)
+    /// A registration or a sign-in advanced.
+    case account(AccountStepReport)
     /// A browser can be started.
     case consoleLink(ConsoleLinkReport)
     /// A device of the local network can be paired.

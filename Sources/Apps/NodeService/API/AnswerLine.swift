@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import CommandModel
 internal import NodeModel
 
@@ -22,6 +23,7 @@ enum UpdateKind: String, CaseIterable, Sendable {
     case pairing
     case circle
     case thought
+    case account
     /// Any kind of node event.
     case event
 }
@@ -88,6 +90,7 @@ enum AnswerLine {
         case .pairing(let report): JSONText.bytes(report)
         case .circle(let report): JSONText.bytes(report)
         case .thought(let report): JSONText.bytes(report)
+        case .account(let report): JSONText.bytes(report)
         case .consoleLink(let report): JSONText.bytes(report)
         }
     }
@@ -140,6 +143,7 @@ enum AnswerLine {
         case .pairing: return .update(.pairing(try report()))
         case .circle: return .update(.circle(try report()))
         case .thought: return .update(.thought(try report()))
+        case .account: return .update(.account(try report()))
         case .event: return .update(.event(try report()))
         }
     }
@@ -187,6 +191,7 @@ extension AnswerLine {
             case .pairing: PairingReport.self
             case .circle: CircleReport.self
             case .thought: ThoughtReport.self
+            case .account: AccountStepReport.self
             case .event: EventReport.self
             }
         let object = try SchemaReader.object(of: type)

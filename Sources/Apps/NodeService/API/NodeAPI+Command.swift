@@ -1,3 +1,4 @@
+package import APIDescription
 internal import Bytes
 internal import Foundation
 internal import HTTPAPI
@@ -123,12 +124,13 @@ extension NodeAPI {
                 try handler.importKey($0.path.text, hex: $0.form.hex, replacing: $0.form.replace)
             },
             serve(Operations.backup) { _ in try handler.backup() },
+            serve(Operations.forgetAccount) { try await handler.forgetAccount($0.form) },
             serve(Operations.restore) { try await handler.restore($0.form.content, replacing: $0.form.replace) },
         ]
     }
 }
 
-extension OperationRequest {
+extension EndpointRequest {
     /// Refuses a request that only processes of the node's own user may send.
     ///
     /// - Throws: ``RouteFailure`` for requests over the loopback interface or the local network.

@@ -1,3 +1,4 @@
+package import APIDescription
 internal import Bytes
 package import CommandModel
 internal import Foundation

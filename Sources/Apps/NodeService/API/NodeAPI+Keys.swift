@@ -1,3 +1,4 @@
+package import APIDescription
 internal import Bytes
 internal import CommandModel
 internal import Concurrency

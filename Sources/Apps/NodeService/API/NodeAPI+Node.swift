@@ -1,3 +1,4 @@
+package import APIDescription
 internal import CommandModel
 internal import HTTPAPI
 internal import Identity

@@ -1,3 +1,4 @@
+package import APIDescription
 internal import Foundation
 internal import HTTPAPI
 package import NodeModel

@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import CommandModel
 internal import Foundation
 internal import HTTPAPI
@@ -43,7 +44,7 @@ package struct NodeAPI: Sendable {
     /// All operations, for requests of every origin.
     var operations: [APIOperation] {
         nodeOperations + networkOperations + peerOperations + dataOperations + keyOperations
-            + oneTimeKeyOperations + circleOperations + codeOperations + lanOperations
+            + oneTimeKeyOperations + circleOperations + accountOperations + codeOperations + lanOperations
     }
 
     /// The routes of ``operations``.
@@ -55,18 +56,18 @@ package struct NodeAPI: Sendable {
     /// An operation whose answer is the report that `answer` makes.
     func serve<Path, Form, Answer>(
         _ operation: Operation<Path, Form, Answer>,
-        _ answer: @escaping @Sendable (OperationRequest<Path, Form>) async throws -> Answer
+        _ answer: @escaping @Sendable (EndpointRequest<Path, Form>) async throws -> Answer
     ) -> APIOperation {
         respond(to: operation) { request in
             let report = try await perform(operation) { try await answer(request) }
-            return .json(JSONText.bytes(report), status: operation.status)
+            return operation.endpoint.report(report)
         }
     }
 
     /// An operation that `body` performs, and that has no other answer.
     func serveAction<Path, Form>(
         _ operation: Operation<Path, Form, DoneReport>,
-        _ body: @escaping @Sendable (OperationRequest<Path, Form>) async throws -> Void
+        _ body: @escaping @Sendable (EndpointRequest<Path, Form>) async throws -> Void
     ) -> APIOperation {
         serve(operation) { request in
             try await body(request)
@@ -81,7 +82,7 @@ package struct NodeAPI: Sendable {
     func stream<Path, Form, Answer>(
         _ operation: Operation<Path, Form, Answer>,
         _ prepare:
-            @escaping @Sendable (OperationRequest<Path, Form>) async throws -> (
+            @escaping @Sendable (EndpointRequest<Path, Form>) async throws -> (
                 @Sendable (@escaping RequestHandler.Tell) async throws -> Answer
             )
     ) -> APIOperation {
@@ -106,7 +107,7 @@ package struct NodeAPI: Sendable {
     func streamUpdates<Path, Form>(
         _ operation: Operation<Path, Form, DoneReport>,
         _ prepare:
-            @escaping @Sendable (OperationRequest<Path, Form>) async throws -> (
+            @escaping @Sendable (EndpointRequest<Path, Form>) async throws -> (
                 @Sendable (@escaping RequestHandler.Tell) async throws -> Void
             )
     ) -> APIOperation {
@@ -124,22 +125,13 @@ package struct NodeAPI: Sendable {
     /// The access is checked here, before the form is read and `answer` runs.
     func respond<Path, Form, Answer>(
         to operation: Operation<Path, Form, Answer>,
-        _ answer: @escaping @Sendable (OperationRequest<Path, Form>) async throws -> RouteAnswer
+        _ answer: @escaping @Sendable (EndpointRequest<Path, Form>) async throws -> RouteAnswer
     ) -> APIOperation {
-        let route = Route(
-            operation.method,
-            operation.template,
-            body: operation.body,
-            endsWithClient: operation.endsWithClient
-        ) { request in
-            do {
-                try check(operation.access, of: request)
-                return try await answer(OperationRequest(request, of: operation))
-            } catch {
-                return .failure(failure(error, in: request.network))
-            }
-        }
-        return APIOperation(route: route, parameters: Path.names, access: operation.access) { try operation.shape() }
+        let rules = EndpointRules(
+            check: { _, request in try check(operation.access, of: request) },
+            failure: { error, request in .failure(failure(error, in: request.network)) }
+        )
+        return APIOperation(endpoint: operation.endpoint.respond(rules, answer), access: operation.access)
     }
 
     private func perform<Path, Form, Answer>(
@@ -172,24 +164,7 @@ package struct NodeAPI: Sendable {
     }
 }
 
-/// A request of one operation.
-struct OperationRequest<Path: PathParameters, Form: Decodable & Sendable>: Sendable {
-    let path: Path
-    let form: Form
-    let origin: RouteRequest.Origin
-    /// The content that is neither JSON nor a file.
-    let content: [UInt8]
-    let file: ReceivedFile?
+extension EndpointRequest {
     /// The network in the path, nil for the only one.
-    let network: NetworkName?
-
-    /// - Throws: ``RouteFailure`` that names the field.
-    fileprivate init<Answer>(_ request: RouteRequest, of operation: Operation<Path, Form, Answer>) throws {
-        form = try operation.form(of: request)
-        path = try Path(parameters: request.parameters)
-        origin = request.origin
-        content = request.body
-        file = request.file
-        network = request.network
-    }
+    var network: NetworkName? { route.network }
 }

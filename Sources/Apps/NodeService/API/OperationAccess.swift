@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import Bytes
 internal import CommandModel
 internal import HTTPAPI
@@ -15,6 +16,11 @@ enum OperationAccess: String, Hashable, Sendable, CaseIterable {
     /// A client on this machine that has the secret of the vault: the operation reveals, replaces or hands over a
     /// private key.
     case withVaultSecret = "vault"
+
+    /// The member of the description that states a requirement.
+    var extensions: [String: JSONDocument] {
+        self == .overTheNetwork ? [:] : ["x-runar-access": .string(rawValue)]
+    }
 }
 
 /// The field by which a request confirms that a person with the vault's secret is at the device.

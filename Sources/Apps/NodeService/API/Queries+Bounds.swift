@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import HTTPAPI
 internal import NodeModel
 

@@ -1,3 +1,4 @@
+internal import APIDescription
 package import Bytes
 internal import CommandModel
 internal import HTTPAPI
@@ -17,12 +18,12 @@ package struct APIRequest<Answer: Decodable & Sendable>: Sendable {
     let requiredPeers: RequiredPeers
 
     init<Path, Form: Encodable>(_ operation: Operation<Path, Form, Answer>, _ path: Path, _ form: Form) {
-        method = operation.method
-        template = operation.template
+        method = operation.endpoint.method
+        template = operation.endpoint.template
         // A segment of a path is never empty; a name that is blank is refused by the node in its own words.
         parameters = path.parameters.mapValues { $0.isEmpty ? " " : $0 }
         requiredPeers = operation.requiredPeers(path, form)
-        switch operation.body {
+        switch operation.endpoint.body {
         case .json: (query, body) = ([:], JSONText.bytes(form))
         case .none, .bytes, .file: (query, body) = (Self.query(of: form), nil)
         }

@@ -180,6 +180,31 @@ struct NodeOptions: ParsableArguments {
     )
     var consoleLan: String?
 
+    @Option(help: ArgumentHelp("The identity server of your account (RUNAR_IDENTITY_SERVER).", valueName: "url"))
+    var identityServer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The host that resolves handles, if not the identity server (RUNAR_HANDLE_CHECK).",
+            valueName: "url"
+        )
+    )
+    var handleCheck: String?
+
+    @Option(help: ArgumentHelp("The operator's service for messages (RUNAR_WEB_SOCKET_SERVICE).", valueName: "url"))
+    var webSocketService: String?
+
+    @Option(help: ArgumentHelp("The operator's node of the registry (RUNAR_ARKAVO_NODE).", valueName: "url"))
+    var arkavoNode: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A key of which the identity server must have one; up to four may be given (RUNAR_IDENTITY_PINS).",
+            valueName: "pin"
+        )
+    )
+    var identityPins: [String] = []
+
     /// The settings that these options make.
     var flags: [Setting: [String]] {
         var flags: [Setting: [String]] = [:]
@@ -200,6 +225,11 @@ struct NodeOptions: ParsableArguments {
         flags[.grantRenewals] = grantRenewals.map { [$0] }
         flags[.console] = console.map { [$0] }
         flags[.consoleLan] = consoleLan.map { [$0] }
+        flags[.identityServer] = identityServer.map { [$0] }
+        flags[.handleCheck] = handleCheck.map { [$0] }
+        flags[.webSocketService] = webSocketService.map { [$0] }
+        flags[.arkavoNode] = arkavoNode.map { [$0] }
+        if !identityPins.isEmpty { flags[.identityPins] = identityPins }
         return flags
     }
 

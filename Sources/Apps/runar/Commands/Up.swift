@@ -49,6 +49,7 @@ struct Up: AsyncParsableCommand {
             settings: settings,
             console: console,
             watch: watch,
+            identity: IdentityConnection.overHTTP,
             stop: { stop.yield() }
         )
         let run = NodeRun(

@@ -40,7 +40,8 @@ struct Session: Sendable {
             node: node,
             keys: nodeDirectory.keys,
             home: nodeDirectory.directory,
-            settings: settings
+            settings: settings,
+            identity: IdentityConnection.overHTTP
         )
         let session = Session(way: .api(NodeAPI(handler)))
         guard onNetwork else { return try await body(session) }

@@ -3,6 +3,11 @@
 /// "device": on the device itself alone. "vault": there, for a person who has the secret of its vault.
 export const access = {
   "DELETE /circle/devices/{peer}": "device",
+  "GET /account/agreement": "device",
+  "POST /account/login": "device",
+  "POST /account/logout": "device",
+  "POST /account/reconnect": "device",
+  "POST /account/register": "device",
   "POST /backup": "vault",
   "POST /backup/restore": "vault",
   "POST /circle/devices/{peer}": "vault",

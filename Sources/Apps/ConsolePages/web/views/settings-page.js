@@ -5,7 +5,7 @@ import { page, subnav } from "../lib/parts.js";
 import { t } from "../texts.js";
 
 const w = t.settings;
-const places = ["device", "devices", "keys", "storage", "logs", "metrics"];
+const places = ["device", "devices", "account", "keys", "storage", "logs", "metrics"];
 
 export const titleOf = place => `${w.places[place]} – ${w.title}`;
 

@@ -64,7 +64,7 @@ const isEditable = ({ key, source }) => isAllowed("PUT /settings/{key}") && ["de
 
 const edit = ({ key, values }) => openDialog({ title: w.names[key] ?? key }, close => form({ onSubmit: async data => {
   const text = data.get("value").trim();
-  const isList = ["listen", "discoveryGroup", "stunServers"].includes(key);
+  const isList = ["listen", "discoveryGroup", "stunServers", "identityPins"].includes(key);
   await put(`/settings/${key}`, { values: text ? isList ? text.split(/[\s,]+/) : [text] : [] });
   close();
 } },

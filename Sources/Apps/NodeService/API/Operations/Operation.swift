@@ -1,3 +1,4 @@
+package import APIDescription
 internal import CommandModel
 internal import HTTPAPI
 internal import NodeModel
@@ -22,19 +23,11 @@ package struct Operation<
         case file
     }
 
-    let method: Route.Method
-    /// The path, with `{name}` for each of the parameters.
-    let template: String
+    /// The parts that every server's endpoints have.
+    let endpoint: Endpoint<Path, Form, Answer>
     let access: OperationAccess
-    /// The body of the request: JSON is the form; with another body, or none, the form is the query.
-    let body: Route.Body
-    let kind: Kind
-    /// The status of an answer that is no failure.
-    let status: Int
     /// Whether the operation is refused while the node does not run.
     let needsNetwork: Bool
-    /// Whether the operation is cancelled when its client disconnects.
-    let endsWithClient: Bool
     /// The subjects that pages reload after the operation.
     let changes: [ActivityChanged.Subject]
     /// The peers that must be connected before a node that was just started can answer.
@@ -56,60 +49,44 @@ package struct Operation<
         changes: [ActivityChanged.Subject] = [],
         requiredPeers: @escaping @Sendable (Path, Form) -> RequiredPeers = { _, _ in .nobody }
     ) {
-        self.method = method
-        self.template = NodeAPI.prefix + template
+        endpoint = Endpoint(
+            method,
+            NodeAPI.prefix + template,
+            .bearer,
+            Self.kind(kind),
+            limit: limit,
+            body: body,
+            status: status,
+            endsWithClient: endsWithClient,
+            notes: EndpointNotes(extensions: access.extensions),
+            input: { try Self.input(access) }
+        )
         self.access = access
-        self.body = body ?? (method == .get || method == .delete ? .none : .json(limit: limit))
-        self.kind = kind
-        self.status = status
         self.needsNetwork = needsNetwork
-        self.endsWithClient = endsWithClient
         self.changes = changes
         self.requiredPeers = requiredPeers
     }
 
-    /// The types of the operation, for the description of the API.
-    ///
-    /// - Throws: ``SchemaReader/Failure``.
-    func shape() throws -> APIShape {
-        let form =
-            switch access {
-            case .overTheNetwork, .atThisDevice: try SchemaReader.object(of: Form.self)
-            case .withVaultSecret: try SchemaReader.object(of: Joined<Form, ConfirmationForm>.self)
-            }
-        let answer: APIShape.Answer =
-            switch kind {
-            case .report: .report(try SchemaReader.schema(of: Answer.self), status: status)
-            case .updates(let kinds): .lines(try AnswerLine.schemas(of: kinds, result: Answer.self))
-            case .lines(let schemas): .lines(try schemas())
-            case .file: .file
-            }
-        return APIShape(
-            method: method,
-            template: template,
-            access: access,
-            body: body,
-            input: form,
-            answer: answer
-        )
+    private static func kind(_ kind: Kind) -> Endpoint<Path, Form, Answer>.Kind {
+        switch kind {
+        case .report: .report
+        case .updates(let kinds): .lines { try AnswerLine.schemas(of: kinds, result: Answer.self) }
+        case .lines(let schemas): .lines(schemas)
+        case .file: .file
+        }
     }
 
-    /// - Throws: ``RouteFailure`` that names the field.
-    func form(of request: RouteRequest) throws -> Form {
-        switch body {
-        case .json: try request.form()
-        case .none, .bytes, .file: try request.queryForm()
+    /// The members of the form, with the confirmation that the access requires.
+    private static func input(_ access: OperationAccess) throws -> ObjectSchema {
+        switch access {
+        case .overTheNetwork, .atThisDevice: try SchemaReader.object(of: Form.self)
+        case .withVaultSecret: try SchemaReader.object(of: Joined<Form, ConfirmationForm>.self)
         }
     }
 }
 
 /// The operations of a node's API.
 package enum Operations {}
-
-/// The form of a request that has a path and nothing else.
-package struct NoForm: Codable, Sendable {
-    package init() {}
-}
 
 /// The answer that is a file instead of a report.
 struct FileAnswer: Codable, Sendable {}
@@ -121,6 +98,9 @@ extension Operation where Form: Encodable, Answer: Decodable {
 
 extension Operation where Form == NoForm, Answer: Decodable {
     package func callAsFunction(_ path: Path) -> APIRequest<Answer> { APIRequest(self, path, NoForm()) }
+
+    package func callAsFunction<First, Second>(_ first: First, _ second: Second) -> APIRequest<Answer>
+    where Path == PathPair<First, Second> { APIRequest(self, PathPair(first, second), NoForm()) }
 }
 
 extension Operation where Path == NoPath, Form: Encodable, Answer: Decodable {
