@@ -17,6 +17,7 @@ import tempfile
 import time
 
 import flood
+import identities
 from harness import Failed, Server, Watch, run
 from table import Results, Row, main_table, side_table
 
@@ -67,6 +68,7 @@ ROWS = [
     Row("idle-cpu", "processor of an idle node with 20 peers", "% core", "RunarNode", at_most=1, absolute=True),
     Row("flood", "memory after 500 000 junk Initials", "MB", at_most=32, absolute=True),
     Row("flood-peer", "a good peer connects during the flood (1 = yes)", "", at_least=1, absolute=True),
+    *identities.LOAD,
 ]
 
 SIDE = [
@@ -82,6 +84,7 @@ SIDE = [
     ("vault-open", "vault: open (scrypt)", "ms"),
     ("vault-store", "vault: store a key (durable)", "ms"),
     ("vault-sign", "vault: sign with a stored key", "us"),
+    *identities.SIDE,
 ]
 
 # The kademlia package of PyPI, as published for 20 nodes on one machine.
@@ -344,6 +347,15 @@ class Bench:
         self.note("mail", "RunarNode", values["perSecond"], 0.0, round_number)
         self.note("mail-start", "RunarNode", values["start"] - values["startEmpty"], 0.0, round_number)
 
+    def identity(self, round_number):
+        """The identity server under load."""
+        print(f"   round {round_number}: identity server", file=sys.stderr, flush=True)
+        note = lambda *values: self.note(*values, round_number)
+        try:
+            identities.IdentityLoad(self.options.runar, self.options.tools, self.scaled, note).measure()
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+
     def circle(self, round_number):
         """Content sealed for the devices of a group, and steps in a long conversation beside their aim."""
         try:
@@ -457,6 +469,7 @@ class Bench:
             self.keys(round_number)
             self.sealing(round_number)
             self.mail(round_number)
+            self.identity(round_number)
             self.circle(round_number)
             self.memory(round_number)
             self.family(round_number)
@@ -505,11 +518,11 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys sealing mail circle memory family junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys sealing mail identity circle memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)
-    for name in ("streams", "files", "relay", "events", "requests", "subscriptions", "raw", "keys", "sealing", "mail", "circle", "memory", "family", "junk"):
+    for name in ("streams", "files", "relay", "events", "requests", "subscriptions", "raw", "keys", "sealing", "mail", "identity", "circle", "memory", "family", "junk"):
         if options.only and name not in options.only.split():
             setattr(bench, name, lambda round_number: None)
     with tempfile.TemporaryDirectory(prefix="runar-bench-") as folder:

@@ -22,9 +22,14 @@ def pinned(core):
 class Server:
     """A driver's server process. It says its id and address in one line and ends when its input ends."""
 
-    def __init__(self, command, core=None):
+    def __init__(self, command, core=None, preload=None):
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=pinned(core)
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=pinned(core),
+            env={**os.environ, "LD_PRELOAD": preload} if preload else None,
         )
         line = self.process.stdout.readline()
         if not line.startswith("{"):

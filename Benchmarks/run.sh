@@ -40,6 +40,14 @@ binaries=$(swift build --configuration release --show-bin-path)
 cc -O2 -Wall -ISources/Apps/CRunar/include -o "$tools/c_library" $here/drivers/c_library.c "-L$binaries" -lRunarC \
     "-Wl,-rpath,$binaries" -lpthread
 cc -O2 -Wall -shared -fPIC -o "$tools/allocations.so" $here/drivers/allocations.c
+cc -O2 -Wall -shared -fPIC -o "$tools/unsynced.so" $here/drivers/unsynced.c
+# A Python service with passkeys to compare the identity server with; without it its column is missing.
+peer=$here/drivers/requirements-identity.txt
+if ! cmp -s $peer $here/.venv-identity/installed.txt; then
+    python3 -m venv --clear $here/.venv-identity
+    $here/.venv-identity/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $peer &&
+        cp $peer $here/.venv-identity/installed.txt || echo "   py_webauthn is not to be had for this system; measuring without it"
+fi
 # zenoh publishes over QUIC too.
 if [ ! -e $here/.venv/zenoh ]; then
     $here/.venv/bin/pip install --quiet --disable-pip-version-check eclipse-zenoh==1.10.2 && touch $here/.venv/zenoh ||

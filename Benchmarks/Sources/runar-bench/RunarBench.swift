@@ -4,7 +4,8 @@
 /// `quic server`, `quic client ID ADDRESS OPERATION N A`, the same with `node` and `service`, `local N` for N requests to a
 /// service of the same node, `start N` for a start with N records, `tokens N`, `seal N`, `sealed N`, `mail N`, `vault N`;
 /// `group N` for content that is sealed for 20 devices, `history N` for a conversation of N thoughts; `qr N FOLDER` for
-/// images of QR codes; `relay N` for N MiB directly and over a relay; and for a family
+/// images of QR codes; `identity server FOLDER`, `identity client ADDRESS REGISTRATIONS SIGN-INS`, `identity anchors N FOLDER`
+/// and `identity accounts N FOLDER` for the identity server; `relay N` for N MiB directly and over a relay; and for a family
 /// `subscriptions N` for events published right after subscriptions; `family server`, `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
 @main
 enum RunarBench {
@@ -43,11 +44,24 @@ enum RunarBench {
         case ("mail", let count?): try await MailSide.measure(count: Int(count) ?? 10_000)
         case ("group", let count?): try await CircleSide.measureGroup(count: Int(count) ?? 200)
         case ("history", let count?): try await CircleSide.measureHistory(count: Int(count) ?? 100_000)
+        case ("identity", let order?): try await identity(order, words.dropFirst(2))
         case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
         default:
             throw BenchError(
-                "usage: runar-bench quic|node|service|family server|client ..., family member ..., tokens|seal|sealed|mail|group|history|vault|subscriptions|relay|local|start N, qr N FOLDER"
+                "usage: runar-bench quic|node|service|family server|client ..., family member ..., identity server|client|anchors|accounts ..., tokens|seal|sealed|mail|group|history|vault|subscriptions|relay|local|start N, qr N FOLDER"
             )
+        }
+    }
+
+    private static func identity(_ order: String, _ words: ArraySlice<String>) async throws {
+        switch (order, words.first, words.dropFirst().first) {
+        case ("server", let folder?, nil): try await IdentitySide.serve(folder)
+        case ("client", let address?, _): try IdentitySide.measure(address, IdentitySide.Load(words.dropFirst()))
+        case ("anchors", let count?, let folder?):
+            try IdentityAnchors.measure(verifications: Int(count) ?? 1_000, folder: folder)
+        case ("accounts", let count?, let folder?):
+            try await AccountFactory.make(count: Int(count) ?? 1_000, in: folder)
+        default: throw BenchError("usage: runar-bench identity server|client|anchors|accounts ...")
         }
     }
 }
