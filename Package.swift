@@ -130,7 +130,19 @@ let package = Package(
             settings: computing
         ),
         module("CircleModel", in: "Base", ["Essentials", "Failures", "Bytes", "Identity", "OneTimeKeys", crypto]),
-        module("Certificates", in: "Base", ["Essentials", "Bytes", "Identity", crypto, x509, asn1]),
+        module("Certificates", in: "Base", ["Essentials", "Failures", "Bytes", "Identity", crypto, x509, asn1]),
+        module(
+            "WebAuthn",
+            in: "Base",
+            ["Failures", "Bytes", "Identity", "Certificates", crypto, cryptoExtras],
+            settings: computing
+        ),
+        module(
+            "RegistrationModel",
+            in: "Base",
+            ["Failures", "Bytes", "Identity", "NanoTDF", "WebAuthn"],
+            settings: computing
+        ),
 
         // Protocols: values. Input, time and randomness in, effects out.
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, ordered], settings: computing),
@@ -197,12 +209,29 @@ let package = Package(
         ),
 
         // Storage: everything but keys, in SQLite.
-        module("Database", in: "Storage", ["Essentials", "Failures", "Identity", "Concurrency", "Platform", grdb]),
+        // Pages of databases without the remains of deleted rows.
+        .target(
+            name: "CPageEraser",
+            path: "Sources/Storage/CPageEraser",
+            linkerSettings: [.linkedLibrary("sqlite3")]
+        ),
+        module(
+            "Database",
+            in: "Storage",
+            ["CPageEraser", "Essentials", "Failures", "Identity", "Concurrency", "Platform", grdb]
+        ),
         module("NodeStore", in: "Storage", ["Database", "Bytes", "Identity", "Platform", grdb]),
         module(
             "CircleStore",
             in: "Storage",
             ["CircleModel", "NodeStore", "Database", "Essentials", "Bytes", "Identity", grdb]
+        ),
+        module(
+            "IdentityStore",
+            in: "Storage",
+            [
+                "RegistrationModel", "Database", "Essentials", "Failures", "Identity", "Concurrency", "Platform", grdb,
+            ]
         ),
 
         // Node: the driver of NodeCore, and the library that applications use.
@@ -239,9 +268,17 @@ let package = Package(
             "Circle",
             in: "Node",
             [
-                "Essentials", "CircleModel", "SealedMessages", "RunarNode", "Node", "Mailbox", "NanoTDF",
-                "OneTimeKeys",
-                "CircleStore", "Bytes", "Identity", "Concurrency", logging, crypto,
+                "Essentials", "CircleModel", "RegistrationModel", "SealedMessages", "RunarNode", "Node", "Mailbox",
+                "NanoTDF", "OneTimeKeys", "CircleStore", "Bytes", "Identity", "Concurrency", logging, crypto,
+            ]
+        ),
+        // Registration at an identity server, without HTTP.
+        module(
+            "Registration",
+            in: "Node",
+            [
+                "Essentials", "Failures", "RegistrationModel", "WebAuthn", "CircleModel", "Circle", "Bytes", "Identity",
+                "Concurrency", "Platform",
             ]
         ),
         .target(
@@ -256,12 +293,15 @@ let package = Package(
         ),
 
         // Apps.
+        // The type of files that are embedded in C, and their compression.
+        .target(name: "WebPages", path: "Sources/Apps/WebPages", linkerSettings: [.linkedLibrary("z")]),
         // The files of web/, embedded in C; scripts/console-pages.sh lists them.
+        .target(name: "ConsolePages", dependencies: ["WebPages"], path: "Sources/Apps/ConsolePages", exclude: ["web"]),
         .target(
-            name: "ConsolePages",
-            path: "Sources/Apps/ConsolePages",
-            exclude: ["web"],
-            linkerSettings: [.linkedLibrary("z")]
+            name: "IdentityPages",
+            dependencies: ["WebPages"],
+            path: "Sources/Apps/IdentityPages",
+            exclude: ["web"]
         ),
         // TLS for the console on the local network, with the library that the QUIC transport uses. swift-nio-ssl would
         // bring a second copy of BoringSSL: 406 C files.
@@ -277,13 +317,51 @@ let package = Package(
             path: "Sources/Apps/CTLSShim",
             linkerSettings: [.linkedLibrary("gnutls")]
         ),
+        // TLS in a channel of SwiftNIO, for both roles.
+        module(
+            "TLSChannel",
+            in: "Apps",
+            ["CTLSShim", "Failures", "Bytes", "Certificates", "Identity", nio, nioTLS]
+        ),
         // An HTTP server for any program: routes, streams, TLS and bounds.
         module(
             "HTTPAPI",
             in: "Apps",
             [
-                "CTLSShim", "Libc", "Bytes", "Certificates", "Identity", "Concurrency", "Platform", hummingbird,
-                hummingbirdCore, nio, nioPosix, nioTLS, httpTypes, logging,
+                "TLSChannel", "WebPages", "Libc", "Failures", "Bytes", "Certificates", "Identity", "Concurrency",
+                "Platform", hummingbird, hummingbirdCore, nio, nioPosix, nioTLS, httpTypes, logging, crypto,
+            ]
+        ),
+        // An HTTP client for any program, with names, certificate chains and pins verified.
+        module(
+            "WebClient",
+            in: "Apps",
+            [
+                "TLSChannel", "Failures", "Identity", "Concurrency", "Platform", nio, nioPosix, nioHTTP1, nioTLS,
+            ]
+        ),
+        // Endpoints as constants, and their description in OpenAPI.
+        module(
+            "APIDescription",
+            in: "Apps",
+            ["HTTPAPI", "CommandModel", "Identity"]
+        ),
+        // The identity server: accounts with passkeys, their tokens and handles.
+        module(
+            "IdentityServer",
+            in: "Apps",
+            [
+                "APIDescription", "HTTPAPI", "IdentityPages", "CommandModel", "IdentityStore", "RegistrationModel",
+                "WebAuthn", "NanoTDF", "MetricsText", "WebClient", "TLSChannel", "Certificates", "Failures", "Bytes",
+                "Identity", "Concurrency", "Platform", "Database", deque, metrics, logging, crypto,
+            ]
+        ),
+        module(
+            "IdentityClient",
+            in: "Apps",
+            [
+                "Registration", "WebClient", "TLSChannel", "RegistrationModel", "WebAuthn", "Essentials", "Bytes",
+                "Identity",
             ]
         ),
         module(
@@ -306,7 +384,8 @@ let package = Package(
             "NodeModel",
             in: "Apps",
             [
-                "CommandModel", "RunarNode", "Circle", "SealedMessages", "OneTimeKeys", "NanoTDF", "Bytes", "Identity",
+                "CommandModel", "RunarNode", "Circle", "Registration", "RegistrationModel", "SealedMessages",
+                "OneTimeKeys", "NanoTDF", "Bytes", "Identity",
                 "Certificates", "Concurrency", "Kademlia", "Traversal", "Platform", "Database", "NodeStore", "Node",
                 logging, metrics, deque,
             ]
@@ -316,7 +395,9 @@ let package = Package(
             "NodeService",
             in: "Apps",
             [
-                "CommandModel", "NodeModel", "HTTPAPI", "Console", "MetricsText", "RunarNode", "Bytes", "Identity",
+                "CommandModel", "NodeModel", "APIDescription", "HTTPAPI", "Console", "Registration", "IdentityClient",
+                "WebClient", "TLSChannel", "MetricsText", "RunarNode",
+                "Bytes", "Identity",
                 "Certificates", "Concurrency", "QRCode", "Platform", logging, nio, nioPosix, nioHTTP1,
             ]
         ),
@@ -327,7 +408,8 @@ let package = Package(
             dependencies: [
                 "CNotices", "CommandModel", "CommandKit", "NodeModel", "NodeService", "CircleModel", "RunarNode",
                 "NanoTDF", "Simulation", "Bytes", "Identity", "Concurrency", "NodeCore", "QRCode", "ImageFiles",
-                "Traversal", "Transport", "QUIC", "Platform", "Database", "NodeStore", logging, arguments,
+                "Traversal", "Transport", "QUIC", "Platform", "Database", "NodeStore", "IdentityServer", logging,
+                arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -350,7 +432,8 @@ let package = Package(
             dependencies: [
                 "Circle", "RunarNode", "SealedMessages", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency",
                 "Transport", "QUIC", "Platform", "Database", "NodeStore", "CircleStore", "Mailbox", "QRCode",
-                "QRCorpus", crypto,
+                "QRCorpus", "IdentityServer", "IdentityStore", "RegistrationModel", "WebAuthn", "CommandModel", "Libc",
+                logging, crypto,
             ],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house
@@ -415,7 +498,8 @@ let package = Package(
         tests(
             of: "Command",
             [
-                "runar", "CommandModel", "CommandKit", "NodeModel", "NodeService", "HTTPAPI", "Console", "RunarNode",
+                "runar", "CommandModel", "CommandKit", "NodeModel", "NodeService", "Registration", "RegistrationModel",
+                "WebAuthn", "WebClient", "AuthenticatorSupport", "APIDescription", "HTTPAPI", "Console", "RunarNode",
                 "NanoTDF", "Node", "Traversal", "Platform", "Bytes", "Certificates", "Concurrency", "Identity",
                 "QRCode", "SlotStore", "TestSupport", logging,
             ]
@@ -519,7 +603,67 @@ let package = Package(
         ),
         tests(
             of: "HTTPAPI",
-            ["HTTPAPI", "Certificates", "Identity", "Concurrency", "TestSupport", logging, nio, nioEmbedded]
+            [
+                "HTTPAPI", "ConsolePages", "IdentityPages", "Certificates", "Identity", "Concurrency",
+                "TestSupport", logging, nio, nioEmbedded,
+            ]
+        ),
+        tests(
+            of: "APIDescription",
+            [
+                "APIDescription", "HTTPAPI", "CommandModel", "Failures", "Identity", "Concurrency", "TestSupport",
+                logging,
+            ]
+        ),
+        // An authenticator without a person, of which each step can be made wrong.
+        .target(
+            name: "AuthenticatorSupport",
+            dependencies: ["Bytes", "Identity", "WebAuthn", crypto, cryptoExtras],
+            path: "Tests/AuthenticatorSupport",
+            swiftSettings: house
+        ),
+        tests(
+            of: "WebAuthn",
+            [
+                "Failures", "Bytes", "Certificates", "WebAuthn", "AuthenticatorSupport", "TestSupport", crypto,
+            ]
+        ),
+        tests(
+            of: "IdentityStore",
+            ["IdentityStore", "Database", "RegistrationModel", "Identity", "Platform", "TestSupport", grdb]
+        ),
+        tests(
+            of: "Registration",
+            [
+                "Registration", "RegistrationModel", "WebAuthn", "CircleModel", "Essentials", "Failures", "Bytes",
+                "Identity", "Concurrency", "Platform", "TestSupport",
+            ]
+        ),
+        tests(
+            of: "IdentityClient",
+            [
+                "IdentityClient", "WebClient", "TLSChannel", "Registration", "RegistrationModel", "WebAuthn", "Bytes",
+                "Identity", "Concurrency", "TestSupport",
+            ]
+        ),
+        tests(
+            of: "IdentityServer",
+            [
+                "IdentityServer", "APIDescription", "HTTPAPI", "CommandModel", "IdentityStore", "RegistrationModel",
+                "WebAuthn", "NanoTDF", "WebClient", "TLSChannel", "Bytes", "Identity", "Concurrency", "Platform",
+                "AuthenticatorSupport", "TestSupport", logging, crypto,
+            ]
+        ),
+        tests(
+            of: "RegistrationModel",
+            ["Failures", "Bytes", "Identity", "NanoTDF", "WebAuthn", "RegistrationModel", "TestSupport"]
+        ),
+        tests(
+            of: "WebClient",
+            [
+                "WebClient", "TLSChannel", "HTTPAPI", "Certificates", "Bytes", "Concurrency", "TestSupport", logging,
+                nio, nioEmbedded,
+            ]
         ),
         // Real processes, whose consoles a real browser shows.
         tests(of: "ConsoleBrowser", ["runar", "TestSupport"]),

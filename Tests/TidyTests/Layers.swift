@@ -8,7 +8,8 @@ enum Layers {
         ["Bytes", "Concurrency", "CTurboJPEG", "CZlib"],
         ["Identity", "NanoTDF", "QRCode"],
         ["Certificates", "OneTimeKeys", "ImageFiles"],
-        ["CircleModel"],
+        ["CircleModel", "WebAuthn"],
+        ["RegistrationModel"],
         // Protocols: values. They never see each other; NodeCore composes them.
         ["Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal"],
         ["NodeCore"],
@@ -18,22 +19,24 @@ enum Layers {
         ["CQUICShim"],
         ["QUIC"],
         // Platform and storage: access to the system and the disk.
-        ["Platform"],
+        ["Platform", "CPageEraser"],
         ["Database"],
-        ["NodeStore"],
+        ["NodeStore", "IdentityStore"],
         ["CircleStore"],
         // Node: the driver and the library.
         ["Node", "Simulation", "MetricsText"],
         ["RunarNode"],
         ["SealedMessages"],
         ["Circle"],
+        ["Registration"],
         // Apps.
-        ["CGnuTLS"],
-        ["ConsolePages", "CTLSShim", "CRunar", "CNotices"],
+        ["CGnuTLS", "WebPages"],
+        ["ConsolePages", "IdentityPages", "CTLSShim", "CRunar", "CNotices"],
         ["CommandModel"],
-        ["CommandKit", "HTTPAPI", "NodeModel"],
-        ["Console"],
-        ["NodeService"],
+        ["CommandKit", "TLSChannel", "NodeModel"],
+        ["HTTPAPI", "WebClient"],
+        ["Console", "APIDescription", "IdentityClient"],
+        ["IdentityServer", "NodeService"],
         ["runar", "RunarC"],
     ]
 
@@ -43,19 +46,20 @@ enum Layers {
         "CQUICShim": ["QUIC"],
         "CTurboJPEG": ["ImageFiles"],
         "CZlib": ["QRCode", "ImageFiles"],
+        "CPageEraser": ["Database"],
         "CGnuTLS": ["CTLSShim"],
-        "CTLSShim": ["HTTPAPI"],
+        "CTLSShim": ["TLSChannel"],
         "FoundationEssentials": ["Essentials"],
-        "GRDB": ["Database", "NodeStore", "CircleStore"],
+        "GRDB": ["Database", "NodeStore", "CircleStore", "IdentityStore"],
         "X509": ["Certificates"],
         "SwiftASN1": ["Certificates"],
         "ArgumentParser": ["CommandKit", "runar"],
         "Hummingbird": ["HTTPAPI"],
         "HummingbirdCore": ["HTTPAPI"],
-        "NIOCore": ["HTTPAPI", "NodeService"],
-        "NIOHTTP1": ["NodeService"],
-        "NIOPosix": ["HTTPAPI", "NodeService"],
-        "NIOTLS": ["HTTPAPI"],
+        "NIOCore": ["TLSChannel", "HTTPAPI", "WebClient", "NodeService"],
+        "NIOHTTP1": ["WebClient", "NodeService"],
+        "NIOPosix": ["HTTPAPI", "WebClient", "NodeService"],
+        "NIOTLS": ["TLSChannel", "HTTPAPI", "WebClient"],
         "HTTPTypes": ["HTTPAPI"],
         "QUIC": ["RunarNode", "runar", "runar-bench"],
         "NodeCore": ["Node", "Simulation", "RunarNode", "runar"],
@@ -79,15 +83,19 @@ enum Layers {
         // Every program with commands links these, the exit and the servers too.
         Separation(modules: ["CommandModel", "CommandKit"], unseen: people.union(exit).union(http).union(node)),
         // The use cases and the model of the apps also run on iOS, which must not link an HTTP server.
-        Separation(modules: ["NodeModel", "AppCore"], unseen: http),
+        Separation(modules: ["NodeModel", "AppCore", "Registration"], unseen: http),
     ]
 
     private static let exit: Set = ["Tunnel", "BlindTokens", "Gateway", "TokenIssuer"]
-    private static let people: Set = ["Account", "IdentityServer", "CircleModel", "CircleStore", "Circle"]
+    private static let people: Set = [
+        "RegistrationModel", "Registration", "IdentityClient", "IdentityStore", "IdentityServer", "CircleModel",
+        "CircleStore", "Circle",
+    ]
     private static let node: Set = ["NodeCore", "Node", "NodeStore", "RunarNode", "NodeModel", "NodeService"]
     private static let http: Set = [
-        "HTTPAPI", "Console", "ConsolePages", "CTLSShim", "CGnuTLS", "Hummingbird", "HummingbirdCore", "HTTPTypes",
-        "NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS",
+        "HTTPAPI", "WebClient", "TLSChannel", "APIDescription", "IdentityClient", "Console", "ConsolePages",
+        "IdentityPages", "WebPages", "CTLSShim", "CGnuTLS", "Hummingbird",
+        "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS",
     ]
 
     /// Modules of the toolchain or the system, which no manifest names.
@@ -97,6 +105,7 @@ enum Layers {
         "UIKit", "AppKit",
         "os", "Testing", "XCTest", "Swift", "AVFoundation", "CoreFoundation", "CoreGraphics", "CoreVideo", "ImageIO",
         "SystemConfiguration",
+        "AuthenticationServices",
     ]
 
     /// Targets that are no part of the layers: they may import every library and no layer imports them.

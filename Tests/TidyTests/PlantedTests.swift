@@ -44,6 +44,18 @@ internal import Testing
         let served = "serve(Operations.one) {}\nstream(Operations.one) {}\nrespond(to: Operations.two) {}"
         let found = Rules.operationFindings([source(declared.joined(separator: "\n")), source(served)])
         #expect(found == ["one is served 2 times", "three is served 0 times"])
+        let endpoints = """
+            static let find = Endpoint<NoPath, NoForm, Report>(.get)
+            static let list = Endpoint<NoPath, NoForm, Report>(.get)
+            static let move = Endpoint<NoPath, NoForm, Report>(.post)
+            static let find = Operation<NoPath, NoForm, Report>(.get)
+            Accounts.find.serve { Report() }
+            serve(Operations.find) { Report() }
+            Accounts.list.respond(rules) { Report() }
+            Accounts.list.serveAction {}
+            """
+        let others = Rules.operationFindings([source(endpoints)])
+        #expect(others == ["list is served 2 times", "move is served 0 times"])
     }
 
     @Test func `a separated module is found in the manifest, in an import and behind other targets`() {
@@ -55,19 +67,19 @@ internal import Testing
                         module("Helpers", in: "Base", ["Circle"]),
                         module("Gateway", in: "Node", ["Helpers", "Circle"]),
                         module("Tunnel", in: "Node", ["Helpers"]),
-                        module("Account", in: "Node", []),
-                        tests(of: "Account", ["Tunnel"]),
+                        module("Registration", in: "Node", []),
+                        tests(of: "Registration", ["Tunnel"]),
                     ]
                 )
                 """
         )
         let found = Rules.separationFindings(manifest: manifest) { target in
-            target.name == "Account" ? [source("internal import Tunnel")] : []
+            target.name == "Registration" ? [source("internal import Tunnel")] : []
         }
         #expect(
             found.map(\.rule) == [
                 "forbidden: Gateway sees Circle", "forbidden: Tunnel sees Helpers sees Circle",
-                "forbidden: Account sees Tunnel",
+                "forbidden: Registration sees Tunnel",
             ]
         )
     }
