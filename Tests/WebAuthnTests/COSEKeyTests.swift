@@ -9,7 +9,7 @@ internal import WebAuthn
     /// The parameters of a valid key.
     private func parameters(_ algorithm: COSEAlgorithm) throws -> [CBORItem: CBORItem] {
         let encoded = try CredentialKey(algorithm).publicKey().encoded
-        return try #require(CBORItem(encoded, form: .deterministic).map)
+        return try #require(CBORItem(encoded).map)
     }
 
     private func refused(_ parameters: [CBORItem: CBORItem], _ words: String, line: Int = #line) {

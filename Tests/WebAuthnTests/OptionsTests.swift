@@ -81,7 +81,7 @@ internal import WebAuthn
         #expect(throws: WebAuthnError.wrongCredentialType("x")) {
             try JSONForms.changed(options) { $0["excludeCredentials"] = [["type": "x", "id": "AQ"]] }
         }
-        for transports in [["a b"], [""], [String(repeating: "a", count: 33)]] {
+        for transports in [["a b"], ["a_b"], [""], [String(repeating: "a", count: 33)]] {
             #expect(throws: WebAuthnError.self) {
                 try JSONForms.changed(options) {
                     $0["excludeCredentials"] = [["type": "public-key", "id": "AQ", "transports": transports]]

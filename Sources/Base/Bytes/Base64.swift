@@ -46,4 +46,7 @@ package enum Base64URL {
     package static func decode(_ text: String) throws(BytesError) -> [UInt8] {
         try radix.decode([UInt8](text.utf8)[...], of: text)
     }
+
+    /// Returns the number of characters of the text for `byteCount` bytes.
+    package static func characterCount(ofBytes byteCount: Int) -> Int { (byteCount * 4 + 2) / 3 }
 }

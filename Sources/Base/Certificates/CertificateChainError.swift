@@ -9,11 +9,12 @@ package enum CertificateChainError: Error, Hashable, Sendable {
         case key
 
         fileprivate var name: String { self == .certificates ? "the file of the certificates" : "the file of the key" }
+        fileprivate var example: String { self == .certificates ? "fullchain.pem" : "privkey.pem" }
     }
 
     /// A file is larger than any that an authority gives out.
     case tooLong(Part, limit: Int, found: Int)
-    /// A file is not text in PEM.
+    /// A file is not text in PEM, or a certificate in it is not valid DER.
     case malformed(Part, reason: String)
     /// The file of the chain has no certificate.
     case noCertificate
@@ -39,8 +40,9 @@ extension CertificateChainError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooLong(let part, let limit, let found):
-            "\(part.name) has \(found) bytes; at most \(limit) are read"
-        case .malformed(let part, let reason): "\(part.name) is not text in PEM: \(reason)"
+            "\(part.name) has \(found) bytes, and at most \(limit) are read: give the files of one server"
+        case .malformed(let part, let reason):
+            "\(part.name) cannot be read (\(reason)): give the unchanged file in PEM (\(part.example))"
         case .noCertificate:
             "the file of the certificates has none: give the file with `BEGIN CERTIFICATE` (fullchain.pem)"
         case .tooManyCertificates(let limit):

@@ -29,7 +29,7 @@ package enum UnixTime {
     /// The moment at which `seconds` begins.
     package static func date(_ seconds: UInt64) -> Date { Date(timeIntervalSince1970: Double(seconds)) }
 
-    /// Whether something that expires at `expiration` still counts at `now`, with the grace for clocks.
+    /// Whether something that expires at `expiration` no longer counts at `now`, with the grace for clocks.
     package static func isPast(_ expiration: UInt64, at now: UInt64) -> Bool {
         now > graceSeconds && now - graceSeconds > expiration
     }

@@ -28,7 +28,7 @@ extension CBORItem {
         switch self {
         case .unsigned(let value): Int64(exactly: value)
         case .negative(let value): Int64(exactly: value).map { -1 - $0 }
-        default: nil
+        case .number, .bytes, .text, .array, .map, .boolean, .null: nil
         }
     }
 

@@ -83,9 +83,6 @@ package struct DIDKey: Hashable, Sendable {
     package var multibase: String {
         "z" + Base58.encode(Self.codec + publicKey.compressed)
     }
-
-    /// The id of the only verification method of the DID document: the DID, `#` and ``multibase``.
-    package var verificationMethodId: String { "\(self)#\(multibase)" }
 }
 
 extension DIDKey: CustomStringConvertible {

@@ -22,7 +22,7 @@ package struct AttestationObject: Hashable, Sendable {
         }
         let item: CBORItem
         do {
-            item = try CBORItem(bytes, form: .deterministic, maximumDepth: Self.maximumDepth)
+            item = try CBORItem(bytes, maximumDepth: Self.maximumDepth)
         } catch {
             throw .malformed(of: Self.subject, reason: "\(error)")
         }

@@ -72,12 +72,12 @@ package struct AuthenticatorData: Hashable, Sendable {
         }
         guard count > 0 else { throw WebAuthnError.malformed(of: "the id of the passkey", reason: "it is empty") }
         let id = try reader.readBytes(count: count)
-        let key = try reader.readCBORItem(form: .deterministic, maximumDepth: 1)
+        let key = try reader.readCBORItem(maximumDepth: 1)
         return AttestedCredential(aaguid: aaguid, id: id, publicKey: try COSEKey(key))
     }
 
     private static func readExtensions(from reader: inout ByteReader) throws -> [CBORItem: CBORItem] {
-        let item = try reader.readCBORItem(form: .deterministic, maximumDepth: AttestationObject.maximumDepth)
+        let item = try reader.readCBORItem(maximumDepth: AttestationObject.maximumDepth)
         guard let outputs = item.map, !outputs.isEmpty, outputs.keys.allSatisfy({ $0.text != nil }) else {
             throw BytesError.invalidValue("the extensions are not a map of names with at least one entry")
         }

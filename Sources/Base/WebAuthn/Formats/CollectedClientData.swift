@@ -43,7 +43,8 @@ package struct CollectedClientData: Hashable, Sendable {
         switch Self.value("crossOrigin", in: fields) {
         case nil: crossOrigin = false
         case .boolean(let value): crossOrigin = value
-        default: throw .malformed(of: Self.subject, reason: "crossOrigin is not a Boolean")
+        case .object, .array, .string, .integer, .number, .null:
+            throw .malformed(of: Self.subject, reason: "crossOrigin is not a Boolean")
         }
         topOrigin = Self.value("topOrigin", in: fields) == nil ? nil : try Self.string("topOrigin", in: fields)
     }

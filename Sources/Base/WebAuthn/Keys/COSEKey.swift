@@ -26,7 +26,7 @@ package struct COSEKey: Hashable, Sendable {
     package init(_ bytes: some Collection<UInt8>) throws(WebAuthnError) {
         let item: CBORItem
         do {
-            item = try CBORItem(bytes, form: .deterministic, limit: Self.maximumByteCount, maximumDepth: 1)
+            item = try CBORItem(bytes, limit: Self.maximumByteCount, maximumDepth: 1)
         } catch {
             throw .malformed(of: Self.subject, reason: "\(error)")
         }

@@ -4,7 +4,7 @@ extension KeyedDecodingContainer {
     /// Decodes a base64url text of at most `limit` bytes; the text is measured before it is decoded.
     func decodeBytes(forKey key: Key, limit: Int) throws -> [UInt8] {
         let text = try decode(String.self, forKey: key)
-        let textLimit = (limit * 4 + 2) / 3
+        let textLimit = Base64URL.characterCount(ofBytes: limit)
         guard text.utf8.count <= textLimit else {
             throw WebAuthnError.tooLong(key.stringValue, limit: textLimit, found: text.utf8.count)
         }
@@ -66,7 +66,8 @@ enum Transports {
     ) throws -> [String] {
         let transports = try container.decodeList(of: String.self, forKey: key, limit: countLimit)
         for transport in transports where !isName(transport) {
-            throw WebAuthnError.malformed(of: key.stringValue, reason: "a name is not 1 to 32 letters or digits")
+            let reason = "a name is not 1 to \(byteLimit) letters, digits or hyphens"
+            throw WebAuthnError.malformed(of: key.stringValue, reason: reason)
         }
         return transports
     }

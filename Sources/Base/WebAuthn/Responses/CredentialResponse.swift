@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// The members that the responses to both ceremonies have.
 package protocol CredentialResponse: Sendable {
     /// The text `id`, which must be the base64url form of ``rawId``.
@@ -21,7 +23,7 @@ enum CredentialResponseKeys: String, CodingKey {
 extension KeyedDecodingContainer<CredentialResponseKeys> {
     /// Decodes the text `id`, of at most the length of the longest credential id.
     func decodeId() throws -> String {
-        try decodeText(forKey: .id, limit: (AuthenticatorData.credentialIdByteLimit * 4 + 2) / 3)
+        try decodeText(forKey: .id, limit: Base64URL.characterCount(ofBytes: AuthenticatorData.credentialIdByteLimit))
     }
 
     func decodeType() throws -> String {

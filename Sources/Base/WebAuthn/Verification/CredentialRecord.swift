@@ -24,16 +24,4 @@ package struct CredentialRecord: Hashable, Sendable {
         self.isBackupEligible = isBackupEligible
         self.isBackedUp = isBackedUp
     }
-
-    /// The record after an authentication.
-    package func updated(by result: AssertionResult) -> CredentialRecord {
-        CredentialRecord(
-            id: id,
-            userHandle: userHandle,
-            publicKey: publicKey,
-            signCount: result.signCount,
-            isBackupEligible: result.isBackupEligible,
-            isBackedUp: result.isBackedUp
-        )
-    }
 }

@@ -13,16 +13,4 @@ package struct NewCredential: Hashable, Sendable {
     package let isUserVerified: Bool
     /// Whether the credential signs in without a name, or nil if the client did not report it.
     package let isDiscoverable: Bool?
-
-    /// The record to store for the account with this user handle.
-    package func record(userHandle: [UInt8]) -> CredentialRecord {
-        CredentialRecord(
-            id: id,
-            userHandle: userHandle,
-            publicKey: publicKey.encoded,
-            signCount: signCount,
-            isBackupEligible: isBackupEligible,
-            isBackedUp: isBackedUp
-        )
-    }
 }
