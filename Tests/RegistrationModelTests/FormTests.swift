@@ -132,6 +132,35 @@ internal import WebAuthn
         #expect(values["token"] as? String == "TDFMsecret" && values["expires"] as? Int == 1_800_000_000)
     }
 
+    @Test func `a program signs in to an account whose handle was reserved later`() throws {
+        let form: BeginCeremonyForm = try read(#"{"purpose":"authenticate","handle":"admin"}"#)
+        #expect(form.handle?.text == "admin")
+        try checkRoundTrip(form, members: ["purpose", "handle"])
+        try checkRoundTrip(BeginCeremonyForm(purpose: .authenticate), members: ["purpose"])
+        #expect(throws: HandleError.capitalLetter("A")) {
+            try read(#"{"purpose":"authenticate","handle":"Admin"}"#, as: BeginCeremonyForm.self)
+        }
+        let registration = try BeginCeremonyForm(
+            purpose: .register,
+            handle: Handle("alice"),
+            did: DIDKey(Self.did),
+            challenge: "AAEC",
+            didProof: DIDProof(text: Self.proof)
+        )
+        try checkRoundTrip(registration, members: ["purpose", "handle", "did", "challenge", "didProof"])
+    }
+
+    @Test func `the report of a ceremony prints without its secret`() throws {
+        let report = CeremonyReport(id: "a1", secret: "hidden", number: "123456", link: "https://a/a1", expires: 1)
+        try checkRoundTrip(report, members: ["id", "secret", "number", "link", "expires"])
+        var dumped = ""
+        dump(report, to: &dumped)
+        for text in ["\(report)", String(reflecting: report), dumped, "\([report])"] {
+            #expect(!text.contains("hidden"))
+            #expect(text.contains("CeremonyReport(a1, secret: redacted)"))
+        }
+    }
+
     @Test func `passkeys carry their ids in base64url`() throws {
         let zero = try UniqueId(text: "00000000-0000-0000-0000-000000000000")
         let passkey = PasskeyReport(

@@ -34,6 +34,33 @@ package struct BeginCeremonyForm: Codable, Hashable, Sendable {
     }
 }
 
+extension BeginCeremonyForm {
+    private enum CodingKeys: String, CodingKey {
+        case purpose
+        case handle
+        case did
+        case challenge
+        case didProof
+    }
+
+    /// Reads the form.
+    ///
+    /// A reserved handle is read for either purpose, because a sign-in may be to an account that is older than the
+    /// reservation. The server refuses it for a registration.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        purpose = try container.decode(Purpose.self, forKey: .purpose)
+        do {
+            handle = try container.decodeIfPresent(Handle.self, forKey: .handle)
+        } catch HandleError.reserved(let text) {
+            handle = try Handle(existing: text)
+        }
+        did = try container.decodeIfPresent(DIDKey.self, forKey: .did)
+        challenge = try container.decodeIfPresent(String.self, forKey: .challenge)
+        didProof = try container.decodeIfPresent(DIDProof.self, forKey: .didProof)
+    }
+}
+
 /// A ceremony that began.
 package struct CeremonyReport: Codable, Hashable, Sendable {
     /// The public name, which the link has.
@@ -54,6 +81,17 @@ package struct CeremonyReport: Codable, Hashable, Sendable {
         self.link = link
         self.expires = expires
     }
+}
+
+extension CeremonyReport: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Shows the public name and not the secret.
+    package var description: String { "CeremonyReport(\(id), secret: redacted)" }
+
+    /// Shows the public name and not the secret.
+    package var debugDescription: String { description }
+
+    /// A mirror without children.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The state of a ceremony for the program that began it.

@@ -13,7 +13,7 @@ package struct CredentialId: Hashable, Sendable {
 
     /// Reads base64url without padding.
     package init(text: String) throws(BytesError) {
-        let limit = (AuthenticatorData.credentialIdByteLimit * 4 + 2) / 3
+        let limit = Base64URL.characterCount(ofBytes: AuthenticatorData.credentialIdByteLimit)
         guard text.utf8.count <= limit else { throw .tooLong(limit: limit, found: text.utf8.count) }
         let bytes = try Base64URL.decode(text)
         guard !bytes.isEmpty else { throw .invalidLength(0) }

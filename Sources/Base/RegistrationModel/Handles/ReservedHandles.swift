@@ -14,8 +14,7 @@ package enum ReservedHandles {
         "console", "dashboard", "dev", "dns", "docs", "download", "ftp", "gateway", "git", "identity", "imap", "kas",
         "ldap", "localhost", "mail", "metrics", "mta-sts", "mx1", "mx2", "ns1", "ns2", "ntp", "pds", "plc", "pop3",
         "proxy", "push", "registry", "relay", "sip", "smtp", "ssh", "sso", "staging", "static", "status", "stun",
-        "test",
-        "turn", "vpn", "web", "webmail", "wpad", "www", "xrpc",
+        "test", "turn", "vpn", "web", "webmail", "wpad", "www", "xrpc",
     ]
 
     /// Names in addresses of pages and forms, and words that programs read as values.
