@@ -97,6 +97,37 @@ internal import Testing
         let store = try IdentityStore.open(directory)
         let person = try Person(1)
         try await store.register(person)
+        try await Self.reading(directory) { () async throws -> Void in
+            #expect(try await !store.deleteAccount(person.userId))
+            #expect(try await store.account(person.userId) == nil)
+        }
+        try await store.expire(at: 0)
+        #expect(try Self.count(of: Self.traces(of: person), in: directory) == 0)
+        try store.close()
+    }
+
+    @Test func `a reader delays the erasure of a process that died, which the first expiry completes`() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try IdentityStore.open(directory)
+        let person = try Person(1)
+        try await store.register(person)
+        let again = try await Self.reading(directory) { () async throws -> IdentityStore in
+            try store.database.write { try $0.run("DELETE FROM accounts") }
+            let again = try IdentityStore.open(directory)
+            #expect(try Self.count(of: Self.traces(of: person), in: directory) > 0)
+            return again
+        }
+        try await again.expire(at: 0)
+        #expect(try Self.count(of: Self.traces(of: person), in: directory) == 0)
+        try again.close()
+        try store.close()
+    }
+
+    /// Runs `body` while a connection of its own reads the state before it.
+    private static func reading<Success: Sendable>(
+        _ directory: TemporaryDirectory,
+        _ body: () async throws -> Success
+    ) async throws -> Success {
         let (began, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let path = directory.file("identities.sqlite")
         let reading = Thread {
@@ -112,14 +143,12 @@ internal import Testing
             began.signal()
         }
         reading.start()
-        await Self.wait(for: began)
-        #expect(try await !store.deleteAccount(person.userId))
-        #expect(try await store.account(person.userId) == nil)
+        await wait(for: began)
+        let result: Result<Success, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
         end.signal()
-        await Self.wait(for: began)
-        try await store.expire(at: 0)
-        #expect(try Self.count(of: Self.traces(of: person), in: directory) == 0)
-        try store.close()
+        await wait(for: began)
+        return try result.get()
     }
 
     private static func wait(for semaphore: DispatchSemaphore) async {

@@ -92,6 +92,11 @@ extension IdentityStore {
         try await register(person.account, person.credential, person.session)
     }
 
+    /// Whether a session was revoked and has not expired since.
+    func isRevoked(_ id: UniqueId) async throws(IdentityStoreError) -> Bool {
+        try await revocations(after: 0, limit: 1_000).contains { $0.id == id }
+    }
+
     static func open(_ directory: TemporaryDirectory) throws -> IdentityStore {
         try IdentityStore(path: directory.file("identities.sqlite"))
     }

@@ -252,6 +252,7 @@ internal import Testing
             #expect(acknowledged == 0 || acknowledged == 5)
             #expect((database.writeFailure == nil) == (acknowledged == 5))
             disk.heal()
+            #expect(await database.checkWritingOnThread() == nil && database.writeFailure == nil)
             #expect(try Self.numbers(in: database).count == acknowledged)
             _ = try await database.writeGrouped { try Self.insert(9, $0) }
             #expect(database.writeFailure == nil)

@@ -8,9 +8,9 @@
 // Numbers of the file format, sections 1.3 and 1.6.
 #define FILE_HEADER_BYTES 100
 #define LARGEST_PAGE_BYTES 65536
-// Other pages begin with the number of a page. While that is smaller than this, its first byte is 0 or 1, which is no
-// type of a B-tree page.
-#define PAGE_LIMIT 0x01000000
+// Pages of other kinds begin with the number of a page. In a file of fewer pages than this, its first byte is 0 or 1,
+// which is no type of a B-tree page. Larger files are not changed.
+#define PAGE_LIMIT 0x02000000
 
 enum state { UNKNOWN, ERASES, PASSES };
 
@@ -34,13 +34,14 @@ static int number(const unsigned char *bytes) { return bytes[0] << 8 | bytes[1];
 
 // MARK: Pages
 
-// Reads the first page's header: the size of pages, and whether pages exist that map pointers (auto-vacuum), whose first
-// byte may be that of a B-tree.
+// Reads the first page's header: the size of pages, their number, and whether pages exist that map pointers
+// (auto-vacuum), whose first byte may be that of a B-tree.
 static void read_header(struct erasing_file *file, const unsigned char *header) {
     int bytes = number(header + 16);
     file->page_bytes = bytes == 1 ? LARGEST_PAGE_BYTES : bytes;
     bool has_map = header[52] | header[53] | header[54] | header[55];
-    file->state = has_map || file->page_bytes < 512 ? PASSES : ERASES;
+    bool is_large = header[28] >= PAGE_LIMIT >> 24;
+    file->state = has_map || is_large || file->page_bytes < 512 ? PASSES : ERASES;
 }
 
 // Finds the unallocated region of a page of a B-tree. Returns false for another page, and for one that is damaged.

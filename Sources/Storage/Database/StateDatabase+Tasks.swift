@@ -84,6 +84,17 @@ extension StateDatabase {
         try read { try StoreFile.verify($0, path: path) }
     }
 
+    /// Tests after a failed write whether the disk takes writes again; returns the failure that remains.
+    package func checkWritingOnThread() async -> StorageError? {
+        guard writeFailure != nil else { return nil }
+        do throws(StorageError) {
+            try await onThread { [self] _ in if let failure = checkWriting() { throw failure } }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     private func onThread(_ body: @escaping @Sendable (String) throws -> Void) async throws(StorageError) {
         let end = Promise<Result<Void, StorageError>>()
         let status = SystemThread.start { [path] in

@@ -17,7 +17,7 @@ public enum StorageError: Error, Hashable, Sendable {
     case full(path: String)
     /// Another process kept the database locked for longer than this one waits.
     case busy(path: String)
-    /// More writes wait than the queue takes.
+    /// More writes, or more reads, wait than their queue takes.
     case overloaded(path: String)
     /// The system refused something.
     case file(FileError)
@@ -63,7 +63,7 @@ extension StorageError: CodedError, CustomStringConvertible {
             """
         case .full(let path): "no space is left for \(Terminal.quoted(path)): free some and try again"
         case .busy(let path): "\(Terminal.quoted(path)) is locked by another process: stop it and try again"
-        case .overloaded(let path): "too many writes wait for \(Terminal.quoted(path)): try again later"
+        case .overloaded(let path): "too many requests wait for \(Terminal.quoted(path)): try again later"
         case .file(let error): error.description
         case .invalid(let what): "this cannot be stored: \(what)"
         case .failed(let path, let detail):

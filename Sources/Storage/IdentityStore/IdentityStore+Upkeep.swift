@@ -6,8 +6,8 @@ internal import GRDB
 struct Upkeep: Sendable {
     /// The number of copies that are being written; each reads one state to its end, so the log cannot be emptied.
     var copies = 0
-    /// Whether the log may contain rows of deleted accounts.
-    var isErasureDue = false
+    /// Whether the log may contain rows of deleted accounts, as it may after the death of a process.
+    var isErasureDue = true
 }
 
 /// The numbers of rows of an identity server.
@@ -79,6 +79,10 @@ extension IdentityStore {
         if isErasureDue { _ = await erase() }
         do { try outcome.get() } catch { throw .storage(error) }
     }
+
+    /// Tests after a failed write whether the disk takes writes again; returns the failure that remains.
+    @discardableResult
+    package func checkWriting() async -> StorageError? { await database.checkWritingOnThread() }
 
     /// Reads the whole state to find damage.
     ///

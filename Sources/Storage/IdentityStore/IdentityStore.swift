@@ -29,7 +29,8 @@ package struct IdentityStore: Sendable {
 
     /// Opens the state at `path`, making it if it does not exist, and empties its log.
     ///
-    /// A process that died between a deletion and the end of its erasure left rows in the log.
+    /// A process that died between a deletion and the end of its erasure left rows in the log. While another process reads,
+    /// they stay there until ``expire(at:)``.
     ///
     /// - Throws: ``StorageError``; a file that is foreign, lost or newer is left as it is.
     package init(path: String, fileSystem: some FileSystem = SystemFileSystem()) throws(StorageError) {

@@ -1,5 +1,6 @@
 internal import Database
 internal import GRDB
+internal import Identity
 package import RegistrationModel
 
 /// A session of an account, for which tokens are issued until it expires.
@@ -40,7 +41,7 @@ package struct RevokedSession: Sendable, Hashable, StoredRow, Codable {
     /// The position in the order of the revocations, from 1.
     package let number: UInt64
     package let id: UniqueId
-    /// The first second in which the session has expired.
+    /// The first second in which no verifier accepts a token of the session.
     package let expires: UInt64
 
     package static let table = "revoked_sessions"
@@ -67,7 +68,10 @@ extension StoredSession {
     @discardableResult
     static func revoke(_ database: Database, _ clause: String, _ values: any ColumnValue...) throws -> Int {
         let arguments = StatementArguments(values.map(\.column))
-        let revocation = "INSERT INTO revoked_sessions (id, expires) SELECT id, expires FROM sessions \(clause)"
+        // Verifiers accept a token for the grace beyond its expiry, which is not after that of its session.
+        let revocation =
+            "INSERT INTO revoked_sessions (id, expires) SELECT id, expires + \(UnixTime.graceSeconds + 1) FROM sessions "
+            + clause
         try database.cachedStatement(sql: revocation).execute(arguments: arguments)
         try database.cachedStatement(sql: "DELETE FROM sessions \(clause)").execute(arguments: arguments)
         return database.changesCount
@@ -142,13 +146,6 @@ extension IdentityStore {
             guard let kept else { return try StoredSession.revoke(database, "WHERE user_id = ?", userId) }
             return try StoredSession.revoke(database, "WHERE user_id = ? AND id <> ?", userId, kept)
         }
-    }
-
-    /// Whether a session was revoked and has not expired since.
-    ///
-    /// - Throws: ``IdentityStoreError/storage(_:)``.
-    package func isRevoked(_ id: UniqueId) async throws(IdentityStoreError) -> Bool {
-        try await read { try Self.isRevoked(id, $0) }
     }
 
     /// The revocations after the one with a number, in their order, at most `limit`.
