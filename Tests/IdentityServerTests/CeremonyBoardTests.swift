@@ -57,6 +57,17 @@ internal import Testing
         #expect(board.waiterCounts.isEmpty)
     }
 
+    @Test func `a server that stops answers waiting polls, and later ones at once`() async throws {
+        let (ceremony, secret) = try board.begin(.authenticate(handle: nil), from: nil)
+        let board = board
+        async let state = board.result(of: ceremony.id, secret: secret)
+        await wait(for: 1, at: ceremony.id, board)
+        board.stopWaiting()
+        #expect(code(try await state) == "waiting")
+        #expect(code(try await board.result(of: ceremony.id, secret: secret)) == "waiting")
+        #expect(board.waiterCounts.isEmpty)
+    }
+
     @Test func `a cancellation by the program answers its waiting poll`() async throws {
         let (ceremony, secret) = try board.begin(.authenticate(handle: nil), from: nil)
         let board = board
@@ -110,5 +121,19 @@ internal import Testing
         #expect(codes == ["waiting"])
         #expect(board.waiterCounts.isEmpty)
         #expect(try board.waiting(ceremony.id).id == ceremony.id)
+    }
+
+    @Test func `an end that arrives with a cancellation is left for the next poll`() async throws {
+        let (ceremony, secret) = try board.begin(.authenticate(handle: nil), from: nil)
+        let board = board
+        let codes = try await withThrowingTaskGroup(of: String.self) { group in
+            group.addTask { code(try await board.result(of: ceremony.id, secret: secret)) }
+            await wait(for: 1, at: ceremony.id, board)
+            group.cancelAll()
+            try board.end(ceremony.id, as: .failed(code: "ended", message: ""))
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes == ["waiting"])
+        #expect(code(try await board.result(of: ceremony.id, secret: secret)) == "ended")
     }
 }

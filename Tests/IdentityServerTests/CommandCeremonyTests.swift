@@ -153,6 +153,16 @@ internal import Testing
         _ = try begin(at: CommandCeremonies.life + .seconds(1))
     }
 
+    @Test func `the addresses of one IPv6 subscriber count as one`() throws {
+        func address(_ high: UInt64, _ low: UInt64) -> IPAddress { .v6(high: high, low: low, scope: 0) }
+        for low in 0..<UInt64(CommandCeremonies.limitPerAddress) {
+            let begun = try #require(ceremonies.begin(from: address(0x2001_0DB8_0000_0001, low), at: .zero))
+            #expect(begun.ceremony.address == address(0x2001_0DB8_0000_0001, low))
+        }
+        #expect(ceremonies.begin(from: address(0x2001_0DB8_0000_0001, 100), at: .zero) == nil)
+        #expect(ceremonies.begin(from: address(0x2001_0DB8_0000_0002, 0), at: .zero) != nil)
+    }
+
     @Test func `the ceremonies of all addresses are limited`() throws {
         for number in 0..<CommandCeremonies.limit { _ = try begin(from: number / CommandCeremonies.limitPerAddress) }
         #expect(ceremonies.count == CommandCeremonies.limit)

@@ -65,6 +65,17 @@ enum HTTPAnswer {
         return closing
     }
 
+    /// Returns `response` with a body that holds the ticket of its request until it was written.
+    static func holding(_ ticket: OpenRequests.Ticket, until response: Response) -> Response {
+        var held = response
+        let body = response.body
+        held.body = ResponseBody(contentLength: body.contentLength) { writer in
+            defer { withExtendedLifetime(ticket) {} }
+            try await body.write(writer)
+        }
+        return held
+    }
+
     private static func attachment(
         _ name: String,
         _ answer: RouteAnswer,

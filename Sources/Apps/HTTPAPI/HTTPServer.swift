@@ -60,6 +60,8 @@ package struct HTTPServer: Sendable {
         package var patience = Duration.seconds(30)
         /// Whether a client that does not read its answer stays connected.
         package var toleratesSlowReaders = false
+        /// The time that a server that stops gives requests in progress; zero closes their connections at once.
+        package var drain = Duration.zero
 
         package init() {}
     }
@@ -130,7 +132,8 @@ package struct HTTPServer: Sendable {
         }
     }
 
-    /// Serves until the task is cancelled; `onReady` gets the port, or 0 at a Unix socket.
+    /// Serves until the task is cancelled, and until requests in progress were answered, for at most ``Limits/drain``;
+    /// `onReady` gets the port, or 0 at a Unix socket.
     ///
     /// No request is answered before `onReady` returns.
     ///
@@ -187,7 +190,7 @@ package struct HTTPServer: Sendable {
                 try await serving.value
             } onCancel: {
                 responder.endStreams()
-                Self.stop(serving, on: listener.withLock { $0 })
+                Self.stop(serving, responder, on: listener.withLock { $0 })
             }
         } catch _ where Task.isCancelled {
             return
@@ -197,10 +200,16 @@ package struct HTTPServer: Sendable {
         }
     }
 
-    /// Stops accepting connections, then cancels the open ones.
-    private static func stop(_ serving: Task<Void, any Error>, on listener: (any Channel)?) {
+    /// Stops accepting connections, drains the open ones, then cancels them.
+    private static func stop(_ serving: Task<Void, any Error>, _ responder: Responder, on listener: (any Channel)?) {
         guard let listener else { return serving.cancel() }
-        listener.closeFuture.whenComplete { _ in serving.cancel() }
+        listener.closeFuture.whenComplete { _ in
+            // Nothing else waits: the closed listener has no further task.
+            Task {
+                await responder.drain()
+                serving.cancel()
+            }
+        }
         listener.close(promise: nil)
     }
 }

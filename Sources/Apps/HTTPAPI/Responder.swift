@@ -8,6 +8,7 @@ final class Responder: Sendable {
     private let configuration: HTTPServer.Configuration
     private let table: RouteTable
     private let answerer: RouteAnswerer
+    private let requests = OpenRequests()
 
     init(_ configuration: HTTPServer.Configuration) {
         self.configuration = configuration
@@ -18,7 +19,18 @@ final class Responder: Sendable {
     /// Ends the answers that last.
     func endStreams() { answerer.streams.endAll() }
 
+    /// Waits until all answers were written, at most as long as the limits allow; the server has stopped listening.
+    func drain() async {
+        let patience = configuration.limits.drain
+        if patience > .zero { await requests.drain(within: patience) }
+    }
+
     func respond(to request: Request, on channel: any Channel) async -> Response {
+        let ticket = requests.enter()
+        return HTTPAnswer.holding(ticket, until: await answer(request, channel))
+    }
+
+    private func answer(_ request: Request, _ channel: any Channel) async -> Response {
         let body = IncomingBody(request, channel: channel, patience: TimeAmount(configuration.limits.patience))
         var answer: Response
         do {
@@ -28,7 +40,7 @@ final class Responder: Sendable {
             answer = HTTPAnswer.failure(failure, configuration.fields)
         }
         if request.method == .head { answer = HTTPAnswer.withoutBody(answer, channel) }
-        if await body.discard() { return answer }
+        if await body.discard(), !requests.isDraining { return answer }
         return HTTPAnswer.closing(answer, channel)
     }
 

@@ -13,7 +13,9 @@ internal import RegistrationModel
 package final class IdentityServer: Sendable {
     /// The name of the database in the data directory.
     package static let databaseName = "identity.sqlite"
-    /// The pause between two looks at the files of keys and certificates.
+    /// The time that a server that stops gives requests in progress.
+    private static let drain = Duration.seconds(10)
+    /// The pause between two looks at the files of keys and certificates, and at a disk that refused a write.
     private static let watchPause = Duration.seconds(10)
     /// The pause between two removals of expired sessions.
     private static let expiryPause = Duration.seconds(600)
@@ -70,7 +72,8 @@ package final class IdentityServer: Sendable {
         try files.rotate(at: now, untilSeconds: now + configuration.tokenLifeSeconds + rotationGrace)
     }
 
-    /// Serves until the task is cancelled; `onReady` gets the port.
+    /// Serves until the task is cancelled, and until requests in progress were answered, for at most ten seconds; `onReady`
+    /// gets the port.
     ///
     /// - Throws: ``CommandFailure``, ``StorageError``.
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
@@ -90,8 +93,14 @@ package final class IdentityServer: Sendable {
 
     private func serve(_ server: HTTPServer, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {
         try await withThrowingTaskGroup { group in
-            group.addTask { try await server.run(onReady: onReady) }
-            group.addTask { await self.watchFiles(server) }
+            group.addTask {
+                try await withTaskCancellationHandler {
+                    try await server.run(onReady: onReady)
+                } onCancel: {
+                    self.service.board.stopWaiting()
+                }
+            }
+            group.addTask { await self.watch(server) }
             group.addTask { await self.removeExpired() }
             // The other tasks run until they are cancelled.
             try await group.next()
@@ -115,6 +124,7 @@ package final class IdentityServer: Sendable {
         )
         server.limits.connectionCount = configuration.connectionLimit
         server.limits.eventLoopCount = 2
+        server.limits.drain = Self.drain
         server.fallback = { pages.answer($0) }
         return server
     }
@@ -125,10 +135,11 @@ package final class IdentityServer: Sendable {
 
     // MARK: Upkeep
 
-    /// Takes new keys and certificates over when their files change.
-    private func watchFiles(_ server: HTTPServer) async {
+    /// Takes new keys and certificates over when their files change, and tests a disk that refused a write.
+    private func watch(_ server: HTTPServer) async {
         var seen = stamps
         while (try? await Task.sleep(for: Self.watchPause)) != nil {  // nil: the server ends
+            await store.checkWriting()
             let found = stamps
             guard found != seen else { continue }
             seen = found

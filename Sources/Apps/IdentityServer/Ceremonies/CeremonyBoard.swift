@@ -12,6 +12,8 @@ final class CeremonyBoard: Sendable {
     private struct State {
         var ceremonies = CommandCeremonies()
         var waiters: [String: [Promise<Void>]] = [:]
+        /// Whether the server stops, so that no request waits.
+        var isStopping = false
     }
 
     private let state = Locked(State())
@@ -25,6 +27,16 @@ final class CeremonyBoard: Sendable {
 
     /// The numbers of waiting requests by the ids of their ceremonies.
     var waiterCounts: [String: Int] { state.withLock { $0.waiters.mapValues(\.count) } }
+
+    /// Answers the requests that wait, and those that follow at once, because the server stops.
+    func stopWaiting() {
+        let waiters = state.withLock { state in
+            state.isStopping = true
+            defer { state.waiters = [:] }
+            return state.waiters.values.flatMap { $0 }
+        }
+        for waiter in waiters { waiter.fulfil(()) }
+    }
 
     /// Begins a ceremony.
     ///
@@ -82,6 +94,8 @@ final class CeremonyBoard: Sendable {
             // An expired ceremony leaves nothing behind.
             if state.waiters[id]?.isEmpty == true { state.waiters[id] = nil }
         }
+        // An end is returned once: a client that has disconnected must not take it.
+        guard !Task.isCancelled else { return .waiting }
         return try poll(id, secret, waits: false).state
     }
 
@@ -106,9 +120,9 @@ final class CeremonyBoard: Sendable {
         let now = clocks.monotonic()
         let found = state.withLock { state -> (CommandCeremony.State, Promise<Void>?)? in
             guard let found = state.ceremonies.poll(id, secret: secret, at: now) else { return nil }
-            guard waits, case .waiting = found, state.waiters[id, default: []].count < Self.waiterLimit else {
-                return (found, nil)
-            }
+            guard waits, !state.isStopping, case .waiting = found,
+                state.waiters[id, default: []].count < Self.waiterLimit
+            else { return (found, nil) }
             let waiter = Promise<Void>()
             state.waiters[id, default: []].append(waiter)
             return (found, waiter)

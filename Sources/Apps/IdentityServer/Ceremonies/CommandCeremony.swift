@@ -39,7 +39,8 @@ struct CommandCeremony: Sendable {
     var state = State.waiting
 }
 
-/// The ceremonies in progress, a value: each lasts ten minutes, and their number is bounded per address and in total.
+/// The ceremonies in progress, a value: each lasts ten minutes, and their number is bounded per address (per /64 for IPv6)
+/// and in total.
 struct CommandCeremonies: Sendable {
     static let life = Duration.seconds(600)
     static let limit = 4096
@@ -59,7 +60,7 @@ struct CommandCeremonies: Sendable {
         using random: inout some RandomNumberGenerator
     ) -> (ceremony: CommandCeremony, secret: String)? {
         removeExpired(at: now)
-        let own = ceremonies.values.count { $0.address == address }
+        let own = ceremonies.values.count { $0.address?.subscriber == address?.subscriber }
         guard ceremonies.count < Self.limit, own < Self.limitPerAddress else { return nil }
         func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max, using: &random) } }
         let secret = Base64URL.encode(bytes(32))

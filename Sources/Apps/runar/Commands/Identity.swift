@@ -24,7 +24,7 @@ struct ServeIdentities: AsyncParsableCommand {
             Try it with `runar identity serve --data DIR --rp-id localhost --origin http://localhost:8443`, and open that \
             address in a browser. For others it needs a domain: --rp-id identity.example.org, and a certificate, or a proxy \
             with one in front. Every option is also a variable of the environment, and a key in DIR/identity.json. Needs no \
-            home and no node. Ends with Control-C.
+            home and no node. Ends with Control-C, after the requests in progress or ten seconds.
             """
     )
 
