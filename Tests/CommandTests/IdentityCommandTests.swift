@@ -122,6 +122,7 @@ internal import Testing
         ),
         Mistake("--port", "70000", status: 64, advice: "65535"),
         Mistake("--listen-address", "here", status: 64, advice: "IP address"),
+        Mistake("--issuer", "id.example.org", status: 64, advice: "https://identity.example.org"),
         Mistake("--token-life", "25h", status: 64, advice: "24h"),
         Mistake("--session-life", "1h", status: 78, advice: "tokenLife"),
         Mistake("--attestation", "all", status: 64, advice: "none or direct"),

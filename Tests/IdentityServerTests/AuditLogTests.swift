@@ -126,6 +126,21 @@ internal import Testing
         #expect(try lines("logs/audit.log").map(\.code) == ["after"])
     }
 
+    @Test func `a full file that cannot be replaced does not grow`() throws {
+        let log = try log(byteLimit: 200)
+        let place = home.file("audit.log.1")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        for number in 0..<20 { log.record(AuditEvent(.refused, code: "code-\(number)")) }
+        #expect(log.hasFailed)
+        #expect(try home.bytes("audit.log").count <= 200)
+        #expect(try lines().first?.code == "code-0")
+        try FileManager.default.removeItem(atPath: place)
+        log.record(AuditEvent(.refused, code: "after"))
+        #expect(!log.hasFailed)
+        #expect(try lines().map(\.code) == ["after"])
+        #expect(try lines("audit.log.1").first?.code == "code-0")
+    }
+
     @Test func `concurrent entries stay whole`() async throws {
         let log = try log()
         await withTaskGroup { group in

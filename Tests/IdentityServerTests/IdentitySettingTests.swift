@@ -138,8 +138,16 @@ internal import Testing
             ),
             (.rpName, ["Runar", "Ærlig Identitet"], ["", String(repeating: "x", count: 65), "a\nb", "a\u{202E}b"]),
             (.handleDomain, ["example.social", "example.test"], ["example", "a_b.org", "example.local", ""]),
-            (.issuer, ["https://example.org"], ["", "https://exa mple.org", String(repeating: "x", count: 256)]),
-            (.audience, ["https://kas.example.org"], ["", "https://ex\u{E9}.org"]),
+            (
+                .issuer,
+                ["https://example.org", "http://localhost:8443", "https://example.org:8443/path", "http://[::1]:80"],
+                [
+                    "", "example.org", "urn:example", "https://", "https:///path", "https://exa mple.org",
+                    "https://user@example.org", "https://example.org:port", "HTTPS://example.org",
+                    "https://" + String(repeating: "x.", count: 120) + "example.org",
+                ]
+            ),
+            (.audience, ["https://kas.example.org"], ["", "kas", "https://ex\u{E9}.org", "ftp://example.org"]),
             (.tlsCertPath, ["/a"], [""]), (.tlsKeyPath, ["/a"], [""]), (.signKeyPath, ["/a"], [""]),
             (.encodingKeyPath, ["/a"], [""]), (.decodingKeyPath, ["/a"], [""]), (.agreementPath, ["/a"], [""]),
             (.tokenLife, ["1m", "8h", "24h"], ["59s", "25h", "8", "", "-1h", "forever"]),
@@ -175,6 +183,15 @@ internal import Testing
         #expect(variable?.status == .configuration)
         #expect(variable?.message.hasPrefix("TOKEN_LIFE: ") == true)
         #expect(failure(file: [.attestation: ["all"]])?.message.hasPrefix("identity.json: ") == true)
+    }
+
+    @Test func `an issuer that is no URL is a bad setting with an example`() {
+        for value in ["example.org", "https://user@example.org"] {
+            let failure = failure([.issuer: [value]])
+            #expect(failure?.code == "bad-setting")
+            #expect(failure?.message.hasPrefix("--issuer: ") == true)
+            #expect(failure?.message.hasSuffix("such as https://identity.example.org") == true)
+        }
     }
 
     @Test func `an unfit metrics token is not repeated`() {

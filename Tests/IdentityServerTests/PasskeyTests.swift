@@ -197,7 +197,10 @@ internal import WebAuthn
         let confirmation = try await scene.confirm(.add, &alice)
         let options = try await scene.service.beginAdding(confirmation, user, from: Scene.client)
         let response = try alice.anotherPasskey().authenticator.register(options.challenge)
-        for label in ["", String(repeating: "x", count: 65), "two\nlines", "a\u{0}b", "\u{202E}evil", "a\u{1B}[31m"] {
+        // One character of very many bytes.
+        let tall = "e" + String(repeating: "\u{301}", count: 1000)
+        let long = String(repeating: "x", count: 65)
+        for label in ["", long, tall, "two\nlines", "a\u{0}b", "\u{202E}evil", "a\u{1B}[31m"] {
             await #expect(throws: IdentityServerError.badLabel) {
                 try await scene.service.finishAdding(response, label: label, user, from: Scene.client)
             }

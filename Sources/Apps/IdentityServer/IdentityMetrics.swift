@@ -3,7 +3,7 @@ internal import IdentityStore
 internal import MetricsText
 
 /// The measurements of the identity server, in the text format of Prometheus.
-package struct IdentityMetrics: Sendable {
+struct IdentityMetrics: Sendable {
     static let contentType = MetricsRegistry.contentType
 
     private let registry = MetricsRegistry(explanations: [
@@ -17,7 +17,7 @@ package struct IdentityMetrics: Sendable {
     let registrations: Counter
     let signIns: Counter
 
-    package init() {
+    init() {
         registrations = Counter(label: "identity_registrations_total", factory: registry)
         signIns = Counter(label: "identity_sign_ins_total", factory: registry)
     }

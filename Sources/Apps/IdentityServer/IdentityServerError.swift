@@ -1,8 +1,8 @@
-package import Failures
+internal import Failures
 internal import RegistrationModel
 
 /// Why the server refuses a request.
-package enum IdentityServerError: Error, Hashable, Sendable {
+enum IdentityServerError: Error, Hashable, Sendable {
     /// The path and the query, or the form and the challenge, name two handles.
     case handleMismatch
     case challenge(ChallengeError)
@@ -26,7 +26,7 @@ package enum IdentityServerError: Error, Hashable, Sendable {
 
 extension IdentityServerError: CodedError, CustomStringConvertible {
     /// The failure in words, with the next step.
-    package var description: String {
+    var description: String {
         switch self {
         case .handleMismatch: "the request names two handles: use one handle from the beginning to the end"
         case .challenge(let error): error.description
@@ -37,11 +37,11 @@ extension IdentityServerError: CodedError, CustomStringConvertible {
         case .tooManyCeremonies: "too many ceremonies of commands are in progress: finish one, or wait ten minutes"
         case .noSuchCeremony: "the link is no longer good: begin again in the command"
         case .metricsRefused: "the metrics are for this machine, or for requests with the metrics token"
-        case .handleNotFound: "no account has this handle"
+        case .handleNotFound: "no account has this handle: check its spelling"
         }
     }
 
-    package var failureCode: FailureCode {
+    var failureCode: FailureCode {
         switch self {
         case .handleMismatch: FailureCode("handle-mismatch", .invalidParameters, .usage)
         case .challenge(let error): error.failureCode

@@ -74,7 +74,8 @@ extension TLSError: CustomStringConvertible {
         case .refused(let alert): "the peer refused the TLS connection: \(alert)"
         case .disconnected: "the peer ended the connection during the TLS handshake: check the address and the port"
         case .truncated: "the connection ended without the closing alert of TLS, so the end may be missing: try again"
-        case .handshakeTooLarge(let limit): "the TLS handshake has more than \(limit) bytes"
+        case .handshakeTooLarge(let limit):
+            "the TLS handshake has more than \(limit) bytes: check the address, or ask the operator of the server"
         case .timedOut: "the TLS handshake took too long: check the network, and try again"
         case .badCredentials(let reason): "the key or the certificates cannot be used for TLS: \(reason)"
         case .badRoots(let reason):

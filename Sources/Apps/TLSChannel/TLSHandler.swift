@@ -14,7 +14,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias OutboundOut = ByteBuffer
 
     /// The most bytes that a client reads before the handshake is complete.
-    package static let handshakeByteLimit = 256 * 1024
+    private static let handshakeByteLimit = 256 * 1024
 
     private enum State {
         /// Can transition to `handshake` or `closed`.

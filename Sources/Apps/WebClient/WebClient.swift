@@ -6,8 +6,8 @@ package import TLSChannel
 /// An HTTP/1.1 client (RFC 9112) with bounds for everything that a server sends or delays.
 ///
 /// A certificate chain is verified up to a trusted authority, with the name of the host and with pins, before a byte of
-/// a request is sent. Plain HTTP is for this machine alone, unless the configuration allows it. Redirects are returned,
-/// not followed; cookies and proxies are not supported, and no environment variable changes the path of a request.
+/// a request is sent. Plain HTTP is for this machine alone. Redirects are returned, not followed; cookies and proxies are
+/// not supported, and no environment variable changes the path of a request.
 package struct WebClient: Sendable {
     /// The configuration of a client.
     package struct Configuration: Sendable {
@@ -15,8 +15,6 @@ package struct WebClient: Sendable {
         package var trust = TLSTrust.Source.system
         /// The keys of which the chain of every server must have one; any chain for none.
         package var pins: [KeyPin] = []
-        /// Whether requests to other machines may be sent without encryption.
-        package var allowsPlainHTTP = false
         /// The time for a connection and its TLS handshake.
         package var connectionLimit = Duration.seconds(10)
         /// The time for a whole request, the connection included.
@@ -71,7 +69,7 @@ package struct WebClient: Sendable {
     /// idempotent (RFC 9110, section 9.2.2).
     package func send(_ request: WebRequest) async throws(WebClientError) -> WebResponse {
         try request.check(bodyLimit: configuration.bodyByteLimit)
-        guard request.url.scheme == .https || configuration.allowsPlainHTTP || request.url.isLoopback else {
+        guard request.url.scheme == .https || request.url.isLoopback else {
             throw .notEncrypted(host: request.url.authority)
         }
         let deadline = NIODeadline.now() + TimeAmount(configuration.requestLimit)

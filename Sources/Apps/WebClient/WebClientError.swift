@@ -17,7 +17,7 @@ package enum WebClientError: Error, Hashable, Sendable {
     case invalidURL(reason: String)
     /// The method or a header field of the request is not allowed, or its body is too large.
     case invalidRequest(reason: String)
-    /// Plain HTTP to another machine, which the configuration does not allow.
+    /// Plain HTTP to another machine.
     case notEncrypted(host: String)
     /// The name system has no address of the host.
     case notFound(host: String)

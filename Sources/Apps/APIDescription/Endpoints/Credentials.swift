@@ -21,7 +21,7 @@ package struct Credentials: Hashable, Sendable {
         package static func field(_ name: String) -> Scheme { Scheme(name: name, place: .field) }
 
         /// The security scheme object.
-        package var definition: JSONDocument {
+        var definition: JSONDocument {
             switch place {
             case .authorization: ["type": "http", "scheme": "bearer"]
             case .field: ["type": "apiKey", "in": "header", "name": .string(name)]

@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Identity
 internal import IdentityStore
-package import RegistrationModel
-package import WebAuthn
+internal import RegistrationModel
+internal import WebAuthn
 
 extension AccountService {
     /// Issues the options with which a person signs in.
@@ -10,7 +10,7 @@ extension AccountService {
     /// A handle without an account gets options of the same form, with a passkey that does not exist.
     ///
     /// - Throws: ``IdentityServerError/tooManyRequests``, ``IdentityStoreError/storage(_:)``.
-    package func beginAuthentication(
+    func beginAuthentication(
         _ handle: Handle?,
         from client: Client
     ) async throws -> CredentialRequestOptions {
@@ -33,7 +33,7 @@ extension AccountService {
     /// exists, or on its account, unless its signature is valid.
     ///
     /// - Throws: ``IdentityServerError``, ``WebAuthnError``, ``IdentityStoreError``.
-    package func finishAuthentication(
+    func finishAuthentication(
         _ response: AuthenticationResponse,
         expecting handle: Handle? = nil,
         from client: Client

@@ -2,14 +2,14 @@ internal import APIDescription
 internal import Bytes
 internal import HTTPAPI
 internal import Identity
-package import RegistrationModel
-package import WebAuthn
+internal import RegistrationModel
+internal import WebAuthn
 
 extension AccountService {
     /// Begins the ceremony of a program without passkeys.
     ///
     /// - Throws: ``IdentityServerError``; ``RouteFailure`` that names a missing member.
-    package func beginCeremony(_ form: BeginCeremonyForm, from client: Client) async throws -> CeremonyReport {
+    func beginCeremony(_ form: BeginCeremonyForm, from client: Client) async throws -> CeremonyReport {
         try admit(client, form.handle)
         let begun = try board.begin(purpose(of: form), from: client.address)
         return CeremonyReport(
@@ -47,7 +47,7 @@ extension AccountService {
     /// Describes a waiting ceremony for its page.
     ///
     /// - Throws: ``IdentityServerError``, ``IdentityStoreError/storage(_:)``.
-    package func ceremonyPage(_ id: String, from client: Client) async throws -> CeremonyPageReport {
+    func ceremonyPage(_ id: String, from client: Client) async throws -> CeremonyPageReport {
         let ceremony = try board.waiting(id)
         func report(
             _ purpose: BeginCeremonyForm.Purpose,
@@ -68,7 +68,7 @@ extension AccountService {
         switch ceremony.purpose {
         case .register(let handle, _, let challenge, _):
             try admit(client, handle)
-            return report(.register, handle, try options(handle, userId: userId(of: challenge), challenge), nil)
+            return report(.register, handle, options(handle, userId: userId(of: challenge), challenge), nil)
         case .authenticate(let handle):
             return report(.authenticate, handle, nil, try await beginAuthentication(handle, from: client))
         }
@@ -79,7 +79,7 @@ extension AccountService {
     /// A refusal leaves the ceremony waiting, so that the person can try again.
     ///
     /// - Throws: ``IdentityServerError``, ``WebAuthnError``, ``IdentityStoreError``.
-    package func completeCeremony(_ id: String, _ response: RegistrationResponse, from client: Client) async throws {
+    func completeCeremony(_ id: String, _ response: RegistrationResponse, from client: Client) async throws {
         let ceremony = try board.waiting(id)
         guard case .register(let handle, let did, _, let proof) = ceremony.purpose else {
             throw IdentityServerError.noSuchCeremony
@@ -91,7 +91,7 @@ extension AccountService {
     /// Completes a sign-in on its page; the program gets the session.
     ///
     /// - Throws: ``IdentityServerError``, ``WebAuthnError``, ``IdentityStoreError``.
-    package func completeCeremony(_ id: String, _ response: AuthenticationResponse, from client: Client) async throws {
+    func completeCeremony(_ id: String, _ response: AuthenticationResponse, from client: Client) async throws {
         let ceremony = try board.waiting(id)
         guard case .authenticate(let handle) = ceremony.purpose else { throw IdentityServerError.noSuchCeremony }
         try board.end(id, as: .done(try await finishAuthentication(response, expecting: handle, from: client)))
@@ -100,14 +100,14 @@ extension AccountService {
     /// Ends a ceremony whose person did not begin it.
     ///
     /// - Throws: ``IdentityServerError/noSuchCeremony``.
-    package func stopCeremony(_ id: String) throws(IdentityServerError) {
+    func stopCeremony(_ id: String) throws(IdentityServerError) {
         try board.end(id, as: .failed(code: "stopped-on-page", message: "the person stopped the ceremony on its page"))
     }
 
     /// Returns the state of a ceremony to its program, after its end or 25 seconds.
     ///
     /// - Throws: ``IdentityServerError/noSuchCeremony``.
-    package func ceremonyState(
+    func ceremonyState(
         _ id: String,
         secret: String
     ) async throws(IdentityServerError) -> CeremonyStateReport {
@@ -121,7 +121,7 @@ extension AccountService {
     /// Ends a ceremony for its program.
     ///
     /// - Throws: ``IdentityServerError/noSuchCeremony``.
-    package func cancelCeremony(_ id: String, secret: String) throws(IdentityServerError) {
+    func cancelCeremony(_ id: String, secret: String) throws(IdentityServerError) {
         try board.cancel(id, secret: secret)
     }
 }

@@ -1,11 +1,11 @@
 internal import Identity
 internal import IdentityStore
-package import RegistrationModel
-package import WebAuthn
+internal import RegistrationModel
+internal import WebAuthn
 
 extension AccountService {
     /// An action that a person confirms with a passkey.
-    package enum Action: String, Sendable, CaseIterable {
+    enum Action: String, Sendable, CaseIterable {
         case add
         case remove
         case delete
@@ -21,11 +21,13 @@ extension AccountService {
 
     /// The most characters of a label.
     private static let labelLimit = 64
+    /// The most bytes of a label: a character may consist of many of them.
+    private static let labelByteLimit = 1024
 
     /// Lists the passkeys of the account.
     ///
     /// - Throws: ``IdentityStoreError/storage(_:)``.
-    package func passkeys(_ user: SignedIn) async throws -> PasskeysReport {
+    func passkeys(_ user: SignedIn) async throws -> PasskeysReport {
         PasskeysReport(
             passkeys: try await store.credentials(of: user.account.userId).map { credential in
                 PasskeyReport(
@@ -50,7 +52,7 @@ extension AccountService {
     /// Issues the options with which a passkey of the account confirms an action.
     ///
     /// - Throws: ``IdentityServerError/tooManyRequests``, ``IdentityStoreError/storage(_:)``. A deletion is never limited.
-    package func beginConfirmation(
+    func beginConfirmation(
         of action: Action,
         _ user: SignedIn,
         from client: Client
@@ -67,7 +69,7 @@ extension AccountService {
     /// Verifies the confirmation that a passkey may be added, and issues the options of the new one.
     ///
     /// - Throws: ``IdentityServerError``, ``WebAuthnError``, ``IdentityStoreError``.
-    package func beginAdding(
+    func beginAdding(
         _ assertion: AuthenticationResponse,
         _ user: SignedIn,
         from client: Client
@@ -91,7 +93,7 @@ extension AccountService {
     /// Verifies and stores a further passkey.
     ///
     /// - Throws: ``IdentityServerError``, ``WebAuthnError``, ``IdentityStoreError``.
-    package func finishAdding(
+    func finishAdding(
         _ response: RegistrationResponse,
         label: String?,
         _ user: SignedIn,
@@ -99,7 +101,9 @@ extension AccountService {
     ) async throws -> PasskeysReport {
         try admit(client)
         let label = label ?? "passkey of \("\(CivilTime(seconds: nowSeconds))".prefix(10))"
-        guard (1...Self.labelLimit).contains(label.count), label.unicodeScalars.allSatisfy(PlainText.isPlain) else {
+        guard label.utf8.count <= Self.labelByteLimit, (1...Self.labelLimit).contains(label.count),
+            label.unicodeScalars.allSatisfy(PlainText.isPlain)
+        else {
             throw IdentityServerError.badLabel
         }
         let challenge = try challenge(in: response.clientDataJSON)
@@ -114,7 +118,7 @@ extension AccountService {
     /// Verifies the confirmation, and removes a passkey of the account.
     ///
     /// - Throws: ``IdentityServerError``, ``WebAuthnError``, ``IdentityStoreError``.
-    package func removePasskey(
+    func removePasskey(
         _ form: RemovePasskeyForm,
         _ user: SignedIn,
         from client: Client
@@ -129,7 +133,7 @@ extension AccountService {
     /// Verifies the confirmation, and deletes the account with everything of it.
     ///
     /// - Throws: ``IdentityServerError``, ``WebAuthnError``, ``IdentityStoreError``.
-    package func deleteAccount(_ form: DeleteAccountForm, _ user: SignedIn, from client: Client) async throws {
+    func deleteAccount(_ form: DeleteAccountForm, _ user: SignedIn, from client: Client) async throws {
         try await confirm(.delete, form.assertion, user)
         try await store.deleteAccount(user.account.userId)
         audit.record(AuditEvent(.deleted, user: user.account.userId, address: client.address))

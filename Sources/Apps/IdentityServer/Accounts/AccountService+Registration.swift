@@ -1,9 +1,9 @@
 internal import Bytes
-package import Identity
+internal import Identity
 internal import IdentityStore
 internal import Platform
-package import RegistrationModel
-package import WebAuthn
+internal import RegistrationModel
+internal import WebAuthn
 
 extension AccountService {
     /// The name of a first passkey.
@@ -14,24 +14,24 @@ extension AccountService {
     /// Whether the handle is free is decided when the registration is stored; here it only spares people a ceremony.
     ///
     /// - Throws: ``IdentityServerError``, ``IdentityStoreError``.
-    package func beginRegistration(
+    func beginRegistration(
         _ handle: Handle,
         _ did: DIDKey,
         from client: Client
     ) async throws -> CredentialCreationOptions {
+        // The form of a handle of an existing account admits reserved names.
         let handle = try Handle(handle.text)
         try admit(client, handle)
         guard try await store.account(handle: handle) == nil else { throw IdentityStoreError.handleTaken }
         guard try await store.account(did: did) == nil else { throw IdentityStoreError.didTaken }
         let challenge = issue(.register, for: Self.registrationContext(handle, did))
-        return try options(handle, userId: userId(of: challenge), challenge)
+        return options(handle, userId: userId(of: challenge), challenge)
     }
 
     /// Verifies a registration, stores the account with its passkey and a session, and signs it in.
     ///
     /// - Throws: ``IdentityServerError``, ``WebAuthnError``, ``IdentityStoreError``.
-    package func finishRegistration(_ form: RegisterForm, from client: Client) async throws -> SignedInReport {
-        // The form of a handle of an existing account admits reserved names.
+    func finishRegistration(_ form: RegisterForm, from client: Client) async throws -> SignedInReport {
         let handle = try Handle(form.handle.text)
         try admit(client, handle)
         let challenge = try challenge(in: form.response.clientDataJSON)
@@ -43,7 +43,7 @@ extension AccountService {
         }
         try complete(challenge)
         let account = StoredAccount(
-            userId: try userId(of: challenge),
+            userId: userId(of: challenge),
             handle: handle,
             did: form.did,
             created: nowSeconds
@@ -79,7 +79,7 @@ extension AccountService {
     }
 
     /// The id of the account that a registration with this challenge creates.
-    func userId(of challenge: Challenge) throws -> UserId {
+    func userId(of challenge: Challenge) -> UserId {
         var random = FixedBytes(challenges.userBytes(of: challenge))
         return UserId(using: &random)
     }

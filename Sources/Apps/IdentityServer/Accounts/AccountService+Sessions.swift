@@ -1,17 +1,17 @@
-package import IdentityStore
-package import RegistrationModel
+internal import IdentityStore
+internal import RegistrationModel
 
 /// The account and the session of a request with a token.
-package struct SignedIn: Sendable {
-    package let account: StoredAccount
-    package let session: UniqueId
+struct SignedIn: Sendable {
+    let account: StoredAccount
+    let session: UniqueId
 }
 
 extension AccountService {
     /// Returns the account of a token whose session has not ended.
     ///
     /// - Throws: ``IdentityTokenError``, ``IdentityServerError/sessionEnded``, ``IdentityStoreError/storage(_:)``.
-    package func signedIn(_ token: String) async throws -> SignedIn {
+    func signedIn(_ token: String) async throws -> SignedIn {
         let now = nowSeconds
         let claims = try tokens.verify(token, at: now)
         guard let id = claims.sessionId, let session = try await store.session(id),
@@ -24,7 +24,7 @@ extension AccountService {
     /// Renews the session of a token, and issues another token for it.
     ///
     /// - Throws: ``IdentityStoreError``, ``IdentityTokenError``.
-    package func refresh(_ user: SignedIn, from client: Client) async throws -> SignedInReport {
+    func refresh(_ user: SignedIn, from client: Client) async throws -> SignedInReport {
         let now = nowSeconds
         let report = try report(user.account, session: user.session)
         try await store.renewSession(
@@ -40,7 +40,7 @@ extension AccountService {
     /// Ends the session of a token, or all sessions of its account.
     ///
     /// - Throws: ``IdentityStoreError``.
-    package func revoke(_ user: SignedIn, everywhere: Bool, from client: Client) async throws {
+    func revoke(_ user: SignedIn, everywhere: Bool, from client: Client) async throws {
         if everywhere {
             try await store.revokeSessions(of: user.account.userId)
         } else {
@@ -52,7 +52,7 @@ extension AccountService {
     /// Describes the account of a token.
     ///
     /// - Throws: ``IdentityStoreError/storage(_:)``.
-    package func account(_ user: SignedIn) async throws -> AccountReport {
+    func account(_ user: SignedIn) async throws -> AccountReport {
         AccountReport(
             userId: user.account.userId,
             handle: user.account.handle.qualified(by: configuration.handleDomain),

@@ -1,9 +1,9 @@
 internal import Bytes
 internal import Concurrency
-package import Identity
-package import IdentityStore
+internal import Identity
+internal import IdentityStore
 internal import NanoTDF
-package import Platform
+internal import Platform
 internal import RegistrationModel
 internal import WebAuthn
 
@@ -11,12 +11,12 @@ internal import WebAuthn
 ///
 /// A registration, a sign-in and each change of an account is one ceremony: a challenge is issued, which writes nothing,
 /// and its answer is verified, completed and stored in one transaction.
-package final class AccountService: Sendable {
+final class AccountService: Sendable {
     /// The client of a request, for the limits and the audit log.
-    package struct Client: Hashable, Sendable {
-        package let address: IPAddress?
+    struct Client: Hashable, Sendable {
+        let address: IPAddress?
 
-        package init(address: IPAddress?) {
+        init(address: IPAddress?) {
             self.address = address
         }
     }
@@ -35,7 +35,7 @@ package final class AccountService: Sendable {
     /// Combines the parts.
     ///
     /// - Throws: ``IdentityTokenError/invalidConfiguration(reason:)``.
-    package init(
+    init(
         _ configuration: IdentityServerConfiguration,
         store: IdentityStore,
         keys: TokenKeys,
@@ -71,12 +71,12 @@ package final class AccountService: Sendable {
     /// Takes the keys of tokens after a rotation.
     ///
     /// - Throws: ``IdentityTokenError/invalidConfiguration(reason:)``; the former keys stay then.
-    package func replaceKeys(_ keys: TokenKeys) throws {
+    func replaceKeys(_ keys: TokenKeys) throws {
         let new = try Self.mint(keys, configuration)
         mint.withLock { $0 = new }
     }
 
-    package var tokens: TokenMint { mint.withLock { $0 } }
+    var tokens: TokenMint { mint.withLock { $0 } }
 
     var nowSeconds: UInt64 { clocks.wallSeconds() }
 

@@ -1,14 +1,14 @@
 internal import Bytes
-package import Identity
-package import RegistrationModel
+internal import Identity
+internal import RegistrationModel
 
 /// An entry of the audit log: a change of an account, or a refusal.
 ///
 /// It names an account by the random id of its user, never by handle or DID, so that the entries of a deleted account lead
 /// to no person. Challenges that are issued are not logged.
-package struct AuditEvent: Sendable {
+struct AuditEvent: Sendable {
     /// The kinds of entries.
-    package enum Kind: String, Sendable, CaseIterable {
+    enum Kind: String, Sendable, CaseIterable {
         case registered
         case signedIn = "signed-in"
         case refreshed
@@ -22,15 +22,15 @@ package struct AuditEvent: Sendable {
         case failed
     }
 
-    package let kind: Kind
-    package var user: UserId?
+    let kind: Kind
+    var user: UserId?
     /// The slug of a refusal.
-    package var code: String?
+    var code: String?
     /// The details that the client does not receive.
-    package var detail: String?
-    package var address: IPAddress?
+    var detail: String?
+    var address: IPAddress?
 
-    package init(
+    init(
         _ kind: Kind,
         user: UserId? = nil,
         code: String? = nil,

@@ -1,16 +1,16 @@
 internal import CommandModel
 internal import Concurrency
 internal import Identity
-package import Platform
+internal import Platform
 internal import RegistrationModel
 
 /// The file in which the server records changes of accounts and refusals: a JSON object on each line.
 ///
 /// A full file replaces the one before it, so that the log takes at most twice ``fileByteLimit``. An entry is written before
 /// the request is answered, and is not synchronized: a loss of power may cost the last entries, never an account.
-package final class AuditLog: Sendable {
+final class AuditLog: Sendable {
     /// The size at which a new file begins, in bytes.
-    package static let fileByteLimit = 8 << 20
+    static let fileByteLimit = 8 << 20
     /// The most characters of a detail.
     private static let detailLimit = 256
 
@@ -39,7 +39,7 @@ package final class AuditLog: Sendable {
     /// Opens the log, which is made when it is missing.
     ///
     /// - Throws: ``FileError``.
-    package init(
+    init(
         path: String,
         byteLimit: Int = AuditLog.fileByteLimit,
         now: @escaping @Sendable () -> UInt64
@@ -47,9 +47,8 @@ package final class AuditLog: Sendable {
         self.path = path
         self.byteLimit = byteLimit
         self.now = now
-        let descriptor = try files.open(path, for: .appending)
-        let byteCount = try files.status(of: path, followingLink: false)?.byteCount ?? 0
-        file.withLock { $0 = File(descriptor: descriptor, byteCount: byteCount) }
+        let opened = try open()
+        file.withLock { $0 = opened }
     }
 
     deinit {
@@ -57,10 +56,10 @@ package final class AuditLog: Sendable {
     }
 
     /// Whether the last entry could not be written.
-    package var hasFailed: Bool { file.withLock { $0.hasFailed } }
+    var hasFailed: Bool { file.withLock { $0.hasFailed } }
 
     /// Adds an entry.
-    package func record(_ event: AuditEvent) {
+    func record(_ event: AuditEvent) {
         let line = Line(
             time: now(),
             event: event.kind.rawValue,
@@ -72,24 +71,37 @@ package final class AuditLog: Sendable {
         let bytes = JSONText.bytes(line) + [UInt8(ascii: "\n")]
         file.withLock { file in
             do throws(FileError) {
-                if file.byteCount + bytes.count > byteLimit { try replace(&file) }
-                let descriptor: Int32
-                if let open = file.descriptor { descriptor = open } else { descriptor = try open() }
-                file.descriptor = descriptor
+                if file.descriptor == nil { file = try open() }
+                if file.byteCount + bytes.count > byteLimit { file = try replace(&file) }
+                guard let descriptor = file.descriptor else { preconditionFailure("a file that was opened is closed") }
                 // One call for each line: a reader never sees half of one.
-                file.byteCount += try files.write(bytes[...], to: descriptor, path: path)
-                file.hasFailed = false
+                let count = try files.write(bytes[...], to: descriptor, path: path)
+                file.byteCount += count
+                file.hasFailed = count < bytes.count
             } catch {
                 file.hasFailed = true
             }
         }
     }
 
-    private func open() throws(FileError) -> Int32 { try files.open(path, for: .appending) }
+    private func open() throws(FileError) -> File {
+        let descriptor = try files.open(path, for: .appending)
+        do {
+            let byteCount = try files.status(of: path, followingLink: false)?.byteCount ?? 0
+            return File(descriptor: descriptor, byteCount: byteCount)
+        } catch {
+            files.close(descriptor)
+            throw error
+        }
+    }
 
-    private func replace(_ file: inout File) throws(FileError) {
+    /// Begins another file.
+    ///
+    /// A failure leaves the log closed: the next entry opens it, and finds its size again.
+    private func replace(_ file: inout File) throws(FileError) -> File {
         if let descriptor = file.descriptor { files.close(descriptor) }
         file = File()
         try files.rename(path, to: path + ".1")
+        return try open()
     }
 }

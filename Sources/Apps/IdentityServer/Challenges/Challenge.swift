@@ -1,5 +1,5 @@
 internal import Bytes
-package import Failures
+internal import Failures
 
 /// The random number of a WebAuthn ceremony, which carries its purpose and expiry (WebAuthn Level 3, section 13.4.3).
 ///
@@ -90,7 +90,7 @@ struct Challenge: Hashable, Sendable {
 }
 
 /// The reason why a challenge is refused.
-package enum ChallengeError: Error, Hashable, Sendable {
+enum ChallengeError: Error, Hashable, Sendable {
     /// This process did not issue the challenge, or not for this ceremony.
     case foreign
     case expired
@@ -100,7 +100,7 @@ package enum ChallengeError: Error, Hashable, Sendable {
 
 extension ChallengeError: CodedError, CustomStringConvertible {
     /// The failure in words, with the next step.
-    package var description: String {
+    var description: String {
         switch self {
         case .foreign: "the challenge is not for this ceremony, or the server was restarted: begin again"
         case .expired: "the ceremony took longer than ten minutes: begin again"
@@ -108,7 +108,7 @@ extension ChallengeError: CodedError, CustomStringConvertible {
         }
     }
 
-    package var failureCode: FailureCode {
+    var failureCode: FailureCode {
         switch self {
         case .foreign: FailureCode("foreign-challenge", .refused, .notPermitted)
         case .expired: FailureCode("challenge-expired", .timedOut, .tryAgain, http: 403)

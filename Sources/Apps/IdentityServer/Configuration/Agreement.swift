@@ -4,24 +4,26 @@ internal import Crypto
 internal import Platform
 
 /// The text that a person accepts before a registration.
-package struct Agreement: Hashable, Sendable {
+struct Agreement: Hashable, Sendable {
     private static let byteLimit = 262_144
     private static let standardText = """
         You register a handle, which is public, with a DID, which is public too: other people can look up which DID a handle has.
 
-        This server stores your handle, your DID, the public halves of your passkeys with their names and times of use, and \
-        your sessions. It stores no name, no address and no password. Its operator can read all of this. Its log records \
-        sign-ins and refusals with network addresses.
+        This server stores your handle, your DID, the public halves of your passkeys with their names, the models of their \
+        authenticators and times of use, and your sessions. It stores no name, no address and no password. Its operator can \
+        read all of this. Its log records sign-ins and refusals with network addresses and a random number for the account.
 
-        You can delete the account at any time. Then nothing of it is kept, and the handle is free for others.
+        You can delete the account at any time. Then the server's database has nothing of it but the random numbers of its \
+        sessions until these expire, and the handle is free for others. The log, and copies that the operator made before, \
+        keep what they have until they are replaced.
         """
 
     /// Changes with the text.
-    package let version: String
-    package let text: String
+    let version: String
+    let text: String
 
     /// Takes a text; its version is the beginning of its SHA-256.
-    package init(text: String) {
+    init(text: String) {
         self.text = text
         version = String(Hex.encode(Array(SHA256.hash(data: Array(text.utf8)))).prefix(12))
     }
@@ -29,7 +31,7 @@ package struct Agreement: Hashable, Sendable {
     /// Reads the operator's text, or takes the standard one.
     ///
     /// - Throws: ``FileError``, ``CommandFailure``.
-    package init(path: String?) throws {
+    init(path: String?) throws {
         guard let path else {
             self.init(text: Self.standardText)
             return

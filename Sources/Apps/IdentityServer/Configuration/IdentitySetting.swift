@@ -2,6 +2,7 @@ internal import Bytes
 internal import CommandModel
 internal import Identity
 internal import RegistrationModel
+internal import WebClient
 
 /// A setting of the identity server; each has a flag, a variable of the environment and a key in `identity.json`.
 ///
@@ -85,10 +86,7 @@ extension IdentitySetting {
                 }
             case .origin: _ = try WebOrigin(value)
             case .handleDomain: _ = try HandleDomain(value)
-            case .issuer, .audience:
-                guard (1...255).contains(value.utf8.count), value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                    throw unfit(value, "it is a URL of at most 255 characters")
-                }
+            case .issuer, .audience: try checkURL(value)
             case .tlsCertPath, .tlsKeyPath, .signKeyPath, .encodingKeyPath, .decodingKeyPath, .agreementPath:
                 guard !value.isEmpty else { throw unfit(value, "it must be a path") }
             case .tokenLife: _ = try life(value, upTo: Self.longestLife, "24h")
@@ -118,8 +116,20 @@ extension IdentitySetting {
         }
     }
 
+    /// Refuses a text with which no token could be sealed.
+    private func checkURL(_ value: String) throws(CommandFailure) {
+        guard value.utf8.count <= 255, value.hasPrefix("https://") || value.hasPrefix("http://") else {
+            throw unfit(value, "give a URL of at most 255 characters, such as https://identity.example.org")
+        }
+        do {
+            _ = try WebURL(value)
+        } catch {
+            throw unfit(value, "\(error); give a URL such as https://identity.example.org")
+        }
+    }
+
     /// - Throws: ``CommandFailure``.
-    package func life(_ text: String, upTo longest: Duration, _ words: String) throws -> Duration {
+    private func life(_ text: String, upTo longest: Duration, _ words: String) throws -> Duration {
         let life = try DurationText.parse(text)
         guard (.seconds(60)...longest).contains(life) else { throw unfit(text, "it must be from 1m to \(words)") }
         return life
@@ -128,7 +138,7 @@ extension IdentitySetting {
     /// - Throws: ``CommandFailure``.
     static func address(_ text: String) throws(CommandFailure) -> IPAddress {
         guard let address = IPAddress(text) else {
-            throw CommandFailure("bad-setting", .usage, "\"\(text)\" is not an IP address")
+            throw CommandFailure("bad-setting", .usage, "\"\(text)\" is not an IP address, such as 127.0.0.1 or ::1")
         }
         return address
     }

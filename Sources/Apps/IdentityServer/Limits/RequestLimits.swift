@@ -65,8 +65,8 @@ final class RequestLimits: Sendable {
 }
 
 extension IPAddress {
-    /// The address itself for IPv4, and the first 64 bits for IPv6.
-    fileprivate var subscriber: IPAddress {
+    /// The address by which a client is counted: itself for IPv4, and the first 64 bits for IPv6.
+    var subscriber: IPAddress {
         guard case .v6(let high, _, _) = unmapped else { return unmapped }
         return .v6(high: high, low: 0, scope: 0)
     }

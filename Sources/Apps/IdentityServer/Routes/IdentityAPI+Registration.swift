@@ -13,8 +13,7 @@ extension IdentityAPI {
             IdentityEndpoints.beginRegistration.respond(rules) { request in
                 guard request.path.handle == request.form.handle else { throw IdentityServerError.handleMismatch }
                 let options = try await service.beginRegistration(
-                    // A reserved handle is refused before the ceremony.
-                    try Handle(request.form.handle.text),
+                    request.form.handle,
                     request.form.did,
                     from: client(of: request.route)
                 )

@@ -1,8 +1,8 @@
-package import APIDescription
+internal import APIDescription
 internal import Bytes
 internal import CommandModel
 internal import Failures
-package import HTTPAPI
+internal import HTTPAPI
 internal import Identity
 internal import RegistrationModel
 
@@ -12,7 +12,7 @@ package struct IdentityAPI: Sendable {
     let metrics: IdentityMetrics
     let agreement: Agreement
 
-    package init(_ service: AccountService, metrics: IdentityMetrics, agreement: Agreement) {
+    init(_ service: AccountService, metrics: IdentityMetrics, agreement: Agreement) {
         self.service = service
         self.metrics = metrics
         self.agreement = agreement
@@ -21,7 +21,7 @@ package struct IdentityAPI: Sendable {
     var configuration: IdentityServerConfiguration { service.configuration }
 
     /// All endpoints.
-    package var endpoints: [ServedEndpoint] {
+    var endpoints: [ServedEndpoint] {
         registrationEndpoints + sessionEndpoints + accountEndpoints + ceremonyEndpoints + handleEndpoints
             + operationEndpoints
     }
@@ -29,18 +29,9 @@ package struct IdentityAPI: Sendable {
     /// The routes, with that of the description.
     ///
     /// - Throws: ``SchemaReader/Failure``.
-    package func routes() throws -> [Route] {
-        let description = try Self.description(of: endpoints, at: configuration.ownOrigin)
-        let bytes = Array(description.utf8)
-        return endpoints.map(\.route) + [Route(.get, "/openapi.json") { _ in .json(bytes) }]
-    }
-
-    /// The description of the API in OpenAPI 3.1.
-    ///
-    /// - Throws: ``SchemaReader/Failure``.
-    package static func description(of endpoints: [ServedEndpoint], at origin: String) throws -> String {
-        let document = OpenAPIDocument(title: "Runar identity server", version: "1", servers: [origin])
-        return OpenAPIDocument.text(of: try document.json(of: endpoints.map { try $0.shape() }))
+    func routes() throws -> [Route] {
+        let document = OpenAPIDocument(title: "Runar identity server", version: "1", servers: [configuration.ownOrigin])
+        return endpoints.map(\.route) + [try document.route(of: endpoints)]
     }
 
     /// The rules of all endpoints: a refusal is counted, and has an entry in the audit log.

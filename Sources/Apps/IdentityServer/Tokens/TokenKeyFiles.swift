@@ -2,17 +2,17 @@ internal import Bytes
 internal import CommandModel
 internal import Crypto
 internal import Identity
-package import NanoTDF
-package import Platform
+internal import NanoTDF
+internal import Platform
 
 /// The keys of the server's tokens.
-package struct TokenKeys: Sendable {
+struct TokenKeys: Sendable {
     /// Signs tokens as their creator.
-    package let signing: NanoTDFPrivateKey
+    let signing: NanoTDFPrivateKey
     /// The signing key before the last rotation; nil once its tokens have expired.
-    package let previous: (key: NanoTDFPublicKey, untilSeconds: UInt64)?
+    let previous: (key: NanoTDFPublicKey, untilSeconds: UInt64)?
     /// Opens tokens; they are sealed to its public half.
-    package let recipient: NanoTDFPrivateKey
+    let recipient: NanoTDFPrivateKey
 }
 
 /// The files with the keys of tokens: those that the operator names, or files of the data directory that are made at the
@@ -20,11 +20,11 @@ package struct TokenKeys: Sendable {
 package struct TokenKeyFiles: Sendable {
     /// The paths that the operator chose; nil for a file of the data directory.
     package struct Paths: Hashable, Sendable {
-        package let signing: String?
-        package let encoding: String?
-        package let decoding: String?
+        let signing: String?
+        let encoding: String?
+        let decoding: String?
 
-        package init(signing: String?, encoding: String?, decoding: String?) {
+        init(signing: String?, encoding: String?, decoding: String?) {
             self.signing = signing
             self.encoding = encoding
             self.decoding = decoding
@@ -41,7 +41,7 @@ package struct TokenKeyFiles: Sendable {
     private let recipientPath: String
 
     /// Uses the files in `directory` for those that `paths` does not name.
-    package init(_ paths: Paths, in directory: DataDirectory) {
+    init(_ paths: Paths, in directory: DataDirectory) {
         self.paths = paths
         signingPath = paths.signing ?? directory.file("sign-key.pem")
         previousPath = directory.file("sign-key-previous.pem")
@@ -49,14 +49,14 @@ package struct TokenKeyFiles: Sendable {
     }
 
     /// The files whose changes a running server takes over.
-    package var watchedPaths: [String] {
+    var watchedPaths: [String] {
         [signingPath, previousPath, recipientPath] + [paths.encoding, paths.decoding].compactMap { $0 }
     }
 
     /// Reads the keys, and makes those of the data directory that are missing.
     ///
     /// - Throws: ``CommandFailure`` that names the file, or ``FileError``.
-    package func load(at nowSeconds: UInt64) throws -> TokenKeys {
+    func load(at nowSeconds: UInt64) throws -> TokenKeys {
         TokenKeys(
             signing: try privateKey(at: signingPath, makes: paths.signing == nil),
             previous: try previous(at: nowSeconds),
@@ -69,12 +69,12 @@ package struct TokenKeyFiles: Sendable {
     ///
     /// - Throws: ``CommandFailure`` if the operator named the file of the key, or if tokens of the key before the present one
     ///   are still good; ``FileError``.
-    package func rotate(at nowSeconds: UInt64, untilSeconds: UInt64) throws {
+    func rotate(at nowSeconds: UInt64, untilSeconds: UInt64) throws {
         guard paths.signing == nil else {
             throw CommandFailure(
                 "key-of-operator",
                 .configuration,
-                "SIGN_KEY_PATH names the key: write the new one into that file, and start the server again"
+                "SIGN_KEY_PATH names the key: write the new one into that file, which the server reads within ten seconds"
             )
         }
         if let previous = try previous(at: nowSeconds) {

@@ -1,10 +1,10 @@
 internal import Identity
 internal import IdentityStore
 internal import NanoTDF
-package import RegistrationModel
+internal import RegistrationModel
 
 /// Issues the tokens of the server, and verifies those that requests carry.
-package struct TokenMint: Sendable {
+struct TokenMint: Sendable {
     /// The scopes of each token, as in the original service.
     private static let scopes = ["openid", "profile"]
 
@@ -13,12 +13,12 @@ package struct TokenMint: Sendable {
     private let audience: String
     private let lifeSeconds: UInt64
     /// The public keys that verify tokens, the current one first.
-    package let issuerKeys: [IdentityTokenVerifier.IssuerKey]
+    let issuerKeys: [IdentityTokenVerifier.IssuerKey]
 
     /// Combines keys and settings.
     ///
     /// - Throws: ``IdentityTokenError/invalidConfiguration(reason:)``.
-    package init(
+    init(
         _ keys: TokenKeys,
         issuer: String,
         audience: String,
