@@ -18,9 +18,9 @@ internal import WebAuthn
 
     /// A server that has every handle under one DID, and does nothing else.
     private struct Resolver: IdentityService {
-        func resolve(_ handle: QualifiedHandle) async throws(IdentityServiceError) -> String? {
-            "did:web:other.example"
-        }
+        let did: String
+
+        func resolve(_ handle: QualifiedHandle) async throws(IdentityServiceError) -> String? { did }
 
         func creationOptions(
             handle: Handle,
@@ -82,8 +82,9 @@ internal import WebAuthn
 
     init() throws { folder = try TemporaryDataDirectory() }
 
-    /// The use cases of a node that is never started, whose server answers as `facts` does.
+    /// The use cases of a node that is never started; its server answers as `facts` does, and resolves handles to `did`.
     private func handler(
+        resolvingTo did: String = "did:web:other.example",
         _ facts: @escaping @Sendable () async throws(IdentityServiceError) -> IdentityServerFacts
     ) throws -> RequestHandler {
         let settings = try Settings(
@@ -98,7 +99,7 @@ internal import WebAuthn
             settings: settings,
             identity: { services, _ in
                 #expect(services.identityServer == "https://id.example.org")
-                return IdentityConnection(service: Resolver(), facts: facts)
+                return IdentityConnection(service: Resolver(did: did), facts: facts)
             }
         )
     }
@@ -119,6 +120,21 @@ internal import WebAuthn
     private func register(_ handler: RequestHandler, agreement: String? = "1") async throws -> AccountStateReport {
         let form = RegisterAccountForm(handle: "ada", name: nil, agreement: agreement, server: nil)
         return try await handler.register(form) { _ in }
+    }
+
+    /// Stores a registration that stopped at the page, after the agreement of the version "0".
+    private func storeStoppedRegistration(of did: DIDKey) throws {
+        let snapshot = RegistrationSnapshot(
+            step: .passkey,
+            acceptance: Agreement.Acceptance(version: "0", seconds: 1),
+            localName: "Quiet Heron 4821",
+            handle: try Handle("ada"),
+            displayName: nil,
+            did: did,
+            isPosted: true,
+            account: nil
+        )
+        try SnapshotFile(path: "\(folder.path)/\(HomeFile.registration.rawValue)").save(snapshot.encoded())
     }
 
     @Test func `a server that does not prove its name leaves a local profile and the chosen handle`() async throws {
@@ -188,5 +204,33 @@ internal import WebAuthn
         #expect(try keychain.getArkavoCredentials() == nil && keychain.getDIDKey() == did)
         _ = try await handler.forgetAccount(ForgetAccountForm(key: true, local: true))
         #expect(try keychain.getDIDKey() == nil)
+    }
+
+    @Test func `the key of a registration that may have arrived stays while the server has it`() async throws {
+        let keychain = KeychainManager(storage: keys, accessGroup: nil)
+        let did = try keychain.generateAndSaveDIDKey()
+        let owner = try handler(resolvingTo: did.description) { () async throws(IdentityServiceError) in
+            try Self.facts()
+        }
+        try storeStoppedRegistration(of: did)
+        let failure = await #expect(throws: CommandFailure.self) {
+            _ = try await owner.forgetAccount(ForgetAccountForm(key: true, local: false))
+        }
+        #expect(failure?.code == "account-not-deleted" && failure?.message.contains("ada.example.org") == true)
+        #expect(try keychain.getDIDKey() == did)
+        let other = try handler { () async throws(IdentityServiceError) in try Self.facts() }
+        _ = try await other.forgetAccount(ForgetAccountForm(key: true, local: false))
+        #expect(try keychain.getDIDKey() == nil)
+        #expect(try await other.accountState().step == "agreement")
+    }
+
+    @Test func `a new agreement is named and accepted before a registration continues`() async throws {
+        let handler = try handler { () async throws(IdentityServiceError) in try Self.facts() }
+        try storeStoppedRegistration(of: KeychainManager(storage: keys, accessGroup: nil).generateAndSaveDIDKey())
+        #expect(try await !handler.accountState().needsAgreement)
+        await #expect(throws: RegistrationProblem.agreementChanged(version: "1")) {
+            _ = try await handler.reconnectAccount(ReconnectForm(agreement: nil)) { _ in }
+        }
+        #expect(try await handler.accountState().needsAgreement)
     }
 }

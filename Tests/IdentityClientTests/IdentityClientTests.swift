@@ -106,6 +106,11 @@ internal import WebAuthn
         #expect(server.last?.method == "POST" && value("Content-Type") == "application/json")
         let body = lastBody
         #expect(body.contains("\"handle\":\"alice\"") && body.contains("\"clientDataJSON\":\"Ag\""), "\(body)")
+        let limits = JSONLimits(byteCount: 4096, fieldCount: 32, depth: 4)
+        let passkey: Set = ["id", "rawId", "type", "response", "clientExtensionResults"]
+        let members = try JSONValue.fields(of: server.last?.body ?? [], limits: limits).map(\.name)
+        #expect(Set(members).subtracting(passkey) == ["handle", "did", "didProof"], "\(body)")
+        #expect(server.last?.fields.map(\.name).sorted() == ["Accept", "Content-Type"])
         _ = try await client.authenticate(Self.assertion)
         #expect(server.last?.url.target == "/authenticate" && server.last?.method == "POST")
     }
@@ -286,6 +291,10 @@ internal import WebAuthn
         #expect(plan.agreement == Agreement(version: "1", text: "Be kind.") && plan.relyingPartyId == "example.test")
         server.answer(200, facts.replacing("\"version\":\"1\"", with: "\"version\":\"\""))
         await #expect(throws: IdentityServiceError.self) { try await client.facts() }
+        // A server of another kind has no such page.
+        server.answer(404, #"{"error":{"code":"not-found","message":"there is no such page"}}"#)
+        let reason = "it has no page with the facts of the server"
+        await #expect(throws: IdentityServiceError.malformedAnswer(reason: reason)) { try await client.facts() }
     }
 
     @Test func `no answer crashes the client`() {

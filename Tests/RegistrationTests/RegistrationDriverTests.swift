@@ -264,7 +264,7 @@ internal import WebAuthn
     @Test func `a stored registration in a file survives its process`() throws {
         let home = try TemporaryDataDirectory()
         try SystemFileSystem().makeDirectory(home.path, mode: 0o700)
-        let file = SnapshotFile(path: FilePath.joining(home.path, SnapshotFile.name))
+        let file = SnapshotFile(path: FilePath.joining(home.path, "registration.json"))
         #expect(try file.load() == nil)
         try file.save([1])
         try file.save([2, 3])

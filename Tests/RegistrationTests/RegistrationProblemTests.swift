@@ -53,17 +53,38 @@ internal import Testing
     }
 
     @Test func `the five checks name the value or the next step`() throws {
-        let none = LocalChecklist(profile: nil, streamCount: 0, did: nil, hasToken: false, handle: nil)
+        let none = LocalChecklist(profile: nil, streamCount: 0, did: nil, hasToken: false, credentials: nil)
         #expect(!none.isComplete && none.checks.map(\.item) == LocalChecklist.Item.allCases)
         #expect(none.lines.allSatisfy { $0.hasPrefix("missing") } && none.lines.count == 5)
-        let profile = Profile(id: UUID(version8: []), name: "Alice")
-        let handle = try Scene.account().handle
-        let all = LocalChecklist(profile: profile, streamCount: 3, did: try Scene.did(), hasToken: true, handle: handle)
+        #expect(none.lines[1] == "missing  did: register: the registration makes the key")
+        #expect(none.lines[2] == "missing  token: register, or sign in")
+        let all = try checklist(did: Scene.did())
         #expect(all.isComplete)
         #expect(all.lines[0] == "ok  profile: Alice" && all.lines[3] == "ok  handle: alice.example.test")
         #expect(all.lines[4] == "ok  streams: 3 of 3")
-        let two = LocalChecklist(profile: profile, streamCount: 2, did: try Scene.did(), hasToken: true, handle: handle)
+        let two = try checklist(did: Scene.did(), streamCount: 2)
         #expect(!two.isComplete && two.lines[4] == "missing  streams: 2 of 3")
+    }
+
+    @Test func `a device without the key of the account's DID names the device that registered`() throws {
+        let did = try Scene.did()
+        let expected = "the key of \(did) stays on the device that registered: use that device to prove the DID"
+        let other = DIDKey(P256PrivateKey().publicKey)
+        for key in [nil, other] {
+            let checks = try checklist(did: key).checks
+            #expect(checks.filter { !$0.isPassed }.map(\.item) == [.did])
+            #expect(checks[1].detail == expected)
+        }
+    }
+
+    private func checklist(did: DIDKey?, streamCount: Int = 3) throws -> LocalChecklist {
+        LocalChecklist(
+            profile: Profile(id: UUID(version8: []), name: "Alice"),
+            streamCount: streamCount,
+            did: did,
+            hasToken: true,
+            credentials: try Scene.account()
+        )
     }
 
     @Test(arguments: UInt64(0)..<50) func `a generated name fits a profile`(seed: UInt64) throws {

@@ -18,7 +18,12 @@ extension IdentityClient {
             let handleDomain: HandleDomain
             let agreement: Agreement
         }
-        let answer = try await send("GET", "/pages/config.json", as: Answer.self)
+        let answer: Answer
+        do {
+            answer = try await send("GET", "/pages/config.json")
+        } catch .refused(_, _, 404) {
+            throw .malformedAnswer(reason: "it has no page with the facts of the server")
+        }
         return try IdentityServerFacts(
             name: answer.name,
             relyingPartyId: answer.rpId,

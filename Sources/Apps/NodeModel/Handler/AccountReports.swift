@@ -70,6 +70,7 @@ package struct AccountStateReport: HintingReport, Hashable {
         if signedIn { return "`runar account check` shows what this device does not have" }
         switch RegistrationSnapshot.Step(rawValue: step) {
         case .done: return "sign in with `runar account login`"
+        case .agreement where server == nil: return "register with `runar account register NAME --server URL`"
         case .agreement where handle == nil && !offline: return "register with `runar account register NAME`"
         case .agreement, .handle, .key, .passkey, .signIn, .profile, nil:
             return "continue with `runar account reconnect`"

@@ -217,9 +217,9 @@ extension RequestHandler {
 
     /// Returns the passkeys, after replacing a token that ends soon.
     package func accountPasskeys() async throws -> AccountPasskeysReport {
+        _ = try token()
         let connection = try connectToIdentityServer(at: nil)
         defer { connection.close() }
-        _ = try token()
         try await driver(connection.facts().plan(), connection).refreshToken(ifEndingWithin: Self.refreshSeconds)
         let passkeys = try await connection.service.passkeys(token()).passkeys
         return AccountPasskeysReport(
@@ -260,16 +260,26 @@ extension RequestHandler {
     }
 
     /// Throws unless the server no longer resolves the handle to the DID of the account.
+    ///
+    /// A registration that stopped at the page may have made an account as well.
     private func requireDeletion() async throws {
-        guard let account = try keychain.getArkavoCredentials() else { return }
+        let (account, snapshot) = (try keychain.getArkavoCredentials(), try storedRegistration())
+        guard let did = account?.did ?? (snapshot?.isPosted == true ? snapshot?.did : nil) else { return }
         let connection = try connectToIdentityServer(at: nil)
         defer { connection.close() }
-        guard try await connection.service.resolve(account.handle) == account.did.description else { return }
+        let handle: QualifiedHandle
+        if let account {
+            handle = account.handle
+        } else {
+            guard let posted = snapshot?.handle else { return }
+            handle = posted.qualified(by: try await connection.facts().domain)
+        }
+        guard try await connection.service.resolve(handle) == did.description else { return }
         let page = try identityServices().services.identityServer.map(Self.page)
         throw CommandFailure(
             "account-not-deleted",
             .cannotCreate,
-            "the server still has the account \(account.handle): delete it at \(page ?? "its page"), and repeat this;"
+            "the server still has the account \(handle): delete it at \(page ?? "its page"), and repeat this;"
                 + " --local removes it from this device alone"
         )
     }
@@ -338,11 +348,13 @@ extension IdentityServerFacts {
 extension RegistrationDriver {
     /// Accepts the agreement, if the flow waits for that.
     ///
+    /// Without a version, the flow names the one that replaces an accepted one.
+    ///
     /// - Throws: ``RegistrationProblem``.
     fileprivate func accept(_ version: String?) async throws {
         guard flow.state == .agreement else { return }
-        guard let version else { throw RegistrationProblem.agreementNotAccepted }
-        await handle(.agreement(version: version, isChecked: true))
+        if version == nil, flow.snapshot.acceptance == nil { throw RegistrationProblem.agreementNotAccepted }
+        await handle(.agreement(version: version ?? "", isChecked: true))
         if let problem = flow.problem { throw problem }
     }
 

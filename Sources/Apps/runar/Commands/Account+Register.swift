@@ -28,15 +28,16 @@ extension Account {
         func run() async throws {
             let dialogue = RegistrationDialogue(asJSON: home.output.json, opensBrowser: page.opensBrowser)
             let report = try await Session.with(home) { session in
-                let agreement = try await dialogue.agreement(page.acceptAgreement, at: server.server, session)
-                return try await dialogue.retryingHandle(name) { handle in
-                    let form = RegisterAccountForm(
-                        handle: handle,
-                        name: displayName,
-                        agreement: agreement,
-                        server: server.server
-                    )
-                    return try await dialogue.runOrWorkOffline(Operations.registerAccount(form), session)
+                try await dialogue.accepting(page.acceptAgreement, at: server.server, session) { agreement in
+                    try await dialogue.retryingHandle(name) { handle in
+                        let form = RegisterAccountForm(
+                            handle: handle,
+                            name: displayName,
+                            agreement: agreement,
+                            server: server.server
+                        )
+                        return try await dialogue.runOrWorkOffline(Operations.registerAccount(form), session)
+                    }
                 }
             }
             try dialogue.show(report)
@@ -60,9 +61,10 @@ extension Account {
         func run() async throws {
             let dialogue = RegistrationDialogue(asJSON: home.output.json, opensBrowser: page.opensBrowser)
             let report = try await Session.with(home) { session in
-                let agreement = try await dialogue.agreement(page.acceptAgreement, at: server.server, session)
-                let form = LoginForm(handle: name, agreement: agreement, server: server.server)
-                return try await dialogue.run(Operations.login(form), session)
+                try await dialogue.accepting(page.acceptAgreement, at: server.server, session) { agreement in
+                    let form = LoginForm(handle: name, agreement: agreement, server: server.server)
+                    return try await dialogue.run(Operations.login(form), session)
+                }
             }
             try dialogue.show(report)
         }
@@ -80,9 +82,9 @@ extension Account {
         func run() async throws {
             let dialogue = RegistrationDialogue(asJSON: home.output.json, opensBrowser: page.opensBrowser)
             let report = try await Session.with(home) { session in
-                let agreement = try await dialogue.agreement(page.acceptAgreement, at: nil, session)
-                let form = ReconnectForm(agreement: agreement)
-                return try await dialogue.run(Operations.reconnectAccount(form), session)
+                try await dialogue.accepting(page.acceptAgreement, at: nil, session) { agreement in
+                    try await dialogue.run(Operations.reconnectAccount(ReconnectForm(agreement: agreement)), session)
+                }
             }
             try dialogue.show(report)
         }

@@ -101,7 +101,11 @@ extension Account {
             let report = try await Session.with(home) { session in
                 try await confirm(session.send(Operations.account()))
                 let form = ForgetAccountForm(key: !keepKey, local: local)
-                return try await session.send(Operations.forgetAccount(form))
+                do {
+                    return try await session.send(Operations.forgetAccount(form))
+                } catch let failure as CommandFailure where RegistrationDialogue.isOffline(failure) {
+                    throw failure.adding("--local removes the account from this device alone")
+                }
             }
             try Output.report(report, asJSON: home.output.json)
         }

@@ -8,8 +8,15 @@ enum PageOpener {
         guard address.hasPrefix("https://") || address.hasPrefix("http://") else { return }
         let null = DescriptorOwner(Posix.openLog("/dev/null"))
         let words = [BrowserOpener.name, address]
-        let opener = try? ChildProcess("/usr/bin/env", words, sink: .file(null.descriptor))  // the address is shown too
-        let status = try? await opener?.waitForExit()  // the same
+        let status: Int32?
+        do {
+            status = try await ChildProcess("/usr/bin/env", words, sink: .file(null.descriptor)).waitForExit()
+        } catch is CancellationError {
+            // The person has completed the page while the browser runs.
+            return
+        } catch {
+            status = nil
+        }
         if status != 0 { Output.note("no browser could be started: open the address yourself") }
     }
 }

@@ -8,15 +8,33 @@ struct RegistrationDialogue: Sendable {
     let asJSON: Bool
     let opensBrowser: Bool
 
-    /// Returns the version of the agreement that the person accepts.
+    /// Performs a registration or a sign-in with the version of the agreement that the person accepts.
     ///
-    /// It is nil for a registration that has passed that step, and without a server, which the registration reports.
+    /// It is nil for a registration that has passed that step. If the server has a new agreement since then, the person
+    /// is asked about that one.
     ///
     /// - Throws: ``CommandFailure``; `CancellationError`.
-    func agreement(_ version: String?, at server: String?, _ session: Session) async throws -> String? {
-        if let version { return version }
-        let state = try await session.send(Operations.account())
-        guard state.needsAgreement else { return nil }
+    func accepting<Answer>(
+        _ version: String?,
+        at server: String?,
+        _ session: Session,
+        _ body: (String?) async throws -> Answer
+    ) async throws -> Answer {
+        if let version { return try await body(version) }
+        if try await session.send(Operations.account()).needsAgreement {
+            return try await body(ask(at: server, session))
+        }
+        do {
+            return try await body(nil)
+        } catch let failure as CommandFailure where failure.code == "agreement-changed" {
+            return try await body(ask(at: server, session))
+        }
+    }
+
+    /// Shows the agreement, and returns its version if the person accepts it.
+    ///
+    /// It is nil without a server, which the registration reports.
+    private func ask(at server: String?, _ session: Session) async throws -> String? {
         let report: AgreementReport
         do {
             report = try await session.send(Operations.agreement(IdentityServerQuery(server: server)))
@@ -63,11 +81,12 @@ struct RegistrationDialogue: Sendable {
         do {
             return try await run(request, session)
         } catch let failure as CommandFailure where Self.isOffline(failure) {
-            throw failure.adding("meanwhile you have a local profile: `runar account reconnect` continues")
+            throw failure.adding("meanwhile you have a local profile: repeat this command to continue")
         }
     }
 
-    private static func isOffline(_ failure: CommandFailure) -> Bool {
+    /// Whether no server could be reached.
+    static func isOffline(_ failure: CommandFailure) -> Bool {
         failure.code.hasPrefix("identity-server-") || failure.code == "no-identity-server"
     }
 
@@ -77,14 +96,13 @@ struct RegistrationDialogue: Sendable {
         return try await withThrowingTaskGroup(of: AccountStateReport?.self) { group in
             group.addTask {
                 defer { page.finish() }
-                return try await session.send(request) { update in
-                    guard case .account(let step) = update else { return }
-                    if asJSON { return try Output.json(step) }
-                    guard let link = step.link, let number = step.number else { return }
-                    Output.note("Continue on this page, which must show \(number) too:")
-                    try Output.line(link)
-                    if let expires = step.expires { Output.note("waiting until \(LocalTime(seconds: expires))") }
-                    page.yield(link)
+                do {
+                    return try await session.send(request) { update in
+                        guard case .account(let step) = update else { return }
+                        if let link = try show(step) { page.yield(link) }
+                    }
+                } catch let failure as CommandFailure where failure.code == "no-identity-server" {
+                    throw failure.adding("--server of `runar account register` and `runar account login` does so")
                 }
             }
             group.addTask {
@@ -97,6 +115,19 @@ struct RegistrationDialogue: Sendable {
             }
             throw CancellationError()
         }
+    }
+
+    /// Prints a step, and returns the address of a page to open.
+    private func show(_ step: AccountStepReport) throws -> String? {
+        if asJSON {
+            try Output.json(step)
+            return nil
+        }
+        guard let link = step.link, let number = step.number else { return nil }
+        Output.note("Continue on this page, which must show \(number) too:")
+        try Output.line(link)
+        if let expires = step.expires { Output.note("waiting until \(LocalTime(seconds: expires))") }
+        return link
     }
 
     func show(_ report: AccountStateReport) throws { try Output.report(report, asJSON: asJSON) }

@@ -9,7 +9,7 @@ package struct LocalChecklist: Hashable, Sendable {
     package enum Item: String, CaseIterable, Sendable, Codable {
         /// The account has a profile.
         case profile
-        /// The key of the DID is stored.
+        /// The key of the account's DID is stored, which only the device that registered has.
         case did
         /// The token is stored.
         case token
@@ -47,18 +47,19 @@ package struct LocalChecklist: Hashable, Sendable {
             streamCount: account.hasDefaultStreams ? DefaultStream.allCases.count : account.streams.count,
             did: try keychain.getDIDKey(),
             hasToken: try keychain.getAuthenticationToken() != nil,
-            handle: try keychain.getArkavoCredentials()?.handle
+            credentials: try keychain.getArkavoCredentials()
         )
     }
 
-    init(profile: Profile?, streamCount: Int, did: DIDKey?, hasToken: Bool, handle: QualifiedHandle?) {
+    init(profile: Profile?, streamCount: Int, did: DIDKey?, hasToken: Bool, credentials: ArkavoCredentials?) {
         let streams = DefaultStream.allCases.count
+        let signIn = credentials == nil ? "register, or sign in" : "sign in"
         checks = Item.allCases.map { item in
             switch item {
             case .profile: Self.check(item, profile?.name, or: "register, or work offline to get a local profile")
-            case .did: Self.check(item, did?.description, or: "continue the registration: it makes the key")
-            case .token: Self.check(item, hasToken ? "stored" : nil, or: "sign in")
-            case .handle: Self.check(item, handle?.text, or: "sign in")
+            case .did: Self.check(did, for: credentials)
+            case .token: Self.check(item, hasToken ? "stored" : nil, or: signIn)
+            case .handle: Self.check(item, credentials?.handle.text, or: signIn)
             case .streams:
                 Check(
                     item: item,
@@ -67,6 +68,18 @@ package struct LocalChecklist: Hashable, Sendable {
                 )
             }
         }
+    }
+
+    /// Checks the key of a device; the key of an account's DID is never copied to another device.
+    private static func check(_ did: DIDKey?, for credentials: ArkavoCredentials?) -> Check {
+        guard let owner = credentials?.did, owner != did else {
+            return check(.did, did?.description, or: "register: the registration makes the key")
+        }
+        return check(
+            .did,
+            nil,
+            or: "the key of \(owner) stays on the device that registered: use that device to prove the DID"
+        )
     }
 
     private static func check(_ item: Item, _ value: String?, or step: String) -> Check {

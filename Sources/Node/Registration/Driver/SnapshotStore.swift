@@ -11,9 +11,6 @@ package protocol SnapshotStore: Sendable {
 
 /// A stored registration in a file, which is replaced as a whole.
 package struct SnapshotFile: SnapshotStore {
-    /// The name of the file in a data directory.
-    package static let name = "registration.json"
-
     private let path: String
 
     /// Uses the file at a path.
