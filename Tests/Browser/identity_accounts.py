@@ -2,6 +2,7 @@
 
 import re
 
+import identity_ceremonies as ceremonies
 from identity_visitor import Visitor, new_handle
 
 RESOLVE = "/xrpc/com.atproto.identity.resolveHandle?handle"
@@ -20,9 +21,10 @@ STORED_KEY = """new Promise((resolve, reject) => {
 
 
 def registering(scene):
-    """Nothing is sent without the agreement; then one passkey and one DID key make an account."""
+    """Nothing is sent without the agreement; then one passkey and one DID key make an account, which signs in again."""
     alice = Visitor(scene)
     page, handle = alice.page, new_handle()
+    ceremonies.record(page)
     alice.go("/register")
     page.fill("Handle", handle)
     page.see(f"{handle}.localhost.test is available.")
@@ -42,9 +44,16 @@ def registering(scene):
     assert page.js("Object.keys(localStorage).length + document.cookie.length") == 0
     token = page.js("JSON.parse(sessionStorage.getItem('identity.session')).token")
     assert token and not [address for address in page.requests if token in address]
+    registration = ceremonies.recorded(page, "create")
     alice.open_account()
     page.see("in this browser")
     page.see("synced between your devices")
+    page.click("button", "Sign out of this browser")
+    page.find("heading", "You are signed out")
+    # The authenticator takes the offer in the field by itself.
+    alice.go("/my-account")
+    page.find("heading", "Your account")
+    ceremonies.verify(alice.node.origin, registration, ceremonies.recorded(page, "get"))
 
 
 def handles(scene):

@@ -25,12 +25,12 @@ struct IdentityPeerTests {
     }
 
     /// The lines of the script for a server that has its port in its origin.
-    private func lines(_ mode: String) throws -> [[String: Any]] {
+    private func lines(_ mode: String, _ options: String...) throws -> [[String: Any]] {
         // The port must be known for the origin, so it is found by a server that ends.
         let first = try serve(0)
         #expect(first.command.end(by: SIGTERM) == 0)
         let server = try serve(first.port)
-        let process = try ChildProcess(script: IdentityPeer.script, arguments: [mode, "\(server.port)"])
+        let process = try ChildProcess(script: IdentityPeer.script, arguments: [mode, "\(server.port)"] + options)
         var lines: [[String: Any]] = []
         while let line = process.nextLine() {
             lines.append(
@@ -49,7 +49,7 @@ struct IdentityPeerTests {
     }
 
     @Test func `no request that is made from the description is a fault of the server`() throws {
-        let operations = try lines("examples")
+        let operations = try lines("examples", LongTests.areRun ? "500" : "20")
         #expect(operations.count >= 30)
         for operation in operations {
             #expect(operation["failure"] as? String == nil, "\(operation)")

@@ -4,7 +4,8 @@ schemathesis, which makes requests from the description that the server serves.
 identity_peer.py check            prints what is missing, or an empty line
 identity_peer.py accounts PORT    plays registrations and sign-ins at http://localhost:PORT: a line of JSON for each
                                   claim, {"claim", "failure"}; the failure is null if the claim holds
-identity_peer.py examples PORT    sends up to 20 examples to each operation of /openapi.json: a line of JSON for each
+identity_peer.py examples PORT COUNT
+                                  sends up to COUNT examples to each operation of /openapi.json: a line of JSON for each
                                   operation, {"operation", "count", "failure"}
 """
 
@@ -16,8 +17,6 @@ import os
 import sys
 
 USER_PRESENT, USER_VERIFIED, ATTESTED = 0x01, 0x04, 0x40
-# Requests for one operation; the gate has little time.
-EXAMPLES = 20
 # The base58 alphabet of Bitcoin, which did:key uses.
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
@@ -248,13 +247,13 @@ def accounts(port):
         print(json.dumps({"claim": claim, "failure": failure}), flush=True)
 
 
-def examples(port):
+def examples(port, count):
     import hypothesis
     import schemathesis
 
     schema = schemathesis.openapi.from_url(f"http://localhost:{port}/openapi.json")
     chosen = hypothesis.settings(
-        max_examples=EXAMPLES,
+        max_examples=count,
         deadline=None,
         database=None,
         derandomize=True,
@@ -283,7 +282,7 @@ def examples(port):
 def main(words):
     if words[0] == "check":
         return print(missing())
-    {"accounts": accounts, "examples": examples}[words[0]](int(words[1]))
+    {"accounts": accounts, "examples": examples}[words[0]](*map(int, words[1:]))
 
 
 if __name__ == "__main__":

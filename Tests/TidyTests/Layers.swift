@@ -84,6 +84,8 @@ enum Layers {
         Separation(modules: ["CommandModel", "CommandKit"], unseen: people.union(exit).union(http).union(node)),
         // The use cases and the model of the apps also run on iOS, which must not link an HTTP server.
         Separation(modules: ["NodeModel", "AppCore", "Registration"], unseen: http),
+        // The identity server has no part of a node, so it cannot read what nodes exchange.
+        Separation(modules: ["APIDescription", "IdentityStore", "IdentityServer"], unseen: node),
     ]
 
     private static let exit: Set = ["Tunnel", "BlindTokens", "Gateway", "TokenIssuer"]
