@@ -140,7 +140,7 @@ bench-long: ## Run the big simulations: churn, 10 000 nodes, 36 hours of records
 	@./Benchmarks/run-long.sh
 
 clean: ## Remove what was built here.
-	rm -rf .build .build-release .build-outside .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .build-fuzz .venv .venv-nanotdf .venv-release Benchmarks/.build Benchmarks/.venv
+	rm -rf .build .build-release .build-outside .build-address .build-thread .build-ngtcp2-1x .build-posix-udp .build-fuzz .venv .venv-nanotdf .venv-release .hypothesis Benchmarks/.build Benchmarks/.venv Benchmarks/.venv-identity
 
 dependencies:
 	@./scripts/install-dependencies.sh build

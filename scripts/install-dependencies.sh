@@ -68,6 +68,7 @@ collect_needs() {
         need has_system_command ip iproute2 -
         need has_system_command nft nftables -
         need has_system_command conntrack conntrack -
+        need has_command curl curl -
         need has_command openssl openssl openssl
         need has_command python3 python3 python3
         need has_venv - python3-venv python3
