@@ -545,8 +545,8 @@ let package = Package(
         tests(
             of: "Storage",
             [
-                "Essentials", "Bytes", "Identity", "CircleModel", "Platform", "Database", "NodeStore", "CircleStore",
-                "SlotStore", "TestSupport", "CrashWriter",
+                "Essentials", "Bytes", "Concurrency", "Identity", "CircleModel", "Platform", "Database", "NodeStore",
+                "CircleStore", "SlotStore", "TestSupport", "CrashWriter",
                 grdb,
             ]
         ),

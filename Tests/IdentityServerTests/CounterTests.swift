@@ -10,7 +10,8 @@ internal import WebAuthn
 
 @Suite("Counters and backup states at the identity server") struct CounterTests {
     private func stored(_ person: Person, _ scene: Scene) async throws -> StoredCredential {
-        try #require(try await scene.store.credential(person.authenticator.credentialId)).credential
+        let userId = try #require(person.signedIn).userId
+        return try #require(try await scene.store.credentials(of: userId).first)
     }
 
     /// Signs in with a counter, and returns the code of the refusal.

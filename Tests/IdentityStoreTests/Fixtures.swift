@@ -1,3 +1,4 @@
+internal import Database
 internal import Foundation
 internal import Identity
 internal import RegistrationModel
@@ -90,6 +91,11 @@ struct Person: Sendable {
 extension IdentityStore {
     func register(_ person: Person) async throws(IdentityStoreError) {
         try await register(person.account, person.credential, person.session)
+    }
+
+    /// The passkey of an id, or nil.
+    func credential(_ id: [UInt8]) async throws(IdentityStoreError) -> StoredCredential? {
+        try await read { try StoredCredential.first($0, "WHERE id = ?", id) }
     }
 
     /// Whether a session was revoked and has not expired since.

@@ -40,7 +40,7 @@ extension Database {
 
     /// Whether a query has a row.
     package func hasRow(_ sql: String, _ values: (any ColumnValue)?...) throws -> Bool {
-        try Row.fetchOne(self, sql: sql, arguments: StatementArguments(columns: values)) != nil
+        try row(sql, values) != nil
     }
 
     /// The only column of the first row of a query; nil without a row, and for NULL.
@@ -49,7 +49,7 @@ extension Database {
         _ values: (any ColumnValue)?...,
         as type: Value.Type = Value.self
     ) throws -> Value? {
-        try Row.fetchOne(self, sql: sql, arguments: StatementArguments(columns: values)).flatMap { row in
+        try row(sql, values).flatMap { row in
             try row.optional(row.columnNames.first ?? "", as: type)
         }
     }
@@ -60,9 +60,16 @@ extension Database {
         _ values: (any ColumnValue)?...,
         as type: Value.Type = Value.self
     ) throws -> [Value] {
-        try Row.fetchAll(self, sql: sql, arguments: StatementArguments(columns: values)).map { row in
-            try row.value(row.columnNames.first ?? "", as: type)
-        }
+        try rows(sql, values).map { row in try row.value(row.columnNames.first ?? "", as: type) }
+    }
+
+    /// The rows of a query, which is compiled once for each text.
+    package func rows(_ sql: String, _ values: [(any ColumnValue)?]) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: StatementArguments(columns: values))
+    }
+
+    private func row(_ sql: String, _ values: [(any ColumnValue)?]) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: StatementArguments(columns: values))
     }
 }
 

@@ -25,16 +25,9 @@ extension StateDatabase {
 
     /// Commits the writes that wait on a thread; other writers of the process have their turn between batches.
     private func startBatches() {
-        let status = SystemThread.start { [self] in
+        // The queue asks for a further job only after the end of the last one, so this one is never refused.
+        _ = writers.run { [self] in
             while database.writeWithoutTransaction({ commits.commitBatch($0, recording: record) }) {}
-        }
-        // Without a thread the writes happen where GRDB performs asynchronous ones.
-        if status != 0 { commitAsynchronously() }
-    }
-
-    private func commitAsynchronously() {
-        database.asyncWriteWithoutTransaction { [self] database in
-            if commits.commitBatch(database, recording: record) { commitAsynchronously() }
         }
     }
 

@@ -20,6 +20,8 @@ package final class StateDatabase: Sendable {
     let database: any DatabaseWriter
     /// The writes of ``writeGrouped(refusing:_:)``.
     let commits: CommitQueue
+    /// The thread of ``writeGrouped(refusing:_:)``.
+    let writers = JobThreads(threadLimit: 1, jobLimit: 2)
     /// The threads of ``readConcurrently(_:)``, one for each connection that reads.
     let readers = JobThreads(threadLimit: StateDatabase.readerCount, jobLimit: StateDatabase.waitingReadLimit)
     private let failure = Locked<StorageError?>(nil)

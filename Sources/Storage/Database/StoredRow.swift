@@ -66,7 +66,7 @@ extension StoredRow {
 
     private static func rows(_ database: Database, _ clause: String, _ values: [(any ColumnValue)?]) throws -> [Row] {
         let sql = "SELECT * FROM \(table) \(clause)"
-        return try Row.fetchAll(database, sql: sql, arguments: StatementArguments(columns: values))
+        return try database.rows(sql, values)
     }
 }
 

@@ -111,20 +111,6 @@ extension IdentityStore {
         try await read { try StoredCredential.all($0, "WHERE user_id = ? ORDER BY created, id", userId) }
     }
 
-    /// A passkey and its account, or nil.
-    ///
-    /// - Throws: ``IdentityStoreError/storage(_:)``.
-    package func credential(
-        _ id: [UInt8]
-    ) async throws(IdentityStoreError) -> (credential: StoredCredential, account: StoredAccount)? {
-        try await read { database in
-            guard let credential = try StoredCredential.first(database, "WHERE id = ?", id),
-                let account = try StoredAccount.first(database, "WHERE user_id = ?", credential.userId)
-            else { return nil }
-            return (credential, account)
-        }
-    }
-
     /// Notes an assertion and signs its account in: both or nothing.
     ///
     /// The counter is compared in the transaction, so of two concurrent assertions with one counter the first one counts. Two

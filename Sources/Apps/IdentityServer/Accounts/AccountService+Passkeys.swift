@@ -63,7 +63,10 @@ extension AccountService {
         }
         let challenge = issue(action.purpose, for: Self.context(user))
         let credentials = try await store.credentials(of: user.account.userId)
-        return relyingParty.requestOptions(challenge: challenge.bytes, allowing: credentials.map(Self.descriptor))
+        return relyingParty.requestOptions(
+            challenge: challenge.bytes,
+            allowing: credentials.map { Self.descriptor(NamedCredential($0)) }
+        )
     }
 
     /// Verifies the confirmation that a passkey may be added, and issues the options of the new one.
@@ -85,7 +88,7 @@ extension AccountService {
                 displayName: user.account.handle.text
             ),
             challenge: challenge.bytes,
-            excluding: credentials.map(Self.descriptor),
+            excluding: credentials.map { Self.descriptor(NamedCredential($0)) },
             attestation: attestation
         )
     }
@@ -143,11 +146,9 @@ extension AccountService {
     private func confirm(_ action: Action, _ assertion: AuthenticationResponse, _ user: SignedIn) async throws {
         let challenge = try challenge(in: assertion.clientDataJSON)
         try check(challenge, action.purpose, for: Self.context(user))
-        guard let found = try await store.credential(assertion.rawId), found.account.userId == user.account.userId
-        else {
-            throw IdentityServerError.notSignedIn
-        }
-        let result = try verify(assertion, challenge, Self.record(found.credential))
+        let found = try await store.asserted(assertion.rawId, else: decoys.record(for: assertion))
+        guard found.userId == user.account.userId else { throw IdentityServerError.notSignedIn }
+        let result = try verify(assertion, challenge, Self.record(assertion.rawId, found))
         try complete(challenge)
         try await store.note(use(assertion, result), of: user.account.userId)
     }

@@ -54,7 +54,7 @@ final class AccountService: Sendable {
         )
         relyingParty.allowsBackupEligibilityUpgrade = configuration.allowsBackupEligibilityUpgrade
         self.relyingParty = relyingParty
-        decoys = DecoyCredentials(from: keys.recipient.rawRepresentation)
+        decoys = try DecoyCredentials(from: keys.recipient.rawRepresentation)
         limits = RequestLimits(configuration.hasLimits ? RequestLimits.Rates() : nil)
         mint = Locked(try Self.mint(keys, configuration))
     }

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Crypto
 internal import Identity
+internal import IdentityStore
 internal import Platform
 internal import RegistrationModel
 internal import WebAuthn
@@ -18,20 +19,22 @@ struct DecoyCredentials: Sendable {
     /// The public key of passkeys that do not exist; its private half is gone.
     private let publicKey = COSEKey(.es256(P256PrivateKey().publicKey)).encoded
 
+    /// The account that does not exist.
+    private let userId: UserId
+    private let handle: Handle
+
     /// Derives the key from a secret of the server.
-    init(from secret: SecretBytes) {
+    init(from secret: SecretBytes) throws {
         key = secret.withBytes { bytes in
             HKDF<SHA256>.deriveKey(inputKeyMaterial: SymmetricKey(data: bytes), info: Self.label, outputByteCount: 32)
         }
         var random = SystemRandom()
         userId = UserId(using: &random)
+        handle = try Handle(existing: "decoy")
     }
 
-    /// The id of an account that does not exist.
-    let userId: UserId
-
     /// Returns the credential of a handle.
-    func credential(of handle: String) -> CredentialDescriptor {
+    func credential(of handle: String) -> NamedCredential {
         let seed = Array(HMAC<SHA256>.authenticationCode(for: [0] + Array(handle.utf8), using: key))
         let length = Self.lengths[Int(seed[0]) % Self.lengths.count]
         var id: [UInt8] = []
@@ -40,16 +43,15 @@ struct DecoyCredentials: Sendable {
             id += HMAC<SHA256>.authenticationCode(for: [block] + Array(handle.utf8), using: key)
             block += 1
         }
-        let transports = length > 32 ? ["usb"] : ["hybrid", "internal"]
-        return CredentialDescriptor(id: Array(id.prefix(length)), transports: transports)
+        return NamedCredential(id: Array(id.prefix(length)), transports: length > 32 ? "usb" : "hybrid,internal")
     }
 
     /// Returns a record for an assertion by a passkey that does not exist: everything but the signature fits it.
-    func record(for response: AuthenticationResponse) -> CredentialRecord {
+    func record(for response: AuthenticationResponse) -> AssertedCredential {
         let data = try? AuthenticatorData(response.authenticatorData)  // the verification refuses it
-        return CredentialRecord(
-            id: response.rawId,
-            userHandle: response.userHandle ?? [0],
+        return AssertedCredential(
+            userId: userId,
+            handle: handle,
             publicKey: publicKey,
             signCount: 0,
             isBackupEligible: data?.flags.contains(.backupEligible) ?? false,
