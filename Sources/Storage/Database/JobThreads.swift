@@ -2,7 +2,7 @@ internal import Concurrency
 internal import Dispatch
 internal import Platform
 
-/// Threads that run blocking jobs in the order of their arrival, and end when none came for a second.
+/// Threads that run blocking jobs in the order of their arrival, and end when none arrives for some time.
 ///
 /// The threads of the runtime, and on Linux those of Dispatch, are as many as the processors and are shared by all tasks, so
 /// a wait for the disk there delays every task.
@@ -20,17 +20,17 @@ final class JobThreads: Sendable {
         case refused, queued, thread
     }
 
-    private static let patience = DispatchTimeInterval.seconds(1)
-
     private let threadLimit: Int
     private let jobLimit: Int
+    private let patience: DispatchTimeInterval
     private let state = Locked(State())
     private let signal = DispatchSemaphore(value: 0)
 
-    /// At most `threadLimit` jobs run concurrently, and at most `jobLimit` wait.
-    init(threadLimit: Int, jobLimit: Int) {
+    /// At most `threadLimit` jobs run concurrently, at most `jobLimit` wait, and a thread waits `patience` for its next one.
+    init(threadLimit: Int, jobLimit: Int, patience: DispatchTimeInterval = .seconds(1)) {
         self.threadLimit = threadLimit
         self.jobLimit = jobLimit
+        self.patience = patience
     }
 
     /// The threads that run or wait for a job.
@@ -82,7 +82,7 @@ final class JobThreads: Sendable {
 
     /// Sleeps until a signal; returns false, and ends the thread, if none came.
     private func isWoken() -> Bool {
-        if signal.wait(timeout: .now() + Self.patience) == .success { return true }
+        if signal.wait(timeout: .now() + patience) == .success { return true }
         return state.withLock { state in
             // A signal may have come since.
             if signal.wait(timeout: .now()) == .success { return true }

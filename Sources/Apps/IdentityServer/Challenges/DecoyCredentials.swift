@@ -24,6 +24,8 @@ struct DecoyCredentials: Sendable {
     private let handle: Handle
 
     /// Derives the key from a secret of the server.
+    ///
+    /// - Throws: ``HandleError`` if the handle of the decoy breaks the rules, which it does not.
     init(from secret: SecretBytes) throws {
         key = secret.withBytes { bytes in
             HKDF<SHA256>.deriveKey(inputKeyMaterial: SymmetricKey(data: bytes), info: Self.label, outputByteCount: 32)
