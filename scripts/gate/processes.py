@@ -9,6 +9,9 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 
+# What every job gets: SwiftNIO ends a process that uses an event loop that was shut down, instead of printing a line.
+STRICT = {"SWIFTNIO_STRICT": "1"}
+
 
 class Running:
     """A job that was started. Its output goes to `job.log`."""
@@ -23,7 +26,7 @@ class Running:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **job.environment},
+                env={**os.environ, **STRICT, **job.environment},
                 start_new_session=True,
             )
 

@@ -11,8 +11,8 @@ internal import TLSChannel
 
 /// An HTTP/1.1 server for routes, with bounds for everything that a client sends or delays.
 ///
-/// It has its own event loops, which end with it. The rules of its configuration decide about every request: with the head
-/// alone, again after the body, and before lines are streamed.
+/// The rules of its configuration decide about every request: with the head alone, again after the body, and before lines
+/// are streamed.
 package struct HTTPServer: Sendable {
     /// The address that a server listens on; with port 0 the system chooses the port.
     package enum Address: Hashable, Sendable {
@@ -52,8 +52,6 @@ package struct HTTPServer: Sendable {
 
     /// The bounds of a server.
     package struct Limits: Hashable, Sendable {
-        /// The number of threads that read and write.
-        package var eventLoopCount = 1
         /// The number of concurrent connections; further ones wait to be accepted.
         package var connectionCount = 64
         /// The time after which a client that keeps the server waiting is disconnected.
@@ -96,6 +94,9 @@ package struct HTTPServer: Sendable {
             self.logger = logger
         }
     }
+
+    /// The event loops of all servers, which never end: the library's server uses one until it is deallocated.
+    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 
     let configuration: Configuration
     /// The certificates that replaced those of the configuration.
@@ -141,21 +142,18 @@ package struct HTTPServer: Sendable {
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
         let connections = OpenConnections()
         let setup = try connectionSetup(connections)
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.limits.eventLoopCount)
         let outcome: Result<Void, any Error>
         do {
-            outcome = .success(try await serve(setup, on: group, onReady))
+            outcome = .success(try await serve(setup, onReady))
         } catch {
             outcome = .failure(error)
         }
-        await connections.closeAll(on: group)
-        try? await group.shutdownGracefully()  // only a group that others own refuses
+        await connections.closeAll(on: Self.group)
         try outcome.get()
     }
 
     private func serve(
         _ setup: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> ConnectionSetup,
-        on group: MultiThreadedEventLoopGroup,
         _ onReady: @escaping @Sendable (UInt16) -> Void
     ) async throws {
         let responder = Responder(configuration)
@@ -180,7 +178,7 @@ package struct HTTPServer: Sendable {
                 }
                 onReady(UInt16(clamping: channel.localAddress?.port ?? 0))
             },
-            eventLoopGroupProvider: .shared(group),
+            eventLoopGroupProvider: .shared(Self.group),
             logger: logger
         )
         // Of its own: a part of this task would be cancelled with it, which the server takes for a failure and logs.

@@ -2,8 +2,6 @@ internal import Concurrency
 internal import NIOCore
 
 /// The connections of a server, each from its setup until nothing of it uses an event loop.
-///
-/// The event loops may be shut down when no connection is left: work that is scheduled on them later is lost.
 final class OpenConnections: Sendable {
     /// The entry of a connection.
     struct Ticket: Sendable {

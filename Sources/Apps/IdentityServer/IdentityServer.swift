@@ -123,7 +123,6 @@ package final class IdentityServer: Sendable {
             server.certificate == nil ? [] : [("Strict-Transport-Security", "max-age=31536000")]
         )
         server.limits.connectionCount = configuration.connectionLimit
-        server.limits.eventLoopCount = 2
         server.limits.drain = Self.drain
         server.fallback = { pages.answer($0) }
         return server
