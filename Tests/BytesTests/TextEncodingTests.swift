@@ -63,6 +63,62 @@ internal import Testing
     }
 }
 
+@Suite("Base64URL with padding") struct PaddedBase64URLTests {
+    @Test func `padding fills up to a multiple of four characters`() throws {
+        for (count, text) in ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="].enumerated() {
+            let bytes = [UInt8]("foob".utf8.prefix(count))
+            #expect(Base64URL.encode(bytes, padded: true) == text)
+            #expect(try Base64URL.decode(text, padding: .required) == bytes)
+            #expect(try Base64URL.decode(text, padding: .optional) == bytes)
+        }
+        #expect(Base64URL.encode([0xFB, 0xFF], padded: true) == "-_8=")
+    }
+
+    @Test func `padded text equals that of Base64 except for two characters`() throws {
+        var random = SplitMix64(seed: 8)
+        for count in 0...96 {
+            let bytes = random.bytes(count: count)
+            let text = Base64URL.encode(bytes, padded: true)
+            let standard = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+            #expect(String(standard) == Base64.encode(bytes))
+            #expect(try Base64URL.decode(text, padding: .required) == bytes)
+        }
+    }
+
+    @Test(arguments: [
+        "Zg", "Zm8", "Zg=", "Zg===", "Zm9v====", "Zh==", "Zm9=", "=", "====", "Zg==Zg==", "Zg== ", "+/8=",
+    ])
+    func `required padding refuses another form`(text: String) {
+        #expect(throws: BytesError.self) { try Base64URL.decode(text, padding: .required) }
+    }
+
+    @Test func `optional padding accepts none`() throws {
+        #expect(try Base64URL.decode("Zg", padding: .optional) == [0x66])
+        #expect(try Base64URL.decode("Zm8", padding: .optional) == [0x66, 0x6F])
+    }
+
+    @Test(arguments: ["Zg=", "Zg===", "Zm9v====", "Zh==", "Zh", "Zm9=", "Zm9", "=", "Zg==Zg==", "Z"])
+    func `optional padding refuses a part of it`(text: String) {
+        #expect(throws: BytesError.self) { try Base64URL.decode(text, padding: .optional) }
+    }
+
+    @Test func `padding is refused unless asked for`() {
+        #expect(throws: BytesError.invalidCharacter("=", position: 2)) { try Base64URL.decode("Zg==") }
+        #expect(throws: BytesError.invalidCharacter("=", position: 2)) {
+            try Base64URL.decode("Zg==", padding: .absent)
+        }
+    }
+
+    @Test(arguments: [Base64URL.Padding.required, .optional])
+    func `damaged padded text never crashes`(padding: Base64URL.Padding) {
+        neverCrash(onTexts: ["Zg==", "Zm8=", "Zm9v", "-_8="]) { text in
+            let bytes = try Base64URL.decode(text, padding: padding)
+            let isPadded = padding == .required || text.utf8.last == UInt8(ascii: "=")
+            #expect(Base64URL.encode(bytes, padded: isPadded) == text)
+        }
+    }
+}
+
 @Suite("CheckedBase32") struct CheckedBase32Tests {
     static let bytes = [UInt8](0..<32)
     static let text = CheckedBase32.encode(bytes)

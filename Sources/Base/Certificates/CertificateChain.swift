@@ -126,8 +126,7 @@ package struct CertificateChain: Sendable {
 
     private static func checkOrder(_ certificates: [Certificate]) throws(CertificateChainError) {
         for (index, pair) in zip(certificates, certificates.dropFirst()).enumerated() {
-            guard pair.0.issuer == pair.1.subject, pair.1.publicKey.isValidSignature(pair.0.signature, for: pair.0)
-            else { throw .notInOrder(position: index + 1) }
+            guard pair.0.isIssued(by: pair.1) else { throw .notInOrder(position: index + 1) }
         }
     }
 
@@ -136,10 +135,11 @@ package struct CertificateChain: Sendable {
         at seconds: UInt64
     ) throws(CertificateChainError) {
         for (index, certificate) in certificates.enumerated() {
-            let start = UnixTime.clampedSeconds(of: certificate.notValidBefore)
-            let end = UnixTime.clampedSeconds(of: certificate.notValidAfter)
-            guard seconds <= end else { throw .expired(position: index + 1, endSeconds: end) }
-            guard seconds >= start else { throw .notYetValid(position: index + 1, startSeconds: start) }
+            switch certificate.validity(at: seconds) {
+            case .valid: continue
+            case .expired(let end): throw .expired(position: index + 1, endSeconds: end)
+            case .notYetValid(let start): throw .notYetValid(position: index + 1, startSeconds: start)
+            }
         }
     }
 }

@@ -124,9 +124,9 @@ package struct CertificateMessage: Hashable, Sendable {
         of key: Ed25519PublicKey,
         issuedBy authority: Certificate
     ) throws(NodeCertificateError) {
-        guard certificate.issuer == authority.subject,
-            authority.publicKey.isValidSignature(certificate.signature, for: certificate)
-        else { throw .notIssued(reason: "it names another issuer, or the signature is not the issuer's") }
+        guard certificate.isIssued(by: authority) else {
+            throw .notIssued(reason: "it names another issuer, or the signature is not the issuer's")
+        }
         do {
             guard case .notCertificateAuthority? = try certificate.extensions.basicConstraints,
                 try certificate.extensions.keyUsage?.digitalSignature == true

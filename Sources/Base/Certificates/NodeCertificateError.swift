@@ -4,7 +4,7 @@ package enum NodeCertificateError: Error, Equatable, Sendable {
     case tooLong(limit: Int, found: Int)
     /// The bytes are not exactly one X.509 certificate.
     case malformed(reason: String)
-    /// The certificate is for a key of another kind, or says so in another way than RFC 8410.
+    /// The certificate is for a key of another kind, or encodes it in another way than RFC 8410.
     case notEd25519
     /// The certificate's Ed25519 key is not one that could honestly be held.
     case unusableKey(reason: String)
