@@ -134,49 +134,6 @@ package enum Posix {
         return (ends[0], ends[1])
     }
 
-    /// Starts a program in a session of its own, so that the terminal's signals do not reach it.
-    ///
-    /// It gets the three given descriptors alone. A node in the background would keep an inherited pipe open, and the
-    /// reader of that pipe would wait until the node ends.
-    package static func spawn(
-        _ path: String,
-        _ arguments: [String],
-        _ environment: [String],
-        input: Int32,
-        output: Int32,
-        errors: Int32
-    ) -> Int32? {
-        closeDescriptorsOnExecution()
-        var actions = unsafe makeSpawnActions()
-        var attributes = unsafe makeSpawnAttributes()
-        unsafe posix_spawn_file_actions_init(&actions)
-        unsafe posix_spawnattr_init(&attributes)
-        defer {
-            unsafe posix_spawn_file_actions_destroy(&actions)
-            unsafe posix_spawnattr_destroy(&attributes)
-        }
-        unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-        unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // Ignored signals are inherited: restore the default of those that this process ignores.
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        for number in [interruption, termination, hangUp, brokenPipe] { unsafe sigaddset(&signals, number) }
-        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        // Threads of Dispatch block signals, which a new program would inherit from them.
-        var blocked = sigset_t()
-        unsafe sigemptyset(&blocked)
-        unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
-        let flags = Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK)
-        unsafe posix_spawnattr_setflags(&attributes, newSessionFlags | flags)
-        let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-        let variables = unsafe environment.map { unsafe strdup($0) } + [nil]
-        defer { unsafe (words + variables).forEach { unsafe free($0) } }
-        var process = pid_t()
-        let code = unsafe posix_spawn(&process, path, &actions, &attributes, words, variables)
-        return code == 0 ? process : nil
-    }
-
     /// Waits for the end of a child, which keeps its number until it is reaped.
     package static func waitUntilEnded(_ process: Int32) {
         var information = unsafe siginfo_t()

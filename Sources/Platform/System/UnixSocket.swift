@@ -2,8 +2,8 @@ internal import Libc
 
 /// The system calls of local sockets.
 package enum UnixSocket {
-    /// The longest path that fits an address.
-    package static let pathByteLimit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    /// The most bytes of a path on every system; SwiftNIO takes no more on Linux either, where an address has 107.
+    package static let pathByteLimit = 103
     /// The number of bytes in an address before its path.
     private static let familyByteCount = MemoryLayout<sa_family_t>.size
 

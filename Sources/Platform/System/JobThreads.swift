@@ -1,13 +1,12 @@
 internal import Concurrency
-internal import Dispatch
-internal import Platform
+package import Dispatch
 
 /// Threads that run blocking jobs in the order of their arrival, and end when none arrives for some time.
 ///
 /// The threads of the runtime, and on Linux those of Dispatch, are as many as the processors and are shared by all tasks, so
 /// a wait for the disk there delays every task.
-final class JobThreads: Sendable {
-    typealias Job = @Sendable () -> Void
+package final class JobThreads: Sendable {
+    package typealias Job = @Sendable () -> Void
 
     private struct State {
         var waiting: [Job] = []
@@ -27,17 +26,17 @@ final class JobThreads: Sendable {
     private let signal = DispatchSemaphore(value: 0)
 
     /// At most `threadLimit` jobs run concurrently, at most `jobLimit` wait, and a thread waits `patience` for its next one.
-    init(threadLimit: Int, jobLimit: Int, patience: DispatchTimeInterval = .seconds(1)) {
+    package init(threadLimit: Int, jobLimit: Int, patience: DispatchTimeInterval = .seconds(1)) {
         self.threadLimit = threadLimit
         self.jobLimit = jobLimit
         self.patience = patience
     }
 
     /// The threads that run or wait for a job.
-    var threadCount: Int { state.withLock { $0.threadCount } }
+    package var threadCount: Int { state.withLock { $0.threadCount } }
 
     /// Runs `job` soon; returns false if too many wait.
-    func run(_ job: @escaping Job) -> Bool {
+    package func run(_ job: @escaping Job) -> Bool {
         let start = state.withLock { state -> Start in
             guard state.waiting.count < jobLimit else { return .refused }
             state.waiting.append(job)

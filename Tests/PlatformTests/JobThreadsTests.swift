@@ -1,8 +1,7 @@
 internal import Concurrency
 internal import Foundation
+internal import Platform
 internal import Testing
-
-@testable internal import Database
 
 @Suite("Threads of jobs", .timeLimit(.minutes(5))) struct JobThreadsTests {
     /// Runs a job, and returns the identity of its thread.
