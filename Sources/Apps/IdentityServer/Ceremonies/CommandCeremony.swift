@@ -60,7 +60,8 @@ struct CommandCeremonies: Sendable {
         using random: inout some RandomNumberGenerator
     ) -> (ceremony: CommandCeremony, secret: String)? {
         removeExpired(at: now)
-        let own = ceremonies.values.count { $0.address?.subscriber == address?.subscriber }
+        let source = address.map { AddressSource($0) }?.host
+        let own = ceremonies.values.count { $0.address.map { AddressSource($0) }?.host == source }
         guard ceremonies.count < Self.limit, own < Self.limitPerAddress else { return nil }
         func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max, using: &random) } }
         let secret = Base64URL.encode(bytes(32))

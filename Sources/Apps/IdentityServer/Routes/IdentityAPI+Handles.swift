@@ -1,5 +1,4 @@
 internal import APIDescription
-internal import Bytes
 internal import CommandModel
 package import HTTPAPI
 internal import Identity
@@ -86,11 +85,14 @@ extension IdentityAPI {
                     service.store.writeFailure != nil
                     ? "the last change could not be stored"
                     : service.audit.hasFailed ? "the audit log could not be written" : nil
-                let report = HealthReport(status: failure == nil ? .ok : .failing, message: failure)
-                return .json(JSONText.bytes(report), status: failure == nil ? 200 : 503)
+                return HealthReport(failure: failure).answer
             },
             IdentityEndpoints.metrics.respond(rules) { request in
-                try checkMetrics(request.route)
+                let isAdmitted = try request.route.mayReadMetrics(
+                    of: configuration.metricsToken,
+                    given: Credentials.bearer.token(in: request.route)
+                )
+                guard isAdmitted else { throw IdentityServerError.metricsRefused }
                 return .text(try await metrics.text(service), contentType: IdentityMetrics.contentType)
             },
             IdentityEndpoints.pageFacts.serve(rules) { _ in
@@ -102,20 +104,6 @@ extension IdentityAPI {
                 )
             },
         ]
-    }
-
-    private func checkMetrics(_ request: RouteRequest) throws {
-        if let token = configuration.metricsToken {
-            let given = try Credentials.bearer.token(in: request)
-            guard ConstantTime.areEqual(Array(given.utf8), Array(token.utf8)) else {
-                throw IdentityServerError.metricsRefused
-            }
-        } else {
-            // The connection counts, not a client that a proxy names.
-            guard request.remoteAddress?.ip.isLoopback == true, request.fields["X-Forwarded-For"] == nil else {
-                throw IdentityServerError.metricsRefused
-            }
-        }
     }
 }
 

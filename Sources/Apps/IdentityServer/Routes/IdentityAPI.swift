@@ -1,9 +1,5 @@
 internal import APIDescription
-internal import Bytes
-internal import CommandModel
-internal import Failures
 internal import HTTPAPI
-internal import Identity
 internal import RegistrationModel
 
 /// The HTTP API of the identity server.
@@ -58,14 +54,7 @@ package struct IdentityAPI: Sendable {
 
     /// The client of a request: the other end of the connection, or the client that a trusted proxy names.
     func client(of request: RouteRequest) -> AccountService.Client {
-        let address = request.remoteAddress?.ip.unmapped
-        guard let address, configuration.trustedProxies.contains(address) else {
-            return AccountService.Client(address: address)
-        }
-        // The last entry is the proxy's own; those before it are the client's words.
-        let named = request.fields.values(of: "X-Forwarded-For").last?.split(separator: ",").last
-        let client = named.flatMap { IPAddress(PlainText.trimmed(String($0))) }
-        return AccountService.Client(address: client?.unmapped ?? address)
+        AccountService.Client(address: request.source(behind: configuration.trustedProxies))
     }
 
     /// The account of the token of a request.

@@ -59,18 +59,6 @@ struct RelatedOriginsReport: Codable, Sendable {
     let origins: [String]
 }
 
-/// Whether the server can store.
-struct HealthReport: Codable, Sendable {
-    enum Status: String, Codable, Sendable, CaseIterable {
-        case ok
-        case failing
-    }
-
-    let status: Status
-    /// The failure in words.
-    let message: String?
-}
-
 /// The facts that the pages show.
 struct PageFactsReport: Codable, Sendable {
     struct Agreement: Codable, Sendable {
