@@ -88,8 +88,8 @@ internal import TransportConformance
         defer { endpoint.loop.submissions.post(.shutDown(code: 0)) }
         let late: UInt64 = 1_000_000_000_000
         let socket = try RawSocket()
-        var local = rq_addr(socket.address)
-        var remote = rq_addr(try RawSocket().address)
+        var local = ru_addr(socket.address)
+        var remote = ru_addr(try RawSocket().address)
         var hooks = EngineHooks.make()
         unsafe hooks.cid_added = { _, _ in }
         var options = endpoint.loop.engine.options

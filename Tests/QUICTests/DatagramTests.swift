@@ -43,20 +43,20 @@ internal import TransportConformance
     }
 
     @Test func `packets travel together that go the same way, of one length but for the last (4)`() throws {
-        let place = rq_addr(try SocketAddress(parsing: "192.0.2.1:1"))
-        let other = rq_addr(try SocketAddress(parsing: "192.0.2.1:2"))
-        func outgoing(_ length: Int, segment: Int? = nil, _ change: (inout rq_outgoing) -> Void = { _ in })
-            -> rq_outgoing
+        let place = ru_addr(try SocketAddress(parsing: "192.0.2.1:1"))
+        let other = ru_addr(try SocketAddress(parsing: "192.0.2.1:2"))
+        func outgoing(_ length: Int, segment: Int? = nil, _ change: (inout ru_outgoing) -> Void = { _ in })
+            -> ru_outgoing
         {
-            var out = unsafe rq_outgoing()
+            var out = unsafe ru_outgoing()
             unsafe (out.local, out.remote, out.ecn) = (place, place, 2)
             unsafe (out.length, out.segment) = (length, segment ?? length)
             unsafe change(&out)
             return unsafe out
         }
-        func takes(_ batch: rq_outgoing, _ packet: rq_outgoing) -> Bool {
+        func takes(_ batch: ru_outgoing, _ packet: ru_outgoing) -> Bool {
             var (batch, packet) = unsafe (batch, packet)
-            return unsafe rq_outgoing_takes(&batch, &packet)
+            return unsafe ru_outgoing_takes(&batch, &packet)
         }
         let batch = unsafe outgoing(4800, segment: 1200)
         #expect(unsafe takes(batch, outgoing(1200)))

@@ -22,21 +22,38 @@ final class RawSocket: @unchecked Sendable {
     let raw: OpaquePointer
     private let batch: OpaquePointer
 
-    init(on host: String = "127.0.0.1") throws {
+    convenience init(on host: String = "127.0.0.1") throws {
         let wanted = try SocketAddress(parsing: host.contains(":") ? "[\(host)]:0" : "\(host):0")
-        var engineAddress = rq_addr(wanted)
+        try unsafe self.init { address, error in
+            address = ru_addr(wanted)
+            return unsafe ru_udp_bind(&address, &error)
+        }
+    }
+
+    /// Takes over a bound socket, which stays the caller's on failure.
+    convenience init(adopting descriptor: Int32) throws {
+        try unsafe self.init { unsafe ru_udp_adopt(descriptor, &$0, &$1) }
+    }
+
+    private init(_ make: (inout ru_addr, inout Int32) -> OpaquePointer?) throws {
+        var engineAddress = ru_addr()
         var error: Int32 = 0
-        guard let raw = unsafe rq_udp_bind(&engineAddress, &error), let batch = unsafe rq_batch_new(),
+        guard let raw = unsafe make(&engineAddress, &error), let batch = unsafe ru_batch_new(),
             let bound = engineAddress.socketAddress
-        else { throw TransportError.initializationFailed("no socket (error \(error))") }
+        else { throw Failure(code: error) }
         unsafe self.raw = unsafe raw
         unsafe self.batch = unsafe batch
         address = bound
     }
 
+    /// The error number with which the system refused a socket.
+    struct Failure: Error, Equatable {
+        let code: Int32
+    }
+
     deinit {
-        unsafe rq_udp_free(raw)
-        unsafe rq_batch_free(batch)
+        unsafe ru_udp_free(raw)
+        unsafe ru_batch_free(batch)
     }
 
     /// Sends one datagram, or a GSO batch of datagrams of `segment` bytes; false if the system refused.
@@ -47,19 +64,19 @@ final class RawSocket: @unchecked Sendable {
         mark: UInt8 = 0,
         segment: Int? = nil
     ) -> Bool {
-        var remote = rq_addr(remote)
-        var from = local.map(rq_addr.init) ?? rq_addr()
-        return unsafe rq_udp_send(raw, &from, &remote, mark, bytes, bytes.count, segment ?? bytes.count) == RQ_OK
+        var remote = ru_addr(remote)
+        var from = local.map(ru_addr.init) ?? ru_addr()
+        return unsafe ru_udp_send(raw, &from, &remote, mark, bytes, bytes.count, segment ?? bytes.count) == 0
     }
 
     /// Returns the datagrams that have arrived by now, without waiting.
     func received() -> [Arrival] {
         var arrivals: [Arrival] = []
         while true {
-            let count = unsafe rq_udp_receive(raw, batch)
+            let count = unsafe ru_udp_receive(raw, batch)
             guard count > 0 else { return arrivals }
             for index in 0..<count {
-                guard let batch = unsafe rq_batch_incoming(batch, index) else { continue }
+                guard let batch = unsafe ru_batch_incoming(batch, index) else { continue }
                 unsafe arrivals.append(contentsOf: Self.arrivals(of: batch.pointee))
             }
         }
@@ -94,7 +111,7 @@ final class RawSocket: @unchecked Sendable {
         }
     }
 
-    private static func arrivals(of batch: rq_incoming) -> [Arrival] {
+    private static func arrivals(of batch: ru_incoming) -> [Arrival] {
         let bytes = unsafe Array(UnsafeBufferPointer(start: batch.bytes, count: batch.length))
         let step = unsafe max(1, batch.segment)
         return stride(from: 0, to: bytes.count, by: step).map { start in

@@ -135,9 +135,9 @@ static int path_validation(ngtcp2_conn *engine, uint32_t flags, const ngtcp2_pat
     (void)old_path;
 #endif
     rq_conn *conn = user;
-    rq_addr remote;
-    rq_addr_from_system(&remote, path->remote.addr);
-    if (rq_addr_equal(&remote, &conn->next_remote)) conn->is_validating = false;
+    ru_addr remote;
+    ru_addr_from_system(&remote, path->remote.addr);
+    if (ru_addr_equal(&remote, &conn->next_remote)) conn->is_validating = false;
     if (result == NGTCP2_PATH_VALIDATION_RESULT_SUCCESS) return 0;
     conn->refused_remote = remote;
     conn->has_refused_path = true;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system.h"
+#include "internal.h"
 
 // How soon further blocked streams try again.
 static const uint64_t RQ_RETRY_NANOSECONDS = NGTCP2_MILLISECONDS;
@@ -67,7 +67,7 @@ static void never_grease(ngtcp2_conn *engine) {
 }
 
 rq_conn *rq_conn_dial(const rq_tls *tls, const rq_options *options, const rq_hooks *hooks, void *user,
-                      const rq_addr *local, const rq_addr *remote, uint64_t now) {
+                      const ru_addr *local, const ru_addr *remote, uint64_t now) {
     rq_conn *conn = make(tls, options, hooks, user, now);
     ngtcp2_callbacks callbacks;
     ngtcp2_settings settings;
@@ -98,7 +98,7 @@ rq_conn *rq_conn_dial(const rq_tls *tls, const rq_options *options, const rq_hoo
 }
 
 rq_conn *rq_conn_accept(const rq_tls *tls, const rq_options *options, const rq_hooks *hooks, void *user,
-                        const rq_initial *initial, const rq_addr *local, const rq_addr *remote, uint64_t now) {
+                        const rq_initial *initial, const ru_addr *local, const ru_addr *remote, uint64_t now) {
     rq_conn *conn = make(tls, options, hooks, user, now);
     ngtcp2_callbacks callbacks;
     ngtcp2_settings settings;
@@ -222,12 +222,12 @@ static int handle_expiry(rq_conn *conn) {
     return status;
 }
 
-int rq_conn_read(rq_conn *conn, const rq_incoming *batch, const uint8_t *bytes, size_t length, uint64_t now) {
+int rq_conn_read(rq_conn *conn, const ru_incoming *batch, const uint8_t *bytes, size_t length, uint64_t now) {
     ngtcp2_sockaddr_union from, to;
     ngtcp2_path path;
     ngtcp2_pkt_info info = {batch->ecn};
-    rq_addr local = batch->destination;
-    if (conn->alias_port != 0 && local.port == conn->port && rq_addr_equal(&batch->source, &conn->alias_remote)) {
+    ru_addr local = batch->destination;
+    if (conn->alias_port != 0 && local.port == conn->port && ru_addr_equal(&batch->source, &conn->alias_remote)) {
         local.port = conn->alias_port;
     }
     rq_path_set(&path, &from, &local, &to, &batch->source);
@@ -271,16 +271,16 @@ static ngtcp2_ssize fill_packet(rq_conn *conn, ngtcp2_path *path, ngtcp2_pkt_inf
     }
 }
 
-static void transmit(rq_conn *conn, const rq_outgoing *batch, rq_udp *ipv4, rq_udp *ipv6) {
+static void transmit(rq_conn *conn, const ru_outgoing *batch, ru_udp *ipv4, ru_udp *ipv6) {
     if (batch->length == 0) return;
-    rq_udp *udp = batch->remote.family == 6 ? ipv6 : ipv4;
-    bool is_plain = udp != NULL && !rq_addr_is_channel(&batch->remote) && batch->local.port == udp->bound.port;
+    ru_udp *udp = batch->remote.family == 6 ? ipv6 : ipv4;
+    bool is_plain = udp != NULL && !rq_addr_is_channel(&batch->remote) && batch->local.port == ru_udp_address(udp)->port;
     if (!is_plain) {
         if (conn->hooks->transmit(conn->user, batch) != RQ_OK) conn->send_errors++;
         return;
     }
-    if (udp == NULL || rq_udp_send(udp, &batch->local, &batch->remote, batch->ecn, batch->bytes, batch->length,
-                                   batch->segment) != RQ_OK) {
+    if (udp == NULL || ru_udp_send(udp, &batch->local, &batch->remote, batch->ecn, batch->bytes, batch->length,
+                                   batch->segment) != 0) {
         conn->send_errors++;
     }
 }
@@ -300,11 +300,11 @@ static void settle(rq_conn *conn, bool has_sent) {
     if (conn->send_first != NULL) conn->expiry = ngtcp2_conn_get_expiry(conn->engine);
 }
 
-int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
-    static _Thread_local uint8_t buffer[RQ_GSO_BYTES + 2048];
+int rq_conn_send(rq_conn *conn, ru_udp *ipv4, ru_udp *ipv6, uint64_t now) {
+    static _Thread_local uint8_t buffer[RU_GSO_BYTES + 2048];
     ngtcp2_path_storage storage;
     ngtcp2_pkt_info info = {0};
-    rq_outgoing batch = {0};
+    ru_outgoing batch = {0};
     int status = RQ_OK;
     bool has_sent = false;
     rq_clamp(conn, now);
@@ -312,9 +312,9 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
     rq_conn_retry_blocked(conn);
     size_t size = rq_conn_packet_size(conn);
     size_t quantum = ngtcp2_conn_get_send_quantum(conn->engine), sent = 0;
-    if (quantum > RQ_GSO_BYTES) quantum = RQ_GSO_BYTES;
+    if (quantum > RU_GSO_BYTES) quantum = RU_GSO_BYTES;
     ngtcp2_path_storage_zero(&storage);
-    if ((ipv4 != NULL && rq_udp_is_blocked(ipv4)) || (ipv6 != NULL && rq_udp_is_blocked(ipv6))) return RQ_BLOCKED;
+    if ((ipv4 != NULL && ru_udp_is_blocked(ipv4)) || (ipv6 != NULL && ru_udp_is_blocked(ipv6))) return RQ_BLOCKED;
     while (sent == 0 || sent + size <= quantum) {
         uint8_t *out = buffer + sent;
         if (out + size > buffer + sizeof(buffer)) break;
@@ -323,12 +323,12 @@ int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now) {
         if (written <= 0) break;
         has_sent = true;
         sent += (size_t)written;
-        rq_outgoing packet = {.ecn = (uint8_t)info.ecn, .bytes = out, .length = (size_t)written};
+        ru_outgoing packet = {.ecn = (uint8_t)info.ecn, .bytes = out, .length = (size_t)written};
         packet.segment = packet.length;
         // ngtcp2 chooses the path of each packet: path challenges do not use the connection's path.
-        rq_addr_from_system(&packet.local, storage.path.local.addr);
-        rq_addr_from_system(&packet.remote, storage.path.remote.addr);
-        if (rq_outgoing_takes(&batch, &packet)) {
+        ru_addr_from_system(&packet.local, storage.path.local.addr);
+        ru_addr_from_system(&packet.remote, storage.path.remote.addr);
+        if (ru_outgoing_takes(&batch, &packet)) {
             batch.length += packet.length;
         } else {
             transmit(conn, &batch, ipv4, ipv6);
@@ -358,12 +358,12 @@ int rq_conn_expire(rq_conn *conn, uint64_t now) {
 
 bool rq_conn_is_confirmed(const rq_conn *conn) { return conn->is_confirmed; }
 
-void rq_conn_remote_address(const rq_conn *conn, rq_addr *remote) {
-    rq_addr_from_system(remote, ngtcp2_conn_get_path(conn->engine)->remote.addr);
+void rq_conn_remote_address(const rq_conn *conn, ru_addr *remote) {
+    ru_addr_from_system(remote, ngtcp2_conn_get_path(conn->engine)->remote.addr);
 }
 
-void rq_conn_local_address(const rq_conn *conn, rq_addr *local) {
-    rq_addr_from_system(local, ngtcp2_conn_get_path(conn->engine)->local.addr);
+void rq_conn_local_address(const rq_conn *conn, ru_addr *local) {
+    ru_addr_from_system(local, ngtcp2_conn_get_path(conn->engine)->local.addr);
 }
 
 size_t rq_conn_exporter_secret(const rq_conn *conn, uint8_t out[RQ_MAX_EXPORTER_SECRET]) {

@@ -108,20 +108,17 @@ struct rq_conn {
     uint64_t counted_at;                // when the last of them was
     uint64_t small_until;               // until then only packets that every path must carry
     uint32_t silent_timeouts;           // probe timeouts since the last received packet, with data in flight
-    rq_addr alias_remote;               // the remote of the path whose local address has `alias_port` for ngtcp2
+    ru_addr alias_remote;               // the remote of the path whose local address has `alias_port` for ngtcp2
     uint16_t alias_port, port;
-    rq_addr refused_remote;
-    rq_addr next_local, next_remote;    // the path that is being validated, if `is_validating`
+    ru_addr refused_remote;
+    ru_addr next_local, next_remote;    // the path that is being validated, if `is_validating`
     bool has_refused_path, is_validating;
     uint64_t confirm_by;                // when the handshake must be confirmed
 };
 
 // address.c
-socklen_t rq_addr_to_system(const rq_addr *address, ngtcp2_sockaddr_union *out);
-void rq_addr_from_system(rq_addr *address, const struct sockaddr *system);
-bool rq_addr_equal(const rq_addr *a, const rq_addr *b);
-void rq_path_set(ngtcp2_path *path, ngtcp2_sockaddr_union *local, const rq_addr *from, ngtcp2_sockaddr_union *remote,
-                 const rq_addr *to);
+void rq_path_set(ngtcp2_path *path, ngtcp2_sockaddr_union *local, const ru_addr *from, ngtcp2_sockaddr_union *remote,
+                 const ru_addr *to);
 
 // blackhole.c
 void rq_conn_count_timeout(rq_conn *conn);

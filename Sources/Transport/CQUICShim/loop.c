@@ -67,14 +67,14 @@ void rq_waker_wake(rq_waker *waker) {
     (void)written;
 }
 
-void rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64_t timeout, bool *readable) {
+void rq_waker_wait(rq_waker *waker, ru_udp *const *sockets, size_t count, uint64_t timeout, bool *readable) {
     static _Thread_local struct pollfd descriptors[RQ_MAX_SOCKETS + 1];
     memset(readable, 0, count * sizeof(*readable));
     if (count > RQ_MAX_SOCKETS) count = RQ_MAX_SOCKETS;
     descriptors[0] = (struct pollfd){waker->ends[0], POLLIN, 0};
     for (size_t i = 0; i < count; i++) {
-        short events = (short)(POLLIN | (rq_udp_is_blocked(sockets[i]) ? POLLOUT : 0));
-        descriptors[i + 1] = (struct pollfd){sockets[i]->descriptor, events, 0};
+        short events = (short)(POLLIN | (ru_udp_is_blocked(sockets[i]) ? POLLOUT : 0));
+        descriptors[i + 1] = (struct pollfd){ru_udp_descriptor(sockets[i]), events, 0};
     }
     if (rq_system_wait(descriptors, count + 1, timeout) <= 0) return;
     if (descriptors[0].revents != 0) {
@@ -84,7 +84,7 @@ void rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64
         (void)taken;
     }
     for (size_t i = 0; i < count; i++) {
-        if (descriptors[i + 1].revents & POLLOUT) rq_udp_flush(sockets[i]);
+        if (descriptors[i + 1].revents & POLLOUT) ru_udp_flush(sockets[i]);
         readable[i] = (descriptors[i + 1].revents & (POLLIN | POLLERR)) != 0;
     }
 }

@@ -60,11 +60,11 @@ int rq_packet_classify(const uint8_t *bytes, size_t length, rq_initial *initial)
     return RQ_PACKET_INITIAL;
 }
 
-bool rq_initial_check_token(rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const rq_addr *remote,
+bool rq_initial_check_token(rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const ru_addr *remote,
                             uint64_t now) {
     ngtcp2_sockaddr_union address;
     ngtcp2_cid original, destination = from_cid(&initial->destination);
-    socklen_t size = rq_addr_to_system(remote, &address);
+    socklen_t size = ru_addr_to_system(remote, &address.sa);
     if (initial->token_length == 0 || initial->token[0] != NGTCP2_CRYPTO_TOKEN_MAGIC_RETRY) return false;
     if (ngtcp2_crypto_verify_retry_token(&original, initial->token, initial->token_length, secret, RQ_SECRET_LENGTH,
                                          initial->version, &address.sa, size, &destination,
@@ -76,11 +76,11 @@ bool rq_initial_check_token(rq_initial *initial, const uint8_t secret[RQ_SECRET_
     return true;
 }
 
-size_t rq_write_retry(const rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const rq_addr *remote,
+size_t rq_write_retry(const rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const ru_addr *remote,
                       uint64_t now, uint8_t *out, size_t size) {
     uint8_t token[NGTCP2_CRYPTO_MAX_RETRY_TOKENLEN];
     ngtcp2_sockaddr_union address;
-    socklen_t address_size = rq_addr_to_system(remote, &address);
+    socklen_t address_size = ru_addr_to_system(remote, &address.sa);
     rq_cid fresh = {RQ_CID_LENGTH, {0}};
     rq_random(fresh.bytes, fresh.length);
     ngtcp2_cid retry = from_cid(&fresh), original = from_cid(&initial->destination), peer = from_cid(&initial->source);

@@ -61,7 +61,7 @@ internal import TransportConformance
     private func option(_ name: Int32, _ level: Int, of socket: RawSocket) -> Int32 {
         var value: Int32 = -1
         var size = socklen_t(MemoryLayout<Int32>.size)
-        let status = unsafe getsockopt(rq_udp_descriptor(socket.raw), Int32(level), name, &value, &size)
+        let status = unsafe getsockopt(ru_udp_descriptor(socket.raw), Int32(level), name, &value, &size)
         return status == 0 ? value : -1
     }
 }

@@ -1,6 +1,6 @@
 // The interface of the QUIC engine to Swift: no type of ngtcp2 or GnuTLS, no macro, no variadic function.
 //
-// Every function that takes an rq_conn, an rq_stream or an rq_udp belongs to the one I/O thread; nothing here locks.
+// Every function that takes an rq_conn, an rq_stream or a ru_udp belongs to the one I/O thread; nothing here locks.
 // Times are nanoseconds of CLOCK_MONOTONIC. Functions that may fail return one of the RQ_ codes below.
 #ifndef CQUICSHIM_H
 #define CQUICSHIM_H
@@ -9,14 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A UDP address. `family` is 4, 6 or 0 for none; `port` is in host order.
-typedef struct rq_addr {
-    uint8_t family;
-    uint8_t reserved;
-    uint16_t port;
-    uint32_t scope;
-    uint8_t ip[16];
-} rq_addr;
+#include "cudpshim.h"
 
 typedef struct rq_cid {
     uint8_t length;
@@ -70,74 +63,15 @@ const char *rq_tls_default_priority(void);
 // arguments, so that any thread may call it.
 int rq_export(const uint8_t *secret, size_t secret_length, rq_bytes label, uint8_t *out, size_t out_length);
 
-// ---- UDP ----------------------------------------------------------------------------------------------------------
+// ---- Channels -----------------------------------------------------------------------------------------------------
 
-typedef struct rq_udp rq_udp;
-
-// Called before each GSO batch leaves, with datagrams of `segment` bytes of which the last may be shorter: an errno to
-// act as if the system had failed with it, or 0.
-typedef int (*rq_fault)(void *context, const rq_addr *to, const uint8_t *bytes, size_t length, size_t segment);
-
-// Binds a socket; returns NULL with errno in `error`. `address` gets the port that the system chose.
-rq_udp *rq_udp_bind(rq_addr *address, int *error);
-// Whether `error` of rq_udp_bind means that the system lacks the address family.
-bool rq_is_family_missing(int error);
-// Whether `error` of rq_udp_bind means that the process has no permission for this port or address.
-bool rq_is_denied(int error);
-// The system's words for an errno.
-const char *rq_error_text(int error);
-void rq_udp_free(rq_udp *udp);
-int rq_udp_descriptor(const rq_udp *udp);
-void rq_udp_set_fault(rq_udp *udp, rq_fault fault, void *context);
-// Sends the datagrams of each batch one by one from now on.
-void rq_udp_stop_segmentation(rq_udp *udp);
-// Whether a batch waits for room in the socket.
-bool rq_udp_is_blocked(const rq_udp *udp);
-void rq_udp_flush(rq_udp *udp);
 // The addresses 100::/64 denote the far ends of channels through relays; no packet is sent to them directly.
-bool rq_addr_is_channel(const rq_addr *address);
+bool rq_addr_is_channel(const ru_addr *address);
 // The header of a datagram of a channel: this byte, which begins neither QUIC nor STUN, and the number of 7 bytes.
 enum { RQ_CHANNEL_BYTE = 0x30, RQ_CHANNEL_HEADER = 8 };
 // Sends each segment after a header of RQ_CHANNEL_HEADER bytes, without the first `skipped` bytes of the segment.
-int rq_udp_send_wrapped(rq_udp *udp, const rq_addr *from, const rq_addr *to, const uint8_t *header,
+int rq_udp_send_wrapped(ru_udp *udp, const ru_addr *from, const ru_addr *to, const uint8_t *header,
                         const uint8_t *bytes, size_t length, size_t segment, size_t skipped);
-// Sends one datagram (or a GSO batch of segments of `segment` bytes). Errors of the network count as loss.
-int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes, size_t length,
-                size_t segment);
-
-// A received GRO batch: datagrams of `segment` bytes each; the last may be shorter.
-typedef struct rq_incoming {
-    const uint8_t *bytes;
-    size_t length;
-    size_t segment;
-    rq_addr source;
-    rq_addr destination;
-    uint8_t ecn;
-} rq_incoming;
-
-// Room for one call of rq_udp_receive.
-typedef struct rq_batch rq_batch;
-rq_batch *rq_batch_new(void);
-void rq_batch_free(rq_batch *batch);
-// Receives the available batches, up to the capacity; returns their number, 0 if there are none.
-int rq_udp_receive(rq_udp *udp, rq_batch *batch);
-const rq_incoming *rq_batch_incoming(const rq_batch *batch, int index);
-
-// The limits of one call to the kernel.
-enum { RQ_GSO_BYTES = 65000, RQ_GSO_SEGMENTS = 64 };
-
-// An outgoing GSO batch: datagrams of `segment` bytes one behind the other, of which only the last may be shorter.
-typedef struct rq_outgoing {
-    rq_addr local, remote;
-    uint8_t ecn;
-    const uint8_t *bytes;
-    size_t length, segment;
-} rq_outgoing;
-// Whether one more packet, which lies behind it, fits the batch.
-bool rq_outgoing_takes(const rq_outgoing *batch, const rq_outgoing *packet);
-
-// Returns the local address from which the system would reach `remote`; returns an errno if there is no route.
-int rq_route(const rq_addr *remote, uint16_t local_port, rq_addr *local);
 
 // ---- Thread, wake-up and clock --------------------------------------------------------------------------------------
 
@@ -151,7 +85,7 @@ void rq_waker_free(rq_waker *waker);
 void rq_waker_wake(rq_waker *waker);
 // Sleeps until a socket can be read (or written, when blocked), a thread calls rq_waker_wake, or `timeout` nanoseconds
 // passed. `readable` gets for each socket whether it can be read.
-void rq_waker_wait(rq_waker *waker, rq_udp *const *sockets, size_t count, uint64_t timeout, bool *readable);
+void rq_waker_wait(rq_waker *waker, ru_udp *const *sockets, size_t count, uint64_t timeout, bool *readable);
 void rq_random(uint8_t *out, size_t length);
 
 // ---- Connections --------------------------------------------------------------------------------------------------
@@ -173,7 +107,7 @@ typedef struct rq_hooks {
     // A buffer given to rq_stream_write is no longer needed.
     void (*release)(void *owner);
     // A batch for a channel or from a further port; RQ_OK when it left.
-    int (*transmit)(void *connection, const rq_outgoing *batch);
+    int (*transmit)(void *connection, const ru_outgoing *batch);
 } rq_hooks;
 
 // Whether the calling thread is below one of the hooks, in the middle of a packet.
@@ -195,9 +129,9 @@ typedef struct rq_options {
     uint8_t secret[RQ_SECRET_LENGTH];
 } rq_options;
 
-// Dials. `local` must be the address that rq_route gave.
+// Dials. `local` must be the address that ru_route gave.
 rq_conn *rq_conn_dial(const rq_tls *tls, const rq_options *options, const rq_hooks *hooks, void *user,
-                      const rq_addr *local, const rq_addr *remote, uint64_t now);
+                      const ru_addr *local, const ru_addr *remote, uint64_t now);
 
 // A parsed Initial packet from an unknown client.
 typedef struct rq_initial {
@@ -221,10 +155,10 @@ bool rq_packet_destination(const uint8_t *bytes, size_t length, rq_cid *cid, boo
 // Classifies a packet that belongs to no connection.
 int rq_packet_classify(const uint8_t *bytes, size_t length, rq_initial *initial);
 // Checks the Retry token of an Initial; sets is_validated and original. False if the token is not good.
-bool rq_initial_check_token(rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const rq_addr *remote,
+bool rq_initial_check_token(rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const ru_addr *remote,
                             uint64_t now);
 // These write one packet to `out` (at least 1 200 bytes) and return its length, 0 on failure.
-size_t rq_write_retry(const rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const rq_addr *remote,
+size_t rq_write_retry(const rq_initial *initial, const uint8_t secret[RQ_SECRET_LENGTH], const ru_addr *remote,
                       uint64_t now, uint8_t *out, size_t size);
 size_t rq_write_version_negotiation(const uint8_t *bytes, size_t length, uint8_t *out, size_t size);
 size_t rq_write_stateless_reset(const rq_cid *cid, const uint8_t secret[RQ_SECRET_LENGTH], size_t received,
@@ -232,13 +166,13 @@ size_t rq_write_stateless_reset(const rq_cid *cid, const uint8_t secret[RQ_SECRE
 
 // Makes the server's end for an Initial.
 rq_conn *rq_conn_accept(const rq_tls *tls, const rq_options *options, const rq_hooks *hooks, void *user,
-                        const rq_initial *initial, const rq_addr *local, const rq_addr *remote, uint64_t now);
+                        const rq_initial *initial, const ru_addr *local, const ru_addr *remote, uint64_t now);
 void rq_conn_free(rq_conn *conn);
 
 // Feeds one datagram of a batch.
-int rq_conn_read(rq_conn *conn, const rq_incoming *batch, const uint8_t *bytes, size_t length, uint64_t now);
+int rq_conn_read(rq_conn *conn, const ru_incoming *batch, const uint8_t *bytes, size_t length, uint64_t now);
 // Sends the due packets through the socket of the connection's address family.
-int rq_conn_send(rq_conn *conn, rq_udp *ipv4, rq_udp *ipv6, uint64_t now);
+int rq_conn_send(rq_conn *conn, ru_udp *ipv4, ru_udp *ipv6, uint64_t now);
 // When rq_conn_expire must be called.
 uint64_t rq_conn_expiry(const rq_conn *conn);
 int rq_conn_expire(rq_conn *conn, uint64_t now);
@@ -250,16 +184,16 @@ size_t rq_conn_close_packet(rq_conn *conn, bool is_application, uint64_t code, r
 
 // Both sides are known to have completed the handshake.
 bool rq_conn_is_confirmed(const rq_conn *conn);
-void rq_conn_remote_address(const rq_conn *conn, rq_addr *remote);
-void rq_conn_local_address(const rq_conn *conn, rq_addr *local);
+void rq_conn_remote_address(const rq_conn *conn, ru_addr *remote);
+void rq_conn_local_address(const rq_conn *conn, ru_addr *local);
 size_t rq_conn_exporter_secret(const rq_conn *conn, uint8_t out[RQ_MAX_EXPORTER_SECRET]);
 // Frees the state of the handshake; call outside of rq_conn_read once confirmed.
 void rq_conn_trim(rq_conn *conn);
 // Moves a connection that we dialled to another path, with path validation: `at_once` also if the peer does not answer
 // there, else when it does. Returns RQ_OK also if the path is being validated already; RQ_NO_ID, or RQ_FAILED.
-int rq_conn_migrate(rq_conn *conn, const rq_addr *local, const rq_addr *remote, bool at_once, uint64_t now);
+int rq_conn_migrate(rq_conn *conn, const ru_addr *local, const ru_addr *remote, bool at_once, uint64_t now);
 // The path whose validation failed since the last call; false if there is none.
-bool rq_conn_take_refused_path(rq_conn *conn, rq_addr *remote);
+bool rq_conn_take_refused_path(rq_conn *conn, ru_addr *remote);
 // Whether probe timeouts passed without a sign of the peer while something was under way.
 bool rq_conn_is_silent(const rq_conn *conn);
 // From now on each write sends a ping, or again after the usual time only.

@@ -100,8 +100,8 @@ extension QUICLimits {
 struct ClosingPeriod {
     /// CONNECTION_CLOSE; empty while draining.
     let packet: [UInt8]
-    let local: rq_addr
-    let remote: rq_addr
+    let local: ru_addr
+    let remote: ru_addr
     /// The packets received since then.
     var received = 0
 

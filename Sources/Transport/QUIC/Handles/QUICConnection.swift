@@ -35,7 +35,7 @@ final class QUICConnection: Connection {
     var pathEvents: AsyncStream<PathEvent> { core.output.pathEvents }
 
     func migrate(to address: SocketAddress, from port: UInt16?) {
-        core.submissions.post(.migrate(core, rq_addr(address.unmapped), port: port))
+        core.submissions.post(.migrate(core, ru_addr(address.unmapped), port: port))
     }
 
     func extendLimits() {

@@ -6,7 +6,7 @@ package import Transport
 // Channels through relays, and further ports.
 extension QUICEndpoint {
     package func sendForeignDatagram(_ bytes: [UInt8], to address: SocketAddress, from port: UInt16?) {
-        loop.submissions.post(.sendForeign(bytes, rq_addr(address.unmapped), port: port))
+        loop.submissions.post(.sendForeign(bytes, ru_addr(address.unmapped), port: port))
     }
 
     package func expectMembers(at addresses: [IPAddress]) {

@@ -57,7 +57,7 @@ package final class QUICEndpoint: Endpoint {
         let address = address.unmapped
         guard address.port != 0 else { throw TransportError.connectionFailed("port 0 is no port") }
         let core = ConnectionCore(loop: loop, remote: address, expected: peer)
-        guard loop.submissions.post(.dial(core, rq_addr(address), port: port)) else {
+        guard loop.submissions.post(.dial(core, ru_addr(address), port: port)) else {
             throw TransportError.endpointClosed
         }
         let failure: TransportError?

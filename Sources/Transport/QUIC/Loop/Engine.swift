@@ -21,7 +21,7 @@ struct Engine: ~Copyable {
     }
 
     /// Makes the client's end of a connection, which keeps `core` alive; false when memory is short.
-    func dial(_ core: ConnectionCore, from local: inout rq_addr, to remote: inout rq_addr, at now: UInt64) -> Bool {
+    func dial(_ core: ConnectionCore, from local: inout ru_addr, to remote: inout ru_addr, at now: UInt64) -> Bool {
         let user = unsafe Unmanaged.passRetained(core)
         let raw = unsafe withUnsafePointer(to: options) { options in
             unsafe rq_conn_dial(tls.raw, options, hooks, user.toOpaque(), &local, &remote, now)
@@ -38,8 +38,8 @@ struct Engine: ~Copyable {
     func accept(
         _ core: ConnectionCore,
         _ initial: inout rq_initial,
-        from remote: inout rq_addr,
-        to local: inout rq_addr,
+        from remote: inout ru_addr,
+        to local: inout ru_addr,
         at now: UInt64
     ) -> Bool {
         let user = unsafe Unmanaged.passRetained(core)

@@ -1,7 +1,7 @@
 internal import CQUICShim
 internal import Identity
 
-extension rq_addr {
+extension ru_addr {
     /// The engine's form of an address.
     init(_ address: SocketAddress) {
         self.init()

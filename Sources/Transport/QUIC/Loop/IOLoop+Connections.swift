@@ -18,9 +18,9 @@ extension IOLoop {
 
     // MARK: Beginning
 
-    func dial(_ core: ConnectionCore, _ remote: rq_addr, from port: UInt16?) {
+    func dial(_ core: ConnectionCore, _ remote: ru_addr, from port: UInt16?) {
         var remote = remote
-        var local = rq_addr()
+        var local = ru_addr()
         do {
             local = try localAddress(towards: remote, from: port)
         } catch {
@@ -43,7 +43,7 @@ extension IOLoop {
     func handleFirstPacket(
         _ datagram: UnsafeBufferPointer<UInt8>,
         cid: rq_cid,
-        batch: UnsafePointer<rq_incoming>
+        batch: UnsafePointer<ru_incoming>
     ) {
         var initial = unsafe rq_initial()
         let kind = unsafe rq_packet_classify(datagram.baseAddress, datagram.count, &initial)
@@ -70,7 +70,7 @@ extension IOLoop {
     /// Returns whether the datagram was a stateless reset for one of our connections, which it then ends.
     ///
     /// Its last bytes are compared with the tokens of the connections to its source.
-    private func wasReset(by datagram: UnsafeBufferPointer<UInt8>, _ batch: UnsafePointer<rq_incoming>) -> Bool {
+    private func wasReset(by datagram: UnsafeBufferPointer<UInt8>, _ batch: UnsafePointer<ru_incoming>) -> Bool {
         guard let source = unsafe batch.pointee.source.socketAddress else { return false }
         let candidates = connections.places.candidates(at: source)
         guard !candidates.isEmpty, handshakes.gate.mayCheckReset(at: clock.now) else { return false }
@@ -85,7 +85,7 @@ extension IOLoop {
     private func validateAddress(
         _ initial: inout rq_initial,
         _ datagram: UnsafeBufferPointer<UInt8>,
-        _ batch: UnsafePointer<rq_incoming>
+        _ batch: UnsafePointer<ru_incoming>
     ) {
         var remote = unsafe batch.pointee.source
         if unsafe initial.has_token {
@@ -121,7 +121,7 @@ extension IOLoop {
         _ initial: inout rq_initial,
         _ handshake: AdmissionGate.Handshake,
         _ datagram: UnsafeBufferPointer<UInt8>,
-        _ batch: UnsafePointer<rq_incoming>
+        _ batch: UnsafePointer<ru_incoming>
     ) {
         var remote = unsafe batch.pointee.source
         var local = unsafe batch.pointee.destination
@@ -136,7 +136,7 @@ extension IOLoop {
     }
 
     private func reply(
-        to batch: UnsafePointer<rq_incoming>,
+        to batch: UnsafePointer<ru_incoming>,
         _ write: (UnsafeMutablePointer<UInt8>?, Int) -> Int
     ) {
         var packet = [UInt8](repeating: 0, count: 1200)
@@ -145,10 +145,10 @@ extension IOLoop {
         send(packet[..<count], from: &local, to: &remote)
     }
 
-    func send(_ packet: some Collection<UInt8>, from local: inout rq_addr, to remote: inout rq_addr) {
+    func send(_ packet: some Collection<UInt8>, from local: inout ru_addr, to remote: inout ru_addr) {
         guard !packet.isEmpty else { return }
         _ = packet.withContiguousStorageIfAvailable { bytes in
-            let batch = unsafe rq_outgoing(
+            let batch = unsafe ru_outgoing(
                 local: local,
                 remote: remote,
                 ecn: 0,
@@ -176,7 +176,7 @@ extension IOLoop {
         connections.markDirty(core)
     }
 
-    func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ batch: UnsafePointer<rq_incoming>) {
+    func feed(_ core: ConnectionCore, _ datagram: UnsafeBufferPointer<UInt8>, _ batch: UnsafePointer<ru_incoming>) {
         guard let raw = unsafe core.raw else { return answerLate(core) }
         let isFirst = core.sendState == .none
         let status = unsafe rq_conn_read(raw, batch, datagram.baseAddress, datagram.count, clock.now)
@@ -244,7 +244,7 @@ extension IOLoop {
 
     /// Updates the remote address and the round-trip time of a connection, and reports a new address to its users.
     private func noteRemoteAddress(of core: ConnectionCore, _ raw: OpaquePointer) {
-        var remote = rq_addr()
+        var remote = ru_addr()
         unsafe rq_conn_remote_address(raw, &remote)
         guard let address = remote.socketAddress else { return }
         let roundTrip = unsafe rq_conn_round_trip(raw)
@@ -264,12 +264,12 @@ extension IOLoop {
     /// Moves a connection that we dialled when the system would now reach the peer from another address.
     func followRoute(_ core: ConnectionCore) {
         guard core.isDialler, case .open = core.phase, let raw = unsafe core.raw else { return }
-        var remote = rq_addr()
-        var current = rq_addr()
-        var local = rq_addr()
+        var remote = ru_addr()
+        var current = ru_addr()
+        var local = ru_addr()
         unsafe rq_conn_remote_address(raw, &remote)
         unsafe rq_conn_local_address(raw, &current)
-        guard unsafe !rq_addr_is_channel(&remote), unsafe rq_route(&remote, current.port, &local) == 0,
+        guard unsafe !rq_addr_is_channel(&remote), unsafe ru_route(&remote, current.port, &local) == 0,
             local.socketAddress != current.socketAddress
         else { return }
         // Refused while another migration is in progress; a later event retries it.

@@ -13,8 +13,8 @@ extension IOLoop {
         drainEvents(of: core)
         let packet = unsafe closePacket(raw, ending)
         let error = unsafe reason(raw, core, ending)
-        var local = rq_addr()
-        var remote = rq_addr()
+        var local = ru_addr()
+        var remote = ru_addr()
         unsafe rq_conn_local_address(raw, &local)
         unsafe rq_conn_remote_address(raw, &remote)
         let lingering = unsafe rq_conn_draining_time(raw)
@@ -39,8 +39,8 @@ extension IOLoop {
     func sendClose(of core: ConnectionCore, code: UInt64) {
         guard let raw = unsafe core.raw else { return }
         let packet = unsafe closePacket(raw, .locally(code: code, reason: ""))
-        var local = rq_addr()
-        var remote = rq_addr()
+        var local = ru_addr()
+        var remote = ru_addr()
         unsafe rq_conn_local_address(raw, &local)
         unsafe rq_conn_remote_address(raw, &remote)
         if !packet.isEmpty { send(packet, from: &local, to: &remote) }

@@ -8,38 +8,38 @@ extension IOLoop {
     // MARK: Going out
 
     /// The address from which packets to `remote` leave.
-    func localAddress(towards remote: rq_addr, from port: UInt16? = nil) throws(TransportError) -> rq_addr {
+    func localAddress(towards remote: ru_addr, from port: UInt16? = nil) throws(TransportError) -> ru_addr {
         var remote = remote
         if unsafe rq_addr_is_channel(&remote) {
             guard let address = remote.socketAddress, let channel = ChannelId(address: address),
                 relays.channels[channel] != nil
             else { throw .connectionFailed("that channel through a relay is not open") }
-            return rq_addr(ChannelId.nearEnd.address)
+            return ru_addr(ChannelId.nearEnd.address)
         }
         guard let bound = sockets.address(family: remote.family) else {
             throw .connectionFailed("the endpoint has no socket for this family of addresses")
         }
-        var local = rq_addr()
-        let error = unsafe rq_route(&remote, port ?? bound.port, &local)
+        var local = ru_addr()
+        let error = unsafe ru_route(&remote, port ?? bound.port, &local)
         guard error == 0 else {
-            let why = unsafe String(cString: rq_error_text(error))
+            let why = unsafe String(cString: ru_error_text(error))
             throw .connectionFailed("the system has no route to that address: \(why)")
         }
         if !bound.isUnspecified {
-            local = rq_addr(bound)
+            local = ru_addr(bound)
             local.port = port ?? bound.port
         }
         return local
     }
 
     /// Transmits a batch on its path or channel; errors of the network count as loss.
-    func transmit(_ batch: rq_outgoing) -> Int32 {
+    func transmit(_ batch: ru_outgoing) -> Int32 {
         var (local, remote) = unsafe (batch.local, batch.remote)
         guard unsafe rq_addr_is_channel(&remote) else {
             guard let udp = unsafe sockets.socket(family: remote.family, port: local.port) else {
                 return Int32(RQ_FAILED)
             }
-            return unsafe rq_udp_send(udp, &local, &remote, batch.ecn, batch.bytes, batch.length, batch.segment)
+            return unsafe ru_udp_send(udp, &local, &remote, batch.ecn, batch.bytes, batch.length, batch.segment)
         }
         guard let address = remote.socketAddress, let channel = ChannelId(address: address),
             let relay = relays.channels[channel]
@@ -59,8 +59,8 @@ extension IOLoop {
         over core: ConnectionCore
     ) -> Int32 {
         guard let raw = unsafe core.raw else { return Int32(RQ_FAILED) }
-        var local = rq_addr()
-        var remote = rq_addr()
+        var local = ru_addr()
+        var remote = ru_addr()
         unsafe rq_conn_local_address(raw, &local)
         unsafe rq_conn_remote_address(raw, &remote)
         guard unsafe !rq_addr_is_channel(&remote),
@@ -86,7 +86,7 @@ extension IOLoop {
     func receiveFromChannel(
         _ bytes: UnsafeBufferPointer<UInt8>,
         segment: Int,
-        of batch: UnsafePointer<rq_incoming>
+        of batch: UnsafePointer<ru_incoming>
     ) -> Int {
         let headerLength = Int(RQ_CHANNEL_HEADER)
         var end = min(segment, bytes.count)
@@ -112,17 +112,17 @@ extension IOLoop {
     }
 
     /// Whether a datagram came from the remote address of a connection's path.
-    private func isFrom(_ core: ConnectionCore, _ source: rq_addr) -> Bool {
+    private func isFrom(_ core: ConnectionCore, _ source: ru_addr) -> Bool {
         guard let raw = unsafe core.raw else { return false }
-        var remote = rq_addr()
+        var remote = ru_addr()
         unsafe rq_conn_remote_address(raw, &remote)
         return remote.socketAddress == source.socketAddress
     }
 
     private func unwrap(_ run: UnsafeBufferPointer<UInt8>, segment: Int, of channel: ChannelId) {
-        var batch = unsafe rq_incoming()
-        unsafe batch.source = rq_addr(channel.address)
-        unsafe batch.destination = rq_addr(ChannelId.nearEnd.address)
+        var batch = unsafe ru_incoming()
+        unsafe batch.source = ru_addr(channel.address)
+        unsafe batch.destination = ru_addr(ChannelId.nearEnd.address)
         var offset = 0
         while offset < run.count {
             let inner = unsafe run[offset..<min(offset + segment, run.count)].dropFirst(Int(RQ_CHANNEL_HEADER))
@@ -135,7 +135,7 @@ extension IOLoop {
 
     // MARK: Changing
 
-    func migrate(_ core: ConnectionCore, to remote: rq_addr, from port: UInt16?) {
+    func migrate(_ core: ConnectionCore, to remote: ru_addr, from port: UInt16?) {
         var remote = remote
         guard core.isDialler, case .open = core.phase, let raw = unsafe core.raw, let address = remote.socketAddress
         else {
@@ -168,7 +168,7 @@ extension IOLoop {
     func notice(_ core: ConnectionCore) {
         guard let raw = unsafe core.raw else { return }
         if !core.path.isSuspect, unsafe rq_conn_is_silent(raw) { core.path.suspect() }
-        var remote = rq_addr()
+        var remote = ru_addr()
         guard unsafe rq_conn_take_refused_path(raw, &remote), let address = remote.socketAddress else { return }
         core.path.refused(address)
     }
@@ -185,7 +185,7 @@ extension IOLoop {
         var used: Set<UInt16> = []
         for core in connections.timers.all {
             guard let raw = unsafe core.raw else { continue }
-            var local = rq_addr()
+            var local = ru_addr()
             unsafe rq_conn_local_address(raw, &local)
             used.insert(local.port)
         }

@@ -182,11 +182,11 @@ final class IOLoop: @unchecked Sendable {
         output.accepted.finish(discarding: true)
     }
 
-    private func sendForeign(_ bytes: [UInt8], to address: rq_addr, from port: UInt16?) {
+    private func sendForeign(_ bytes: [UInt8], to address: ru_addr, from port: UInt16?) {
         guard !bytes.isEmpty, let udp = unsafe sockets.socket(family: address.family, port: port) else { return }
         var address = address
         _ = unsafe bytes.withUnsafeBufferPointer { bytes in
-            unsafe rq_udp_send(udp, nil, &address, 0, bytes.baseAddress, bytes.count, bytes.count)
+            unsafe ru_udp_send(udp, nil, &address, 0, bytes.baseAddress, bytes.count, bytes.count)
         }
     }
 
@@ -196,9 +196,9 @@ final class IOLoop: @unchecked Sendable {
         for index in 0..<sockets.count where sockets.isReadable(index) {
             let udp = unsafe sockets[index]
             for _ in 0..<Self.batchesPerPass {
-                let count = unsafe rq_udp_receive(udp, sockets.batch.raw)
+                let count = unsafe ru_udp_receive(udp, sockets.batch.raw)
                 for number in 0..<count {
-                    guard let batch = unsafe rq_batch_incoming(sockets.batch.raw, number) else { continue }
+                    guard let batch = unsafe ru_batch_incoming(sockets.batch.raw, number) else { continue }
                     unsafe receive(batch)
                 }
                 if count < 16 { break }
@@ -207,7 +207,7 @@ final class IOLoop: @unchecked Sendable {
         connections.table.forgetLast()
     }
 
-    private func receive(_ batch: UnsafePointer<rq_incoming>) {
+    private func receive(_ batch: UnsafePointer<ru_incoming>) {
         guard let base = unsafe batch.pointee.bytes else { return }
         let length = unsafe batch.pointee.length
         let segment = unsafe max(1, batch.pointee.segment)
@@ -224,7 +224,7 @@ final class IOLoop: @unchecked Sendable {
         }
     }
 
-    func receive(_ datagram: UnsafeBufferPointer<UInt8>, of batch: UnsafePointer<rq_incoming>) {
+    func receive(_ datagram: UnsafeBufferPointer<UInt8>, of batch: UnsafePointer<ru_incoming>) {
         var cid = rq_cid()
         var isLong = false
         var version: UInt32 = 0
@@ -241,7 +241,7 @@ final class IOLoop: @unchecked Sendable {
         unsafe feed(core, datagram, batch)
     }
 
-    private func handOut(_ datagram: UnsafeBufferPointer<UInt8>, _ batch: rq_incoming) {
+    private func handOut(_ datagram: UnsafeBufferPointer<UInt8>, _ batch: ru_incoming) {
         guard datagram.count <= limits.foreignDatagramBytes, let source = unsafe batch.source.socketAddress else {
             return
         }

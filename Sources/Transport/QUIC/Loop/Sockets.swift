@@ -46,8 +46,8 @@ final class Sockets: @unchecked Sendable {
         fault = Fault(seams)
         for index in families.indices {
             let udp = unsafe raw[index]
-            if let fault { unsafe rq_udp_set_fault(udp, Fault.ask, Unmanaged.passUnretained(fault).toOpaque()) }
-            if seams.isSegmentationOff { unsafe rq_udp_stop_segmentation(udp) }
+            if let fault { unsafe ru_udp_set_fault(udp, Fault.ask, Unmanaged.passUnretained(fault).toOpaque()) }
+            if seams.isSegmentationOff { unsafe ru_udp_stop_segmentation(udp) }
         }
     }
 
@@ -82,11 +82,11 @@ final class Sockets: @unchecked Sendable {
         var opened: [UInt16] = []
         // Held until the others are open, so that the system gives its number to none of them.
         var reserved: OpaquePointer?
-        defer { if let reserved = unsafe reserved { unsafe rq_udp_free(reserved) } }
+        defer { if let reserved = unsafe reserved { unsafe ru_udp_free(reserved) } }
         while opened.count < count, furtherPorts.count < Self.maximumFurtherPorts {
-            var address = rq_addr(wanted)
+            var address = ru_addr(wanted)
             var error: Int32 = 0
-            guard let udp = unsafe rq_udp_bind(&address, &error) else { break }
+            guard let udp = unsafe ru_udp_bind(&address, &error) else { break }
             // The engine uses that number as an alias port.
             guard address.port != own ^ 0x8000 else {
                 unsafe reserved = udp
@@ -110,7 +110,7 @@ final class Sockets: @unchecked Sendable {
                 continue
             }
             furtherPorts.remove(at: index)
-            unsafe rq_udp_free(raw.remove(at: families.count + index))
+            unsafe ru_udp_free(raw.remove(at: families.count + index))
             readable.remove(at: families.count + index)
         }
     }
@@ -145,7 +145,7 @@ final class Sockets: @unchecked Sendable {
     }
 
     func close() {
-        unsafe raw.forEach { unsafe rq_udp_free($0) }
+        unsafe raw.forEach { unsafe ru_udp_free($0) }
         unsafe raw = unsafe raw.map { _ in nil }
         for index in readable.indices { readable[index] = false }
     }
@@ -157,12 +157,12 @@ struct ReceiveBatch: ~Copyable {
     let raw: OpaquePointer
 
     init?() {
-        guard let raw = unsafe rq_batch_new() else { return nil }
+        guard let raw = unsafe ru_batch_new() else { return nil }
         unsafe self.raw = unsafe raw
     }
 
     deinit {
-        unsafe rq_batch_free(raw)
+        unsafe ru_batch_free(raw)
     }
 }
 
@@ -182,7 +182,7 @@ package enum BindAdvice {
 @safe
 private struct Opened {
     var sockets: [OpaquePointer?] = unsafe []
-    var addresses: [rq_addr] = []
+    var addresses: [ru_addr] = []
     var isComplete = false
 
     init() {}
@@ -190,24 +190,24 @@ private struct Opened {
     init(_ wanted: [SocketAddress], isLastAttempt: Bool) throws(TransportError) {
         var sharedPort: UInt16?
         for address in wanted {
-            var address = rq_addr(address)
+            var address = ru_addr(address)
             let mayChoose = address.port == 0
             if mayChoose { address.port = sharedPort ?? 0 }
             var error: Int32 = 0
-            var udp = unsafe rq_udp_bind(&address, &error)
+            var udp = unsafe ru_udp_bind(&address, &error)
             if unsafe udp == nil, mayChoose, sharedPort != nil {
                 // Taken in this family: look for a port that both have, and in the end for any.
                 guard isLastAttempt else { return }
                 address.port = 0
-                unsafe udp = rq_udp_bind(&address, &error)
+                unsafe udp = ru_udp_bind(&address, &error)
             }
             guard let udp = unsafe udp else {
                 // A system without one of the families still has the other.
                 if wanted.count > 1, Self.isFamilyMissing(error) { continue }
                 close()
                 let place = address.socketAddress?.description ?? "?"
-                let why = unsafe String(cString: rq_error_text(error))
-                let advice = BindAdvice.text(port: address.port, isDenied: rq_is_denied(error))
+                let why = unsafe String(cString: ru_error_text(error))
+                let advice = BindAdvice.text(port: address.port, isDenied: ru_is_denied(error))
                 throw .initializationFailed("cannot bind \(place): \(why); \(advice)")
             }
             unsafe sockets.append(udp)
@@ -219,12 +219,12 @@ private struct Opened {
     }
 
     mutating func close() {
-        for index in addresses.indices { unsafe rq_udp_free(sockets[index]) }
+        for index in addresses.indices { unsafe ru_udp_free(sockets[index]) }
         unsafe sockets = []
         addresses = []
     }
 
-    private static func isFamilyMissing(_ error: Int32) -> Bool { rq_is_family_missing(error) }
+    private static func isFamilyMissing(_ error: Int32) -> Bool { ru_is_family_missing(error) }
 }
 
 /// The seams of a test that C calls: network errors, and the datagrams that leave.
@@ -239,7 +239,7 @@ private final class Fault: Sendable {
         tap = seams.tap
     }
 
-    static let ask: rq_fault = { context, to, bytes, length, segment in
+    static let ask: ru_fault = { context, to, bytes, length, segment in
         guard let context = unsafe context, let address = unsafe to?.pointee.socketAddress else { return 0 }
         let seams = unsafe Unmanaged<Fault>.fromOpaque(context).takeUnretainedValue()
         if seams.tap != nil {

@@ -4,12 +4,12 @@ internal import Identity
 
 /// A request of another thread to the I/O thread.
 enum Job: Sendable {
-    case dial(ConnectionCore, rq_addr, port: UInt16?)
+    case dial(ConnectionCore, ru_addr, port: UInt16?)
     case close(ConnectionCore, code: UInt64, reason: String)
     case probe(ConnectionCore)
     case extendLimits(ConnectionCore)
-    case sendForeign([UInt8], rq_addr, port: UInt16?)
-    case migrate(ConnectionCore, rq_addr, port: UInt16?)
+    case sendForeign([UInt8], ru_addr, port: UInt16?)
+    case migrate(ConnectionCore, ru_addr, port: UInt16?)
     case openChannel(ChannelId, ConnectionCore)
     case closeChannel(ChannelId)
     case relay(RelayLeg, RelayLeg)

@@ -1,64 +1,102 @@
 // The system-independent part of UDP sockets: addresses, control messages, batches that wait for the socket.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "system.h"
+#include "internal.h"
 
 // The control messages with which Linux takes and reports the segment size of a batch (linux/udp.h); other systems have
 // none.
-enum { RQ_UDP_SEGMENT = 103, RQ_UDP_GRO = 104 };
+enum { RU_UDP_SEGMENT = 103, RU_UDP_GRO = 104 };
 
-const char *rq_error_text(int error) { return strerror(error); }
+bool ru_prepare(int descriptor) {
+    return fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0;
+}
 
-void rq_set_option(int descriptor, int level, int option, int value) {
+const char *ru_error_text(int error) { return strerror(error); }
+
+void ru_set_option(int descriptor, int level, int option, int value) {
     (void)setsockopt(descriptor, level, option, &value, sizeof(value));
 }
 
-static bool is_any(const rq_addr *address) {
+static bool is_any(const ru_addr *address) {
     static const uint8_t zero[16];
     return address == NULL || address->family == 0 || memcmp(address->ip, zero, 16) == 0;
 }
 
-rq_udp *rq_udp_bind(rq_addr *address, int *error) {
-    ngtcp2_sockaddr_union system;
-    socklen_t size = rq_addr_to_system(address, &system);
-    rq_udp *udp = calloc(1, sizeof(*udp));
-    *error = ENOMEM;
-    if (udp == NULL) return NULL;
-    bool is_ipv6 = address->family == 6;
-    udp->descriptor = rq_system_socket(system.sa.sa_family);
-    if (udp->descriptor < 0) {
-        *error = errno;
-        free(udp);
+// Completes a bound socket; returns NULL with errno in `error`, and leaves the descriptor open then.
+static ru_udp *make(int descriptor, const ru_system_addr *bound, ru_addr *address, int *error) {
+    ru_udp *udp = calloc(1, sizeof(*udp));
+    if (udp == NULL) {
+        *error = ENOMEM;
         return NULL;
     }
-    if (is_ipv6) rq_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-    if (bind(udp->descriptor, &system.sa, size) != 0 || getsockname(udp->descriptor, &system.sa, &size) != 0) {
-        *error = errno;
-        rq_udp_free(udp);
-        return NULL;
-    }
-    rq_system_tune(udp, is_ipv6);
-    rq_addr_from_system(address, &system.sa);
+    udp->descriptor = descriptor;
+    ru_system_tune(udp, bound->sa.sa_family == AF_INET6);
+    ru_addr_from_system(address, &bound->sa);
     udp->bound = *address;
     udp->is_wildcard = is_any(address);
     return udp;
 }
 
-void rq_udp_free(rq_udp *udp) {
+ru_udp *ru_udp_bind(ru_addr *address, int *error) {
+    ru_system_addr system;
+    socklen_t size = ru_addr_to_system(address, &system.sa);
+    int descriptor = ru_system_socket(system.sa.sa_family);
+    if (descriptor < 0) {
+        *error = errno;
+        return NULL;
+    }
+    if (address->family == 6) ru_set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    ru_udp *udp = NULL;
+    if (bind(descriptor, &system.sa, size) != 0 || getsockname(descriptor, &system.sa, &size) != 0) *error = errno;
+    else udp = make(descriptor, &system, address, error);
+    if (udp == NULL) close(descriptor);
+    return udp;
+}
+
+static bool get_option(int descriptor, int level, int option, int *value) {
+    socklen_t size = sizeof(*value);
+    return getsockopt(descriptor, level, option, value, &size) == 0;
+}
+
+ru_udp *ru_udp_adopt(int descriptor, ru_addr *address, int *error) {
+    ru_system_addr system = {0};
+    socklen_t size = sizeof(system);
+    int type = 0, is_separate = 1;
+    if (!get_option(descriptor, SOL_SOCKET, SO_TYPE, &type) || getsockname(descriptor, &system.sa, &size) != 0) {
+        *error = errno;
+        return NULL;
+    }
+    bool is_ipv6 = system.sa.sa_family == AF_INET6;
+    if (is_ipv6 && !get_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &is_separate)) is_separate = 0;
+    bool is_bound = is_ipv6 ? system.in6.sin6_port != 0 : system.in.sin_port != 0;
+    if (type != SOCK_DGRAM || !(is_ipv6 || system.sa.sa_family == AF_INET) || !is_bound || is_separate == 0) {
+        *error = EINVAL;
+        return NULL;
+    }
+    if (!ru_prepare(descriptor)) {
+        *error = errno;
+        return NULL;
+    }
+    return make(descriptor, &system, address, error);
+}
+
+void ru_udp_free(ru_udp *udp) {
     if (udp == NULL) return;
     close(udp->descriptor);
     free(udp->parked);
     free(udp);
 }
 
-int rq_udp_descriptor(const rq_udp *udp) { return udp->descriptor; }
-void rq_udp_stop_segmentation(rq_udp *udp) { udp->has_segmentation = false; }
-bool rq_udp_is_blocked(const rq_udp *udp) { return udp->parked_length > 0; }
+int ru_udp_descriptor(const ru_udp *udp) { return udp->descriptor; }
+const ru_addr *ru_udp_address(const ru_udp *udp) { return &udp->bound; }
+void ru_udp_stop_segmentation(ru_udp *udp) { udp->has_segmentation = false; }
+bool ru_udp_is_blocked(const ru_udp *udp) { return udp->parked_length > 0; }
 
-void rq_udp_set_fault(rq_udp *udp, rq_fault fault, void *context) {
+void ru_udp_set_fault(ru_udp *udp, ru_fault fault, void *context) {
     udp->fault = fault;
     udp->fault_context = context;
 }
@@ -73,7 +111,7 @@ static void add_control(struct msghdr *message, int level, int type, const void 
 }
 
 // Apple's kernel forgets the bound address of a socket that also gets one in a control message.
-static void add_source(const rq_udp *udp, struct msghdr *message, const rq_addr *from) {
+static void add_source(const ru_udp *udp, struct msghdr *message, const ru_addr *from) {
     if (!udp->is_wildcard || is_any(from)) return;
     if (from->family == 6) {
         struct in6_pktinfo info = {.ipi6_ifindex = from->scope};
@@ -87,10 +125,10 @@ static void add_source(const rq_udp *udp, struct msghdr *message, const rq_addr 
 }
 
 // Hands one batch to the kernel; returns 0 or an errno.
-static int hand_over(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes,
+static int hand_over(ru_udp *udp, const ru_addr *from, const ru_addr *to, uint8_t ecn, const uint8_t *bytes,
                      size_t length, size_t segment) {
-    _Alignas(struct cmsghdr) uint8_t control[RQ_CONTROL_ROOM];
-    ngtcp2_sockaddr_union address;
+    _Alignas(struct cmsghdr) uint8_t control[RU_CONTROL_ROOM];
+    ru_system_addr address;
     struct iovec vector = {(void *)(uintptr_t)bytes, length};
     struct msghdr message = {0};
     size_t segments = (length + segment - 1) / segment;
@@ -99,7 +137,7 @@ static int hand_over(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_
         if (injected != 0) return injected;
     }
     memset(control, 0, sizeof(control));
-    message.msg_namelen = rq_addr_to_system(to, &address);
+    message.msg_namelen = ru_addr_to_system(to, &address.sa);
     message.msg_name = &address;
     message.msg_iov = &vector;
     message.msg_iovlen = 1;
@@ -112,7 +150,7 @@ static int hand_over(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_
     }
     if (segments > 1) {
         uint16_t size = (uint16_t)segment;
-        add_control(&message, IPPROTO_UDP, RQ_UDP_SEGMENT, &size, sizeof(size));
+        add_control(&message, IPPROTO_UDP, RU_UDP_SEGMENT, &size, sizeof(size));
     }
     if (message.msg_controllen == 0) message.msg_control = NULL;
     while (sendmsg(udp->descriptor, &message, 0) < 0) {
@@ -121,23 +159,23 @@ static int hand_over(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_
     return 0;
 }
 
-static bool park(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes,
+static bool park(ru_udp *udp, const ru_addr *from, const ru_addr *to, uint8_t ecn, const uint8_t *bytes,
                  size_t length, size_t segment) {
-    if (udp->parked_length > 0 || length > RQ_GSO_ROOM) return false;
-    if (udp->parked == NULL) udp->parked = malloc(RQ_GSO_ROOM);
+    if (udp->parked_length > 0 || length > RU_GSO_ROOM) return false;
+    if (udp->parked == NULL) udp->parked = malloc(RU_GSO_ROOM);
     if (udp->parked == NULL) return false;
     memcpy(udp->parked, bytes, length);
     udp->parked_length = length;
     udp->parked_segment = segment;
-    udp->parked_from = from != NULL ? *from : (rq_addr){0};
+    udp->parked_from = from != NULL ? *from : (ru_addr){0};
     udp->parked_to = *to;
     udp->parked_ecn = ecn;
     return true;
 }
 
-int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn, const uint8_t *bytes, size_t length,
+int ru_udp_send(ru_udp *udp, const ru_addr *from, const ru_addr *to, uint8_t ecn, const uint8_t *bytes, size_t length,
                 size_t segment) {
-    int result = RQ_OK;
+    int result = 0;
     if (segment == 0 || segment > length) segment = length;
     size_t step = udp->has_segmentation ? length : segment;
     bool is_doubted = false;
@@ -155,41 +193,20 @@ int rq_udp_send(rq_udp *udp, const rq_addr *from, const rq_addr *to, uint8_t ecn
         }
         // The datagrams are sent one by one: the offload was the cause, and stays off from now on.
         if (error == 0 && is_doubted) udp->has_segmentation = false;
-        if (error != 0) result = RQ_FAILED;
+        if (error != 0) result = error;
         offset += piece;
     }
     return result;
 }
 
-int rq_udp_send_wrapped(rq_udp *udp, const rq_addr *from, const rq_addr *to, const uint8_t *header,
-                        const uint8_t *bytes, size_t length, size_t segment, size_t skipped) {
-    static _Thread_local uint8_t batch[RQ_GSO_BYTES];
-    int result = RQ_OK;
-    if (segment <= skipped || segment - skipped + RQ_CHANNEL_HEADER > sizeof(batch)) return RQ_FAILED;
-    size_t stride = segment - skipped + RQ_CHANNEL_HEADER, filled = 0;
-    for (size_t offset = 0; offset < length; offset += segment) {
-        size_t piece = length - offset < segment ? length - offset : segment;
-        if (piece <= skipped) break;
-        if (filled + stride > sizeof(batch) || filled / stride == RQ_GSO_SEGMENTS) {
-            if (rq_udp_send(udp, from, to, 0, batch, filled, stride) != RQ_OK) result = RQ_FAILED;
-            filled = 0;
-        }
-        memcpy(batch + filled, header, RQ_CHANNEL_HEADER);
-        memcpy(batch + filled + RQ_CHANNEL_HEADER, bytes + offset + skipped, piece - skipped);
-        filled += piece - skipped + RQ_CHANNEL_HEADER;
-    }
-    if (filled > 0 && rq_udp_send(udp, from, to, 0, batch, filled, stride) != RQ_OK) result = RQ_FAILED;
-    return result;
-}
-
-void rq_udp_flush(rq_udp *udp) {
+void ru_udp_flush(ru_udp *udp) {
     if (udp->parked_length == 0) return;
     size_t length = udp->parked_length;
     udp->parked_length = 0;
     uint8_t *bytes = udp->parked;
     udp->parked = NULL;
-    rq_addr from = udp->parked_from, to = udp->parked_to;
-    (void)rq_udp_send(udp, &from, &to, udp->parked_ecn, bytes, length, udp->parked_segment);
+    ru_addr from = udp->parked_from, to = udp->parked_to;
+    (void)ru_udp_send(udp, &from, &to, udp->parked_ecn, bytes, length, udp->parked_segment);
     if (udp->parked == NULL) udp->parked = bytes;
     else free(bytes);
 }
@@ -199,12 +216,12 @@ static bool is_ipv4_mark(const struct cmsghdr *header) {
     return header->cmsg_level == IPPROTO_IP && (header->cmsg_type == IP_TOS || header->cmsg_type == IP_RECVTOS);
 }
 
-void rq_incoming_describe(rq_incoming *batch, const rq_udp *udp, struct msghdr *message) {
+void ru_incoming_describe(ru_incoming *batch, const ru_udp *udp, struct msghdr *message) {
     int segment = 0, mark = 0;
-    rq_addr_from_system(&batch->source, message->msg_name);
+    ru_addr_from_system(&batch->source, message->msg_name);
     batch->destination = udp->bound;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header != NULL; header = CMSG_NXTHDR(message, header)) {
-        if (header->cmsg_level == IPPROTO_UDP && header->cmsg_type == RQ_UDP_GRO) {
+        if (header->cmsg_level == IPPROTO_UDP && header->cmsg_type == RU_UDP_GRO) {
             memcpy(&segment, CMSG_DATA(header), sizeof(segment));
         } else if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_PKTINFO) {
             struct in_pktinfo info;
@@ -226,17 +243,17 @@ void rq_incoming_describe(rq_incoming *batch, const rq_udp *udp, struct msghdr *
     batch->segment = segment > 0 ? (size_t)segment : batch->length;
 }
 
-int rq_route(const rq_addr *remote, uint16_t local_port, rq_addr *local) {
-    ngtcp2_sockaddr_union address;
-    socklen_t size = rq_addr_to_system(remote, &address);
-    int probe = rq_system_socket(address.sa.sa_family), error = 0;
+int ru_route(const ru_addr *remote, uint16_t local_port, ru_addr *local) {
+    ru_system_addr address;
+    socklen_t size = ru_addr_to_system(remote, &address.sa);
+    int probe = ru_system_socket(address.sa.sa_family), error = 0;
     if (probe < 0) return errno;
     if (connect(probe, &address.sa, size) != 0) error = errno;
     size = sizeof(address);
     if (error == 0 && getsockname(probe, &address.sa, &size) != 0) error = errno;
     close(probe);
     if (error == 0) {
-        rq_addr_from_system(local, &address.sa);
+        ru_addr_from_system(local, &address.sa);
         local->port = local_port;
     }
     return error;

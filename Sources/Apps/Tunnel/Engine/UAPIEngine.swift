@@ -1,0 +1,119 @@
+internal import Concurrency
+internal import Platform
+
+/// An engine in a process of its own, which is configured over a socket: this package's or `wireguard-go`.
+///
+/// The queues and UDP sockets belong to the caller and outlive the process. Each start listens anew at the path of the
+/// socket, because wireguard-go removes it when it ends.
+package final class UAPIEngine: TunnelEngine {
+    /// The time that a process may take to end after SIGTERM.
+    private static let patience: Duration = .seconds(2)
+
+    /// A process and its end.
+    private struct Running: Sendable {
+        let process: Int32
+        let ended: Promise<Void>
+    }
+
+    private let program: EngineProgram
+    private let interface: String
+    private let queues: [Int32]
+    private let sockets: [Int32]
+    private let path: String
+    private let client: UAPIClient
+    private let turn = AsyncMutex()
+    private let running = Locked<Running?>(nil)
+
+    /// Prepares an engine.
+    ///
+    /// - Parameters:
+    ///   - program: The program to start.
+    ///   - interface: The name of the interface.
+    ///   - queues: Descriptors of the interface; `wireguard-go` makes an interface of its own without one.
+    ///   - sockets: Bound UDP sockets, which `wireguard-go` replaces by its own.
+    ///   - path: The path of the configuration socket; `wireguard-go` requires the default.
+    package init(
+        program: EngineProgram,
+        interface: String,
+        queues: [Int32],
+        sockets: [Int32],
+        path: String? = nil
+    ) {
+        self.program = program
+        self.interface = interface
+        self.queues = queues
+        self.sockets = sockets
+        self.path = path ?? UAPISocket.path(interface: interface)
+        client = UAPIClient(path: self.path)
+    }
+
+    deinit {
+        running.withLock { running in
+            // The number of a process that has ended may be another one's by now.
+            if let running, running.ended.value == nil { Posix.end(running.process, byForce: true) }
+        }
+    }
+
+    package func start(with configuration: UAPIConfiguration) async throws {
+        try await turn.withLock {
+            // Under the lock, so that a concurrent start leaves no process behind.
+            await stop()
+            let process = try launch()
+            let ended = Promise<Void>()
+            running.withLock { $0 = Running(process: process, ended: ended) }
+            let status = SystemThread.start { Self.reap(process, fulfilling: ended) }
+            guard status == 0 else {
+                Posix.end(process, byForce: true)
+                Self.reap(process, fulfilling: ended)
+                throw TunnelError.engineNotStarted(path: program.path)
+            }
+            // The kernel queues the connection until the process accepts it.
+            try await client.apply(configuration)
+        }
+    }
+
+    package func update(_ change: UAPIConfiguration) async throws { try await client.apply(change) }
+
+    package func status() async throws -> UAPIDevice { try await client.device() }
+
+    package func waitUntilEnded() async { await running.withLock { $0?.ended }?.waitIgnoringCancellation() }
+
+    package func stop() async {
+        guard let running = running.withLock({ $0 }) else { return }
+        guard running.ended.value == nil else { return }
+        Posix.end(running.process)
+        let patience = Self.patience
+        _ = SystemThread.start {
+            Posix.waitForEnd(ofGroup: running.process, killingAfter: patience)
+        }
+        await running.ended.waitIgnoringCancellation()
+    }
+
+    /// Waits until a process has ended; its number becomes free only after `ended` is fulfilled.
+    private static func reap(_ process: Int32, fulfilling ended: Promise<Void>) {
+        Posix.waitUntilEnded(process)
+        ended.fulfil(())
+        _ = Posix.reap(process)
+    }
+
+    private func launch() throws -> Int32 {
+        let control = DescriptorOwner(try UAPISocket.listen(at: path))
+        let nothing = DescriptorOwner(Posix.openForReading("/dev/null"))
+        let isOwn = program == .own(path: program.path)
+        let passedSockets = isOwn ? sockets : []
+        let variables = program.environment(queues: queues.count, sockets: passedSockets.count)
+        let process = Posix.spawn(
+            program.path,
+            program.arguments(interface: interface),
+            variables,
+            input: nothing.descriptor,
+            output: nothing.descriptor,
+            errors: 2,
+            passing: zip(queues + passedSockets + [control.descriptor], EngineResources.firstDescriptor...).map {
+                Posix.PassedDescriptor($0, as: $1)
+            }
+        )
+        guard let process else { throw TunnelError.engineNotStarted(path: program.path) }
+        return process
+    }
+}

@@ -1,0 +1,44 @@
+internal import TestSupport
+internal import Testing
+
+@testable internal import Tunnel
+
+@Suite("Engine processes", .timeLimit(.minutes(5))) struct UAPIEngineTests {
+    @Test func `concurrent starts and a stop leave no process`() async throws {
+        let folder = try TemporaryDirectory()
+        // An engine that closes its socket without an answer and continues until SIGTERM.
+        let script = """
+            #!/bin/sh
+            trap 'echo $$ >>"$0.ended"; exit 0' TERM
+            echo $$ >>"$0.started"
+            exec 3<&-
+            turns=0
+            while [ $turns -lt 20000000 ]; do turns=$((turns + 1)); done
+            """
+        let program = try folder.write(Array(script.utf8), to: "engine", mode: 0o700)
+        let engine = UAPIEngine(
+            program: .own(path: program),
+            interface: "none",
+            queues: [],
+            sockets: [],
+            path: folder.file("control")
+        )
+        async let first = isRefused(engine)
+        async let second = isRefused(engine)
+        #expect(await [first, second] == [true, true])
+        await engine.stop()
+        await engine.waitUntilEnded()
+        let started = String(decoding: try folder.bytes("engine.started"), as: UTF8.self)
+        #expect(started.split(separator: "\n").count == 2)
+        #expect(String(decoding: try folder.bytes("engine.ended"), as: UTF8.self) == started)
+    }
+
+    private func isRefused(_ engine: UAPIEngine) async -> Bool {
+        do {
+            try await engine.start(with: UAPIConfiguration())
+            return false
+        } catch {
+            return error is UAPIError
+        }
+    }
+}
