@@ -1,0 +1,56 @@
+internal import Concurrency
+
+/// The operations of a connection under way: requests at the same time, and changes of the tunnel one after another.
+final class VPNOperations: Sendable {
+    private struct State: Sendable {
+        var number: UInt64 = 0
+        var tasks: [UInt64: Task<Void, Never>] = [:]
+        /// The latest change of the tunnel.
+        var last: Task<Void, Never>?
+        var watch: Task<Void, Never>?
+    }
+
+    private let state = Locked(State())
+
+    /// Starts an operation.
+    func start(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            state.number += 1
+            let number = state.number
+            state.tasks[number] = Task {
+                await body()
+                self.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
+            }
+        }
+    }
+
+    /// Starts a change of the tunnel after the earlier changes have ended.
+    func startNext(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            let former = state.last
+            state.last = Task {
+                await former?.value
+                await body()
+            }
+        }
+    }
+
+    /// Starts a watch in place of the former one.
+    func watch(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            state.watch?.cancel()
+            state.watch = Task { await body() }
+        }
+    }
+
+    /// Cancels all operations, and waits until no change of the tunnel is under way.
+    func cancel() async {
+        let last = state.withLock { state in
+            for task in state.tasks.values { task.cancel() }
+            state.watch?.cancel()
+            state.last?.cancel()
+            return state.last
+        }
+        await last?.value
+    }
+}

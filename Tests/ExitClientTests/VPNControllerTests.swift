@@ -1,0 +1,230 @@
+internal import BlindTokens
+internal import Bytes
+internal import Concurrency
+internal import ExitModel
+internal import Failures
+internal import Identity
+internal import Platform
+internal import TestSupport
+internal import Testing
+internal import Transport
+internal import WebClient
+
+@testable internal import ExitClient
+
+@Suite("Connection driver", .timeLimit(.minutes(5))) struct VPNControllerTests {
+    @Test func `a connection uses a token long after its issuance, over a connection of its own`() async throws {
+        let scene = try ExitScene()
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: "us")
+            try await scene.finish(controller)
+            #expect(controller.lease?.location.id == "us-east-0")
+            let kept = try scene.vault().configuration()
+            #expect(kept?.location.id == "us-east-0")
+            controller.disconnect()
+            try await controller.reach { $0 == .disconnected }
+        }
+        let sent = scene.sent.withLock { $0 }
+        #expect(sent.map(\.path) == ["/exit", IssuerDirectory.path, "/token-request", RedemptionForm.path])
+        try #require(sent.count == 4)
+        #expect(sent[3].seconds - sent[2].seconds >= TokenWallet.delaySeconds.lowerBound)
+        #expect(sent[2].authorization == "Bearer \(ExitScene.voucher)")
+        #expect(sent[3].authorization?.hasPrefix("PrivateToken ") == true)
+        #expect(sent[0].authorization == nil && sent[1].authorization == nil)
+        #expect(sent.allSatisfy { $0.configuration.requestCount == 1 && $0.configuration.idleCount == 0 })
+        #expect(sent.map(\.configuration.pins.count) == [0, 0, 0, 1])
+        #expect(scene.tunnel.changes == [.start, .stop])
+        #expect(try scene.vault().configuration() == nil)
+    }
+
+    @Test func `a person confirms the use of a new token`() async throws {
+        let scene = try ExitScene()
+        try await scene.run(scene.controller(asks: true)) { controller in
+            controller.connect(to: nil)
+            try await controller.reach { $0 == .connecting(.confirming) }
+            #expect(scene.sent.withLock { $0.allSatisfy { $0.authorization == nil } })
+            controller.confirm()
+            try await controller.reach { $0 == .shaking }
+        }
+        #expect(scene.redemptions.count == 1)
+    }
+
+    @Test(arguments: [401, 409, 503, 0])
+    func `a gateway that refuses is followed by the other one with another token`(status: Int) async throws {
+        let scene = try ExitScene()
+        scene.behaviour.withLock { $0.redemptions = [status] }
+        try await scene.run(scene.controller(asks: true)) { controller in
+            controller.connect(to: nil)
+            try await controller.reach { $0 == .connecting(.confirming) }
+            controller.confirm()
+            try await controller.reach { $0 == .shaking }
+        }
+        #expect(scene.redemptions.map(\.host) == ["gateway0.example.org", "gateway1.example.org"])
+        #expect(Set(scene.redemptions.map(\.authorization)).count == 2)
+    }
+
+    @Test func `a directory of another operator is refused`() async throws {
+        let scene = try ExitScene()
+        try await scene.run(scene.controller(operatorKey: Ed25519PrivateKey().publicKey)) { controller in
+            controller.connect(to: nil)
+            let failure = try await controller.failure()
+            #expect(failure.failureCode.slug == "directory-refused")
+        }
+        #expect(scene.sent.withLock { $0.map(\.path) } == ["/exit"])
+    }
+
+    @Test func `descriptions that are stale leave no gateway`() async throws {
+        let scene = try ExitScene()
+        scene.behaviour.withLock { $0.age = 91 }
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            let failure = try await controller.failure()
+            #expect(failure == .noGateway(location: nil))
+        }
+    }
+
+    @Test func `a key of the issuer that differs over two paths is reported, and no token is requested`() async throws {
+        let scene = try ExitScene()
+        scene.behaviour.withLock { $0.issuerKey = 1 }
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            let failure = try await controller.failure()
+            #expect(failure.failureCode.slug == "issuer-key-differs")
+        }
+        #expect(scene.sent.withLock { $0.allSatisfy { $0.authorization == nil } })
+    }
+
+    @Test func `an issuer that refuses the voucher is reported`() async throws {
+        let scene = try ExitScene()
+        scene.behaviour.withLock { $0.issuerStatus = 401 }
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            let failure = try await controller.failure()
+            #expect(failure.failureCode.slug == "issuer-refused")
+        }
+    }
+
+    @Test(arguments: [(nil, "no-voucher"), (ExitScene.voucher(allowance: 0), "allowance-used")])
+    func `a wallet that gets no token reports the reason`(voucher: String?, code: String) async throws {
+        let scene = try ExitScene(voucher: voucher)
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            let failure = try await controller.failure()
+            #expect(failure.failureCode.slug == code)
+        }
+        #expect(scene.sent.withLock { $0.allSatisfy { $0.authorization == nil } })
+    }
+
+    @Test func `a voucher that grants fewer tokens than the wallet has room for is used up`() async throws {
+        let scene = try ExitScene()
+        scene.behaviour.withLock { $0.remaining = 1 }
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            try await scene.finish(controller)
+            #expect(controller.tokenCount == 0)
+        }
+        let requests = scene.sent.withLock { $0.count { $0.path == "/token-request" } }
+        #expect(requests == 2 && scene.redemptions.count == 1)
+        #expect(scene.behaviour.withLock { $0.remaining } == 0)
+    }
+
+    @Test(arguments: [0, -1, 4]) func `a refusal without fewer tokens that remain is not repeated`(remaining: Int)
+        async throws
+    {
+        let scene = try ExitScene()
+        scene.behaviour.withLock { $0.refusal = remaining }
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            let failure = try await controller.failure()
+            #expect(failure.failureCode.slug == "allowance-used")
+        }
+        #expect(scene.sent.withLock { $0.count { $0.path == "/token-request" } } == 1)
+    }
+
+    @Test func `a report after the request to end has no state of the connection`() async throws {
+        let scene = try ExitScene()
+        let controller = try scene.controller()
+        #expect(VPNStatusReport(controller, isEnding: true).state == "disconnected")
+        try await scene.run(controller) { controller in
+            controller.connect(to: nil)
+            try await scene.finish(controller)
+            #expect(VPNStatusReport(controller).state == "connected")
+            let report = VPNStatusReport(controller, isEnding: true)
+            #expect(report.state == "disconnecting" && report.step == nil)
+        }
+    }
+
+    @Test func `a restart never uses a token again`() async throws {
+        let scene = try ExitScene()
+        for _ in 0..<3 {
+            // The process ends while the gateway's answer is on its way.
+            try await scene.run(scene.controller(asks: true)) { controller in
+                controller.connect(to: nil)
+                let state = try await controller.reach { $0 == .connecting(.confirming) || $0 == .shaking }
+                guard state != .shaking else { return }
+                controller.confirm()
+                try await controller.reach { $0 == .shaking }
+            }
+        }
+        #expect(scene.redemptions.count == 3)
+        #expect(Set(scene.redemptions.map(\.authorization)).count == 3)
+        #expect(scene.sent.withLock { $0.count { $0.path == "/token-request" } } == 1)
+    }
+
+    @Test func `the configuration of a process that crashed is removed at the next connection`() async throws {
+        let scene = try ExitScene()
+        try scene.vault().store(scene.sampleConfiguration())
+        try await scene.run(scene.controller(asks: true)) { controller in
+            controller.connect(to: nil)
+            try await controller.reach { $0 != .disconnected && $0 != .connecting(.findingGateway) }
+            let kept = try scene.vault().configuration()
+            #expect(kept == nil)
+        }
+    }
+
+    @Test func `a lease is renewed with another token while the tunnel stays`() async throws {
+        let scene = try ExitScene()
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            try await scene.finish(controller)
+            while scene.redemptions.count < 2 || scene.tunnel.changes.count < 2 {
+                scene.tunnel.handshake(at: scene.now)
+                await scene.clock.advanceToNextDeadline()
+                await Task.yield()
+            }
+        }
+        #expect(scene.tunnel.changes.prefix(2) == [.start, .update])
+        // The gateway renews the lease of a key at its addresses; the preshared key is another one.
+        let forms = try scene.redemptions.prefix(2).map { try RedemptionForm(json: $0.body) }
+        #expect(forms[0].clientPublicKey == forms[1].clientPublicKey)
+        #expect(forms[0].encapsulationKey != forms[1].encapsulationKey)
+        #expect(Set(scene.redemptions.map(\.authorization)).count == scene.redemptions.count)
+    }
+
+    @Test func `a wallet that cannot be stored ends the connection before a token is used`() async throws {
+        let scene = try ExitScene(keys: FullKeyStorage())
+        let controller = try scene.controller(asks: true)
+        controller.connect(to: nil)
+        await #expect(throws: VPNFailure.self) { try await controller.run() }
+        #expect(controller.state.failure?.failureCode.slug == "exit-storage")
+        #expect(scene.redemptions.isEmpty)
+    }
+}
+
+/// A key storage that takes a voucher, and no key of a wallet.
+private final class FullKeyStorage: KeyStorage {
+    private let storage = InMemoryKeyStorage()
+
+    var enforcesBiometrics: Bool { false }
+
+    func store(_ key: SecretBytes, id: String, accessControl: AccessControl) throws(KeychainError) {
+        guard !id.contains("wallet") else { throw .tooManyKeys(limit: 0) }
+        try storage.store(key, id: id, accessControl: accessControl)
+    }
+
+    func retrieve(id: String) throws(KeychainError) -> SecretBytes? { try storage.retrieve(id: id) }
+    func accessControl(id: String) throws(KeychainError) -> AccessControl? { try storage.accessControl(id: id) }
+    func delete(id: String) throws(KeychainError) { try storage.delete(id: id) }
+    func list() throws(KeychainError) -> [String] { try storage.list() }
+    func exists(id: String) throws(KeychainError) -> Bool { try storage.exists(id: id) }
+}
