@@ -18,6 +18,8 @@ import time
 
 import flood
 import identities
+import tokens
+import tunnels
 from harness import Failed, Server, Watch, run
 from table import Results, Row, main_table, side_table
 
@@ -69,6 +71,8 @@ ROWS = [
     Row("flood", "memory after 500 000 junk Initials", "MB", at_most=32, absolute=True),
     Row("flood-peer", "a good peer connects during the flood (1 = yes)", "", at_least=1, absolute=True),
     *identities.LOAD,
+    *tokens.ROWS,
+    *tunnels.ROWS,
 ]
 
 SIDE = [
@@ -85,6 +89,8 @@ SIDE = [
     ("vault-store", "vault: store a key (durable)", "ms"),
     ("vault-sign", "vault: sign with a stored key", "us"),
     *identities.SIDE,
+    *tokens.SIDE,
+    *tunnels.SIDE,
 ]
 
 # The kademlia package of PyPI, as published for 20 nodes on one machine.
@@ -356,6 +362,27 @@ class Bench:
         except Failed as failure:
             print(f"   failed: {failure}", file=sys.stderr)
 
+    def tokens(self, round_number):
+        """Blind tokens: issuer, gateway, and the handshakes that they admit."""
+        print(f"   round {round_number}: blind tokens", file=sys.stderr, flush=True)
+        note = lambda *values: self.note(*values, round_number)
+        unsynced = os.path.abspath(os.path.join(self.options.tools, "unsynced.so"))
+        try:
+            tokens.TokenLoad(self.options.runar, unsynced, self.scaled, note).measure()
+        except Failed as failure:
+            print(f"   failed: {failure}", file=sys.stderr)
+
+    def tunnel(self, round_number):
+        """Tunnels between network namespaces; their runs alternate within the first round."""
+        if round_number > 1:
+            return
+        reason = tunnels.obstacle(self.options.runar, self.options.tools)
+        if reason:
+            print(f"   without tunnels: {reason}", file=sys.stderr)
+            return
+        note = lambda *values: self.note(*values, round_number)
+        tunnels.Tunnels(self.options.runar, self.options.tools, self.options.scale, note).measure()
+
     def circle(self, round_number):
         """Content sealed for the devices of a group, and steps in a long conversation beside their aim."""
         try:
@@ -470,6 +497,8 @@ class Bench:
             self.sealing(round_number)
             self.mail(round_number)
             self.identity(round_number)
+            self.tokens(round_number)
+            self.tunnel(round_number)
             self.circle(round_number)
             self.memory(round_number)
             self.family(round_number)
@@ -518,11 +547,11 @@ def main():
     parser.add_argument("--output", help="where every value goes, as JSON lines")
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "3")))
     parser.add_argument("--scale", type=float, default=float(os.environ.get("SCALE", "1")), help="< 1: a quick look")
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys sealing mail identity circle memory family junk")
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="some of: streams files relay events requests subscriptions raw keys sealing mail identity tokens tunnel circle memory family junk")
     options = parser.parse_args()
     options.output = options.output or os.path.join(options.tools, time.strftime("results-%Y%m%d-%H%M%S.jsonl"))
     bench = Bench(options)
-    for name in ("streams", "files", "relay", "events", "requests", "subscriptions", "raw", "keys", "sealing", "mail", "identity", "circle", "memory", "family", "junk"):
+    for name in ("streams", "files", "relay", "events", "requests", "subscriptions", "raw", "keys", "sealing", "mail", "identity", "tokens", "tunnel", "circle", "memory", "family", "junk"):
         if options.only and name not in options.only.split():
             setattr(bench, name, lambda round_number: None)
     with tempfile.TemporaryDirectory(prefix="runar-bench-") as folder:

@@ -12,6 +12,7 @@ here=Benchmarks
 tools=$here/.build
 mkdir -p "$tools"
 cc -O2 -Wall -o "$tools/ceilings" $here/drivers/ceilings.c
+[ "$(uname)" != Linux ] || cc -O2 -Wall -o "$tools/tunnel_load" $here/drivers/tunnel_load.c -lpthread
 
 # iroh is the peer to compare with. Where its wheel does not exist, its column stays empty.
 wheel="iroh==1.2.0"

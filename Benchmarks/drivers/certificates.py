@@ -1,15 +1,15 @@
-"""A certificate for servers on loopback, made with openssl."""
+"""A certificate for servers on this machine, made with openssl."""
 
 import os
 import subprocess
 
 
-def make(folder):
-    """A certificate for loopback and who signed it, as (authority, certificate, key)."""
+def make(folder, address="127.0.0.1"):
+    """A certificate for an address of this machine and its authority, as (authority, certificate, key)."""
     names = "authority.pem", "authority-key.pem", "certificate.pem", "key.pem", "request.pem", "extensions"
     authority, authority_key, public, key, request, extensions = (os.path.join(folder, name) for name in names)
     with open(extensions, "w") as file:
-        file.write("subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n")
+        file.write(f"subjectAltName=DNS:localhost,IP:{address}\nextendedKeyUsage=serverAuth,clientAuth\n")
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     issue = ["-CA", authority, "-CAkey", authority_key, "-CAcreateserial", "-days", "2", "-extfile", extensions]
     for command in (

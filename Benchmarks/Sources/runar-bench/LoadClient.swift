@@ -94,7 +94,8 @@ final class LoadClient {
         Int32(min(max((wait.seconds * 1_000).rounded(.up), 0), Double(patienceMilliseconds - 1)))
     }
 
-    private static var processorSeconds: Double {
+    /// The processor time of this process so far.
+    static var processorSeconds: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

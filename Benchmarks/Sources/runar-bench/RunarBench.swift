@@ -5,7 +5,8 @@
 /// service of the same node, `start N` for a start with N records, `tokens N`, `seal N`, `sealed N`, `mail N`, `vault N`;
 /// `group N` for content that is sealed for 20 devices, `history N` for a conversation of N thoughts; `qr N FOLDER` for
 /// images of QR codes; `identity server FOLDER`, `identity client ADDRESS REGISTRATIONS SIGN-INS`, `identity anchors N FOLDER`
-/// and `identity accounts N FOLDER` for the identity server; `relay N` for N MiB directly and over a relay; and for a family
+/// and `identity accounts N FOLDER` for the identity server; `exit ...` for blind tokens, their issuer and gateway (`RunarBench+Tokens.swift`);
+/// `tunnel own|go ...` for an end of a tunnel; `relay N` for N MiB directly and over a relay; and for a family
 /// `subscriptions N` for events published right after subscriptions; `family server`, `family member ID ADDRESS OTHERS RECORDS` and `family client ID ADDRESS get N OTHERS`.
 @main
 enum RunarBench {
@@ -45,10 +46,13 @@ enum RunarBench {
         case ("group", let count?): try await CircleSide.measureGroup(count: Int(count) ?? 200)
         case ("history", let count?): try await CircleSide.measureHistory(count: Int(count) ?? 100_000)
         case ("identity", let order?): try await identity(order, words.dropFirst(2))
+        case ("exit", let order?): try await exit(order, words.dropFirst(2))
+        case ("tunnel", "own"): try await TunnelSide.serveOwn(TunnelSide.Order(words.dropFirst(2)))
+        case ("tunnel", "go"): try await TunnelSide.serveGo(TunnelSide.Order(words.dropFirst(2)))
         case ("vault", let count?): try KeySide.measureVault(count: Int(count) ?? 10)
         default:
             throw BenchError(
-                "usage: runar-bench quic|node|service|family server|client ..., family member ..., identity server|client|anchors|accounts ..., tokens|seal|sealed|mail|group|history|vault|subscriptions|relay|local|start N, qr N FOLDER"
+                "usage: runar-bench quic|node|service|family server|client ..., family member ..., identity server|client|anchors|accounts ..., exit issuer|gateway|issue|redeem|anchors|handshakes|peers ..., tunnel own|go ..., tokens|seal|sealed|mail|group|history|vault|subscriptions|relay|local|start N, qr N FOLDER"
             )
         }
     }
