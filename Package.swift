@@ -78,6 +78,7 @@ let package = Package(
         .library(name: "NanoTDF", targets: ["NanoTDF"]),
         .library(name: "SealedMessages", targets: ["SealedMessages"]),
         .library(name: "Circle", targets: ["Circle"]),
+        .library(name: "BlindTokens", targets: ["BlindTokens"]),
         .library(name: "Simulation", targets: ["Simulation"]),
         .executable(name: "runar", targets: ["runar"]),
         // For programs in other languages; `make library` makes librunar of them.
@@ -143,6 +144,16 @@ let package = Package(
             ["Failures", "Bytes", "Identity", "NanoTDF", "WebAuthn"],
             settings: computing
         ),
+        // Algorithms that swift-crypto does not have, and the keys of tunnels.
+        module("CryptoPrimitives", in: "Base", ["Essentials", "Failures", "Bytes", crypto], settings: computing),
+        module(
+            "BlindTokens",
+            in: "Base",
+            ["Essentials", "Failures", "Bytes", "Identity", crypto, cryptoExtras],
+            settings: computing
+        ),
+        // The values that the parties of a private exit exchange.
+        module("ExitModel", in: "Base", ["Essentials", "Failures", "Bytes", "Identity", crypto], settings: computing),
 
         // Protocols: values. Input, time and randomness in, effects out.
         module("Discovery", in: "Protocols", ["Bytes", "Identity", crypto, ordered], settings: computing),
@@ -159,6 +170,12 @@ let package = Package(
             "Traversal",
             in: "Protocols",
             ["Failures", "Bytes", "Identity", crypto, deque, ordered],
+            settings: computing
+        ),
+        module(
+            "WireGuard",
+            in: "Protocols",
+            ["Bytes", "Identity", "CryptoPrimitives", crypto, deque],
             settings: computing
         ),
         module(
@@ -179,15 +196,21 @@ let package = Package(
             pkgConfig: "libngtcp2_crypto_gnutls",
             providers: [.apt(["libngtcp2-crypto-gnutls-dev"]), .brew(["libngtcp2"])]
         ),
+        // Datagrams in batches, for QUIC and for tunnels.
         .target(
-            name: "CQUICShim",
-            dependencies: ["CNGTCP2"],
-            path: "Sources/Transport/CQUICShim",
+            name: "CUDPShim",
+            path: "Sources/Transport/CUDPShim",
             cSettings: [
                 .define("_GNU_SOURCE"),
                 // Apple's headers show the options of RFC 3542 (where an IPv6 datagram went) only to those who ask.
                 .define("__APPLE_USE_RFC_3542", .when(platforms: [.macOS, .iOS])),
-            ],
+            ]
+        ),
+        .target(
+            name: "CQUICShim",
+            dependencies: ["CNGTCP2", "CUDPShim"],
+            path: "Sources/Transport/CQUICShim",
+            cSettings: [.define("_GNU_SOURCE")],
             linkerSettings: [
                 .linkedLibrary("ngtcp2_crypto_gnutls"), .linkedLibrary("ngtcp2"), .linkedLibrary("gnutls"),
             ]
@@ -232,6 +255,17 @@ let package = Package(
             [
                 "RegistrationModel", "Database", "Essentials", "Failures", "Identity", "Concurrency", "Platform", grdb,
             ]
+        ),
+        // The issuer of tokens and the gateway that redeems them have no store in common.
+        module(
+            "IssuerStore",
+            in: "Storage",
+            ["Database", "Failures", "Identity", "Platform", grdb]
+        ),
+        module(
+            "GatewayStore",
+            in: "Storage",
+            ["Database", "Failures", "Bytes", "Identity", "Concurrency", "Platform", grdb]
         ),
 
         // Node: the driver of NodeCore, and the library that applications use.
@@ -364,6 +398,47 @@ let package = Package(
                 "Identity",
             ]
         ),
+        // The private exit: a tunnel, its gateway, the issuer of tokens that pay for it, and its client.
+        .target(
+            name: "CTunnelShim",
+            path: "Sources/Apps/CTunnelShim",
+            cSettings: [.define("_GNU_SOURCE")]
+        ),
+        module(
+            "Tunnel",
+            in: "Apps",
+            [
+                "CTunnelShim", "CUDPShim", "WireGuard", "CryptoPrimitives", "Libc", "Failures", "Bytes", "Identity",
+                "Concurrency", "Platform",
+            ],
+            settings: computing
+        ),
+        module(
+            "TokenIssuer",
+            in: "Apps",
+            [
+                "APIDescription", "HTTPAPI", "CommandModel", "IssuerStore", "ExitModel", "BlindTokens", "MetricsText",
+                "Certificates", "Failures", "Bytes", "Identity", "Concurrency", "Platform", metrics, logging, crypto,
+            ]
+        ),
+        module(
+            "Gateway",
+            in: "Apps",
+            [
+                "APIDescription", "HTTPAPI", "WebClient", "TLSChannel", "CommandModel", "GatewayStore", "Tunnel",
+                "WireGuard", "ExitModel", "BlindTokens", "CryptoPrimitives", "MetricsText", "Certificates",
+                "Essentials", "Failures", "Bytes", "Identity", "Concurrency", "Platform", metrics, logging, crypto,
+            ]
+        ),
+        module(
+            "ExitClient",
+            in: "Apps",
+            [
+                "APIDescription", "HTTPAPI", "WebClient", "TLSChannel", "CommandModel", "Tunnel", "WireGuard",
+                "ExitModel", "BlindTokens", "CryptoPrimitives", "Essentials", "Failures", "Bytes", "Identity",
+                "Concurrency", "Platform", logging, crypto,
+            ]
+        ),
         module(
             "Console",
             in: "Apps",
@@ -408,8 +483,9 @@ let package = Package(
             dependencies: [
                 "CNotices", "CommandModel", "CommandKit", "NodeModel", "NodeService", "CircleModel", "RunarNode",
                 "NanoTDF", "Simulation", "Bytes", "Identity", "Concurrency", "NodeCore", "QRCode", "ImageFiles",
-                "Traversal", "Transport", "QUIC", "Platform", "Database", "NodeStore", "IdentityServer", logging,
-                arguments,
+                "Traversal", "Transport", "QUIC", "Platform", "Database", "NodeStore", "IdentityServer", "HTTPAPI",
+                "TokenIssuer", "Gateway", "ExitClient", "ExitModel", "Tunnel", "TLSChannel", "WebClient",
+                "Certificates", logging, arguments,
             ],
             path: "Sources/Apps/runar",
             swiftSettings: house
@@ -433,7 +509,8 @@ let package = Package(
                 "Circle", "RunarNode", "SealedMessages", "NanoTDF", "OneTimeKeys", "Bytes", "Identity", "Concurrency",
                 "Transport", "QUIC", "Platform", "Database", "NodeStore", "CircleStore", "Mailbox", "QRCode",
                 "QRCorpus", "IdentityServer", "IdentityStore", "RegistrationModel", "WebAuthn", "CommandModel", "Libc",
-                logging, crypto,
+                "TokenIssuer", "Gateway", "BlindTokens", "ExitModel", "WireGuard", "CryptoPrimitives", "WebClient",
+                "TLSChannel", "Tunnel", logging, crypto, cryptoExtras,
             ],
             path: "Benchmarks/Sources/runar-bench",
             swiftSettings: house
@@ -493,12 +570,16 @@ let package = Package(
         tests(of: "Certificates", ["Bytes", "Certificates", "Identity", "TestSupport"]),
         tests(
             of: "Interop",
-            ["QUIC", "Transport", "Bytes", "Identity", "Concurrency", "TransportConformance", "TestSupport", crypto]
+            [
+                "QUIC", "Transport", "WireGuard", "Tunnel", "TokenIssuer", "CryptoPrimitives", "Bytes", "Identity",
+                "Concurrency", "Platform", "TransportConformance", "TestSupport", crypto,
+            ]
         ),
         tests(
             of: "Command",
             [
-                "runar", "CommandModel", "CommandKit", "NodeModel", "NodeService", "Registration", "RegistrationModel",
+                "runar", "BlindTokens", "CommandModel", "CommandKit", "NodeModel", "NodeService", "Registration",
+                "RegistrationModel",
                 "WebAuthn", "WebClient", "AuthenticatorSupport", "APIDescription", "HTTPAPI", "Console", "RunarNode",
                 "NanoTDF", "Node", "Traversal", "Platform", "Bytes", "Certificates", "Concurrency", "Identity",
                 "QRCode", "SlotStore", "TestSupport", logging,
@@ -523,6 +604,12 @@ let package = Package(
             swiftSettings: house
         ),
         .executableTarget(
+            name: "PrivilegeProbe",
+            dependencies: ["Libc", "Platform"],
+            path: "Tests/Helpers/PrivilegeProbe",
+            swiftSettings: house
+        ),
+        .executableTarget(
             name: "Soak",
             dependencies: ["RunarNode", "Concurrency", "TestSupport"],
             path: "Tests/Helpers/Soak",
@@ -540,14 +627,16 @@ let package = Package(
         tests(of: "RunarC", ["CRunar", "RunarNode", "Circle", "SealedMessages", "CProbe", "TestSupport"]),
         tests(
             of: "Platform",
-            ["Bytes", "Identity", "Platform", "TestSupport", "CrashWriter", "LanProbe", crypto]
+            [
+                "Bytes", "Concurrency", "Identity", "Libc", "Platform", "TestSupport", "CrashWriter", "LanProbe",
+                "PrivilegeProbe", crypto,
+            ]
         ),
         tests(
             of: "Storage",
             [
-                "Essentials", "Bytes", "Concurrency", "Identity", "CircleModel", "Platform", "Database", "NodeStore",
-                "CircleStore", "SlotStore", "TestSupport", "CrashWriter",
-                grdb,
+                "Essentials", "Bytes", "Identity", "CircleModel", "Platform", "Database", "NodeStore", "CircleStore",
+                "SlotStore", "TestSupport", "CrashWriter", grdb,
             ]
         ),
         tests(of: "Discovery", ["Bytes", "Discovery", "Identity", "Concurrency", "TestSupport", heap, ordered]),
@@ -627,6 +716,61 @@ let package = Package(
             [
                 "Failures", "Bytes", "Certificates", "WebAuthn", "AuthenticatorSupport", "TestSupport", crypto,
             ]
+        ),
+        tests(of: "CryptoPrimitives", ["CryptoPrimitives", "Bytes", "TestSupport"]),
+        tests(of: "BlindTokens", ["BlindTokens", "Failures", "Bytes", "TestSupport", crypto, cryptoExtras]),
+        tests(of: "ExitModel", ["ExitModel", "Bytes", "Identity", "TestSupport"]),
+        tests(of: "WireGuard", ["WireGuard", "CryptoPrimitives", "Bytes", "Identity", "TestSupport", heap]),
+        tests(of: "IssuerStore", ["IssuerStore", "Database", "Identity", "TestSupport", grdb]),
+        // What each store of spent tokens must do.
+        .target(
+            name: "SpentSetConformance",
+            dependencies: ["GatewayStore", "Identity"],
+            path: "Tests/SpentSetConformance",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "TokenRacer",
+            dependencies: ["GatewayStore", "Bytes", "Identity"],
+            path: "Tests/Helpers/TokenRacer",
+            swiftSettings: house
+        ),
+        tests(
+            of: "GatewayStore",
+            [
+                "GatewayStore", "SpentSetConformance", "TokenRacer", "Database", "Failures", "Bytes", "Identity",
+                "Concurrency", "TestSupport", grdb,
+            ]
+        ),
+        tests(
+            of: "Tunnel",
+            ["Tunnel", "WireGuard", "CryptoPrimitives", "Bytes", "Identity", "Concurrency", "Platform", "TestSupport"]
+        ),
+        tests(
+            of: "TokenIssuer",
+            [
+                "TokenIssuer", "ExitModel", "BlindTokens", "CommandModel", "WebClient", "Certificates", "Failures",
+                "Bytes", "Identity", "Concurrency", "Platform", "TestSupport", logging, crypto,
+            ]
+        ),
+        tests(
+            of: "Gateway",
+            [
+                "Gateway", "GatewayStore", "Tunnel", "ExitModel", "BlindTokens", "CryptoPrimitives", "APIDescription",
+                "HTTPAPI",
+                "WebClient", "TLSChannel", "CommandModel", "Certificates", "Bytes", "Identity", "Concurrency",
+                "Platform", "TestSupport", logging,
+            ]
+        ),
+        tests(
+            of: "ExitClient",
+            [
+                "ExitClient", "ExitModel", "BlindTokens", "TokenIssuer", "IssuerStore", "Gateway", "GatewayStore",
+                "HTTPAPI", "CommandModel", "Certificates", "CryptoPrimitives", "WebClient", "TLSChannel", "Transport",
+                "Failures", "Bytes", "Identity", "Concurrency", "Platform", "TestSupport", httpTypes, logging, crypto,
+            ],
+            // A search of some millions of bytes.
+            settings: computing
         ),
         tests(
             of: "IdentityStore",

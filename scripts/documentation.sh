@@ -34,7 +34,8 @@ maps=$(grep -o -- 'fmodule-map-file=[^"]*' "$plan" | sort -u | sed 's/^/-Xcc -/'
 symbols() {
     # shellcheck disable=SC2086  # several maps are several words
     "$extract" -module-name "$1" -I "$products/Modules" -target "$target" -minimum-access-level public \
-        -skip-synthesized-members $maps -Xcc -ISources/Transport/CQUICShim/include -output-dir "$graphs"
+        -skip-synthesized-members $maps -Xcc -ISources/Transport/CQUICShim/include \
+        -Xcc -ISources/Transport/CUDPShim/include -output-dir "$graphs"
 }
 rm -rf "$graphs"
 mkdir -p "$graphs"
@@ -55,7 +56,8 @@ compile_snippets() {
     python3 scripts/write-snippets.py "$snippets" "$@"
     # shellcheck disable=SC2086  # several maps are several words
     find "$snippets" -name '*.swift' -print0 | xargs -0 -n 1 swiftc -typecheck -swift-version 6 -warnings-as-errors \
-        -I "$products/Modules" $maps -Xcc -ISources/Transport/CQUICShim/include
+        -I "$products/Modules" $maps -Xcc -ISources/Transport/CQUICShim/include \
+        -Xcc -ISources/Transport/CUDPShim/include
     printf '   %s pages with code compile\n' "$(find "$snippets" -name '*.swift' | wc -l | tr -d ' ')"
 }
 

@@ -68,6 +68,8 @@ collect_needs() {
         need has_system_command ip iproute2 -
         need has_system_command nft nftables -
         need has_system_command conntrack conntrack -
+        need has_system_command wireguard-go wireguard-go -
+        need has_system_command wg wireguard-tools -
         need has_command curl curl -
         need has_command openssl openssl openssl
         need has_command python3 python3 python3
@@ -86,6 +88,8 @@ collect_needs() {
         need has_shared libzbar.so.0 libzbar0 -
         need has_system_command nats-server nats-server nats-server
         need has_library libnats libnats-dev cnats
+        need has_system_command ip iproute2 -
+        need has_system_command wireguard-go wireguard-go -
         ;;
     release)
         need has_command python3 python3 python3

@@ -18,6 +18,8 @@ internal import Testing
         let names = steps.compactMap { $0["name"] as? String }
         #expect(names.contains("an event to all"))
         #expect(names.contains("discovery: no address typed") && names.contains("a copy of the server finds no peer"))
+        let skipped = try outcome.json["exitSkipped"] as? String
+        #expect(names.contains("a page through the tunnel") == (skipped == nil))
         #expect(steps.allSatisfy { Set($0.keys) == ["name", "ok", "milliseconds", "detail"] })
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }

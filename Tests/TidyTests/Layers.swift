@@ -6,22 +6,22 @@ enum Layers {
         // Base: bytes, keys, formats.
         ["Libc", "Essentials", "Failures"],
         ["Bytes", "Concurrency", "CTurboJPEG", "CZlib"],
-        ["Identity", "NanoTDF", "QRCode"],
-        ["Certificates", "OneTimeKeys", "ImageFiles"],
+        ["Identity", "NanoTDF", "QRCode", "CryptoPrimitives"],
+        ["Certificates", "OneTimeKeys", "ImageFiles", "BlindTokens", "ExitModel"],
         ["CircleModel", "WebAuthn"],
         ["RegistrationModel"],
         // Protocols: values. They never see each other; NodeCore composes them.
-        ["Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal"],
+        ["Discovery", "Kademlia", "Mailbox", "PubSub", "Services", "Traversal", "WireGuard"],
         ["NodeCore"],
         // Transport: streams between two authenticated peers.
         ["Transport"],
-        ["CNGTCP2"],
+        ["CNGTCP2", "CUDPShim"],
         ["CQUICShim"],
         ["QUIC"],
         // Platform and storage: access to the system and the disk.
         ["Platform", "CPageEraser"],
         ["Database"],
-        ["NodeStore", "IdentityStore"],
+        ["NodeStore", "IdentityStore", "IssuerStore", "GatewayStore"],
         ["CircleStore"],
         // Node: the driver and the library.
         ["Node", "Simulation", "MetricsText"],
@@ -31,12 +31,12 @@ enum Layers {
         ["Registration"],
         // Apps.
         ["CGnuTLS", "WebPages"],
-        ["ConsolePages", "IdentityPages", "CTLSShim", "CRunar", "CNotices"],
+        ["ConsolePages", "IdentityPages", "CTLSShim", "CTunnelShim", "CRunar", "CNotices"],
         ["CommandModel"],
-        ["CommandKit", "TLSChannel", "NodeModel"],
+        ["CommandKit", "TLSChannel", "NodeModel", "Tunnel"],
         ["HTTPAPI", "WebClient"],
         ["Console", "APIDescription", "IdentityClient"],
-        ["IdentityServer", "NodeService"],
+        ["IdentityServer", "NodeService", "TokenIssuer", "Gateway", "ExitClient"],
         ["runar", "RunarC"],
     ]
 
@@ -44,13 +44,15 @@ enum Layers {
     static let reserved: [String: Set<String>] = [
         "CNGTCP2": ["CQUICShim"],
         "CQUICShim": ["QUIC"],
+        "CUDPShim": ["CQUICShim", "Tunnel"],
+        "CTunnelShim": ["Tunnel"],
         "CTurboJPEG": ["ImageFiles"],
         "CZlib": ["QRCode", "ImageFiles"],
         "CPageEraser": ["Database"],
         "CGnuTLS": ["CTLSShim"],
         "CTLSShim": ["TLSChannel"],
         "FoundationEssentials": ["Essentials"],
-        "GRDB": ["Database", "NodeStore", "CircleStore", "IdentityStore"],
+        "GRDB": ["Database", "NodeStore", "CircleStore", "IdentityStore", "IssuerStore", "GatewayStore"],
         "X509": ["Certificates"],
         "SwiftASN1": ["Certificates"],
         "ArgumentParser": ["CommandKit", "runar"],
@@ -80,6 +82,11 @@ enum Layers {
         Separation(modules: exit, unseen: people),
         // A server that knows people must not be able to recognise their tokens or their traffic at the exit.
         Separation(modules: people, unseen: exit),
+        // The exit has no part of a node: it must work for people without one.
+        Separation(modules: exit, unseen: node),
+        // Issuer and gateway have nothing in common that could connect a request with a redemption.
+        Separation(modules: ["TokenIssuer", "IssuerStore"], unseen: ["Gateway", "GatewayStore"]),
+        Separation(modules: ["Gateway", "GatewayStore"], unseen: ["TokenIssuer", "IssuerStore"]),
         // Every program with commands links these, the exit and the servers too.
         Separation(modules: ["CommandModel", "CommandKit"], unseen: people.union(exit).union(http).union(node)),
         // The use cases and the model of the apps also run on iOS, which must not link an HTTP server.
@@ -88,7 +95,10 @@ enum Layers {
         Separation(modules: ["APIDescription", "IdentityStore", "IdentityServer"], unseen: node),
     ]
 
-    private static let exit: Set = ["Tunnel", "BlindTokens", "Gateway", "TokenIssuer"]
+    private static let exit: Set = [
+        "BlindTokens", "ExitModel", "WireGuard", "IssuerStore", "GatewayStore", "Tunnel", "TokenIssuer", "Gateway",
+        "ExitClient",
+    ]
     private static let people: Set = [
         "RegistrationModel", "Registration", "IdentityClient", "IdentityStore", "IdentityServer", "CircleModel",
         "CircleStore", "Circle",

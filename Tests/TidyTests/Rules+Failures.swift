@@ -108,6 +108,7 @@ extension Rules {
         "HeaderFieldError": "a route decides whether its own text or that of the client is wrong",
         "ConsoleError": "the node names the console or the control socket",
         "ConsoleCertificateError": "the state of the console on the local network contains it",
+        "OffloadError": "a frame or packet of the tunnel device, which is dropped",
         "RouteFailure": "the answer of the API itself",
     ]
 

@@ -4,7 +4,7 @@ extension Rules {
     /// The number of comments in `Sources` whose grammar a technical writer would not use.
     ///
     /// It only falls: a commit that rewrites comments lowers it.
-    static let oddComments = 27
+    static let oddComments = 26
 
     /// The patterns of such grammar.
     private static let oddGrammar = [

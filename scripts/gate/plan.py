@@ -35,6 +35,10 @@ COSTS = {
     "NodeTests": (0.6, 30),
     "PlatformTests": (0.4, 30),
     "RunarCTests": (0.7, 35),
+    "ExitClientTests": (1, 12),
+    "TunnelTests": (0.7, 12),
+    "WireGuardTests": (1, 8),
+    "TokenIssuerTests": (0.8, 6),
 }
 
 # Tests at the same time in one process: as many as threads where tests compute, so that none waits for a thread after

@@ -15,7 +15,7 @@ enum TokenHandshakes {
     /// A time after which an initiation without a response is repeated, whatever its random delay.
     private static let repetition = Duration.seconds(10)
 
-    /// Measures the responses to `count` new peers, then to the same peers again, beside agreements on X25519.
+    /// Measures the responses to `count` new peers, then to the same peers again, and agreements on X25519.
     ///
     /// A response needs five operations on X25519 for a new peer: a key, and the agreements of both static keys, of the
     /// static key with an ephemeral one, and of the new key with both of the initiator. That of the static keys is kept.

@@ -37,11 +37,13 @@ struct Runar: AsyncParsableCommand {
             CommandGroup(name: "Services", subcommands: [Services.self, Call.self, Serve.self]),
             CommandGroup(name: "Events", subcommands: [Publish.self, Subscribe.self]),
             CommandGroup(name: "Stored values", subcommands: [Put.self, Get.self, Delete.self]),
-            CommandGroup(name: "Servers", subcommands: [Identity.self]),
+            CommandGroup(name: "Servers", subcommands: [Identity.self, Issuer.self, GatewayCommand.self]),
+            CommandGroup(name: "The private exit", subcommands: [VPN.self]),
             CommandGroup(
                 name: "More",
                 subcommands: [
                     Doctor.self, Stun.self, QR.self, Demo.self, Simulate.self, Completion.self, Outsider.self,
+                    DemoPage.self, TunnelEngineCommand.self,
                 ]
             ),
         ]

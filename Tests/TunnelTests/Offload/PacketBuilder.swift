@@ -5,7 +5,7 @@ internal import TestSupport
 /// A writer of packets that shares no code with the module under test: its checksums add one word after another.
 struct PacketBuilder {
     var isIPv6 = false
-    /// The last byte of the source address, which tells flows apart.
+    /// The last byte of the source address, which distinguishes flows.
     var host: UInt8 = 2
     var sourcePort: UInt16 = 40_000
     var sequence: UInt32 = 1_000

@@ -14,8 +14,10 @@ struct Demo: AsyncParsableCommand {
         abstract: "Show the main features: discovery, messages, events, files, stored values, revocation, refusals.",
         discussion: """
             Every node and every command is a process of its own with a home of its own in a temporary folder, on \
-            loopback addresses, where they find each other. A step counts when the receiving side's own output shows it. Takes some seconds and \
-            leaves nothing behind.
+            loopback addresses, where they find each other. A step counts when the receiving side's own output shows it. \
+            As root on Linux, it also shows the private exit, in network namespaces of its own: a token is redeemed for a \
+            tunnel, and a page comes through it. That part needs /dev/net/tun, ip and nft, and is skipped without them. \
+            Takes half a minute, and leaves nothing behind.
             """
     )
 

@@ -23,16 +23,19 @@ final class DemoDevice: Sendable {
     var logPath: String { FilePath.joining(folder, "\(name).log") }
     private let folder: String
     private let group: String
+    /// The beginning of every command line, before the path of the program.
+    private let wrapper: [String]
     private let log: DescriptorOwner
     private let running = Locked<[ChildProcess]>([])
 
-    /// Creates a device that discovers others in `group`, which only this demo uses.
+    /// Creates a device that discovers others in `group`, which only this demo uses; `wrapper` runs its commands.
     ///
     /// - Throws: ``CommandFailure`` when the folder cannot be written.
-    init(_ name: String, in folder: String, group: String) throws {
+    init(_ name: String, in folder: String, group: String, wrapper: [String] = []) throws {
         self.name = name
         self.folder = folder
         self.group = group
+        self.wrapper = wrapper
         home = FilePath.joining(folder, name)
         node = LineLog(of: "the node of \(name)")
         listener = LineLog(of: "the listener of \(name)")
@@ -100,9 +103,10 @@ final class DemoDevice: Sendable {
 
     private func start(_ arguments: [String], input: String, keepsInput: Bool) throws -> ChildProcess {
         let isHomeless = arguments.first == "inspect"
+        let words = try wrapper + [ChildProcess.ownPath()] + arguments
         let child = try ChildProcess(
-            ChildProcess.ownPath(),
-            arguments,
+            words[0],
+            Array(words.dropFirst()),
             environment: environment.merging(["RUNAR_HOME": isHomeless ? "" : home]) { $1 },
             input: Array(input.utf8),
             keepsInput: keepsInput,

@@ -15,8 +15,13 @@ struct DemoReport: Report {
 
     let ok: Bool
     let steps: [Step]
+    /// The reason why the private exit was not shown, with the next step; nil if it was, or an earlier step failed.
+    let exitSkipped: String?
 
-    var lines: [String] { steps.map { "\($0.ok ? "ok" : "FAILED")  \($0.name): \($0.detail)" } }
+    var lines: [String] {
+        steps.map { "\($0.ok ? "ok" : "FAILED")  \($0.name): \($0.detail)" }
+            + (exitSkipped.map { ["skipped  the private exit: \($0)"] } ?? [])
+    }
 }
 
 /// Shows the demo's steps to a person while they happen.

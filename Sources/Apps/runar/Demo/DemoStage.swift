@@ -17,12 +17,15 @@ final class DemoStage: Sendable {
     let watch: DemoDevice
     /// The server as it was before it was revoked.
     let thief: DemoDevice
+    /// The parties of the private exit, which have processes only in the last part.
+    let exit: DemoExit
     let folder: String
     /// The output about the invitation that the laptop shows.
     let invitation = LineLog(of: "the invitation of laptop")
     /// Facts that later steps need: ids, texts, addresses.
     let facts = Locked<[String: String]>([:])
     private let steps = Locked<[DemoReport.Step]>([])
+    private let exitSkipped = Locked<String?>(nil)
     private let screen: DemoScreen
 
     init(folder: String, screen: DemoScreen) throws {
@@ -37,12 +40,13 @@ final class DemoStage: Sendable {
         tablet = try DemoDevice("tablet", in: folder, group: group)
         watch = try DemoDevice("watch", in: folder, group: group)
         thief = try DemoDevice("thief", in: folder, group: group)
+        exit = try DemoExit(folder: folder, group: group)
     }
 
     var members: [DemoDevice] { [owner, phone, server] }
 
     /// All devices that ever have a process.
-    private var devices: [DemoDevice] { members + [outsider, tablet, watch, thief] }
+    private var devices: [DemoDevice] { members + [outsider, tablet, watch, thief] + exit.devices }
 
     /// A fact of an earlier step.
     func fact(_ name: String) throws -> String {
@@ -62,7 +66,7 @@ final class DemoStage: Sendable {
             group.cancelAll()
             return hasWorked
         }
-        return DemoReport(ok: hasWorked, steps: steps.withLock { $0 })
+        return DemoReport(ok: hasWorked, steps: steps.withLock { $0 }, exitSkipped: exitSkipped.withLock { $0 })
     }
 
     private func performSteps(_ group: inout DiscardingTaskGroup) async -> Bool {
@@ -74,7 +78,8 @@ final class DemoStage: Sendable {
         guard await performConnecting(&group), await performTraffic(), await performRelaying(&group),
             await performRefusals(), await step("the watch becomes direct", becomeDirect)
         else { return false }
-        return await performRevocation(&group)
+        guard await performRevocation(&group) else { return false }
+        return await performExit(&group)
     }
 
     private func performInvitation(_ group: inout DiscardingTaskGroup) async -> Bool {
@@ -159,6 +164,46 @@ final class DemoStage: Sendable {
         return await step(name, connectTabletOnly)
     }
 
+    /// Shows the private exit, or the reason why this system cannot.
+    private func performExit(_ group: inout DiscardingTaskGroup) async -> Bool {
+        do {
+            if let obstacle = DemoSpaces.obstacle { return skipExit(obstacle) }
+            try await exit.spaces.make()
+        } catch {
+            return skipExit(CommandFailure(error).message)
+        }
+        screen.headline("the private exit: client, gateway and page server, each in a network namespace of this demo")
+        guard await perform("start an issuer of tokens", startIssuer, &group, waitForIssuer),
+            await perform("start a gateway", startGateway, &group, waitForGateway),
+            await perform("start directory and page server", startDirectory, &group, waitForDirectory),
+            await perform("issue and redeem a token", startTunnel, &group, waitForTunnel),
+            await step("a page through the tunnel", readPage)
+        else { return false }
+        return true
+    }
+
+    private func skipExit(_ reason: String) -> Bool {
+        exitSkipped.withLock { $0 = reason }
+        screen.headline("skipped: a token and a tunnel of the private exit; \(reason)")
+        return true
+    }
+
+    /// Performs a step that starts processes first.
+    private func perform(
+        _ name: String,
+        _ start: (inout DiscardingTaskGroup) throws -> Void,
+        _ group: inout DiscardingTaskGroup,
+        _ body: () async throws -> String
+    ) async -> Bool {
+        let started = ContinuousClock.now
+        do {
+            try start(&group)
+        } catch {
+            return fail(name, since: started, error)
+        }
+        return await step(name, since: started, body)
+    }
+
     private func step(
         _ name: String,
         since started: ContinuousClock.Instant = .now,
@@ -184,11 +229,12 @@ final class DemoStage: Sendable {
         return ok
     }
 
-    /// Ends every remaining process.
+    /// Ends every remaining process, and removes the network namespaces.
     func cleanUp() async {
         await withDiscardingTaskGroup { group in
             for device in devices { group.addTask { await device.endAll() } }
         }
+        await exit.spaces.remove()
     }
 
     /// Prints the standard error of the processes, which helps to find a failure.

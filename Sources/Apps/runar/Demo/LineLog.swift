@@ -27,7 +27,7 @@ final class LineLog: Sendable {
 
     /// Whether one of these events was logged so far.
     func contains(_ events: Set<String>) -> Bool {
-        state.withLock { $0.lines }.contains { EventLine($0).map { events.contains($0.event) } ?? false }
+        state.withLock { $0.lines }.contains { EventLine($0)?.event.map { events.contains($0) } ?? false }
     }
 
     /// Appends all lines until the end.
@@ -90,7 +90,8 @@ final class LineLog: Sendable {
 
 /// A line of `--json` output, as far as the demo looks at it.
 struct EventLine: Decodable, Sendable {
-    let event: String
+    /// The kind of line; nil for the states of a connection to an exit.
+    let event: String?
     let peerId: String?
     let reason: String?
     let text: String?
@@ -101,6 +102,12 @@ struct EventLine: Decodable, Sendable {
     let relayed: Bool?
     let link: String?
     let digits: String?
+    /// The key of a gateway for the roster.
+    let key: String?
+    /// The state of a connection to an exit.
+    let state: String?
+    /// The number of tokens in a wallet.
+    let tokens: Int?
 
     init?(_ line: String) {
         // A line that is no object is no event.
