@@ -136,9 +136,9 @@ package final class SupervisedTunnel: TunnelHost {
 
     /// Lowers the MTU of the interface to that of the path to the gateway.
     ///
-    /// It is not raised before the next start; a tunnel with IPv6 needs ``TunnelNetwork/minimumMTU``.
+    /// It is not raised before the next start.
     private func narrow(_ present: Running, to path: UInt16) async {
-        let mtu = max(path, TunnelNetwork.minimumMTU)
+        let mtu = TunnelNetwork.mtu(within: path)
         guard mtu < present.mtu, (try? present.resources.setMTU(Int(mtu))) != nil else { return }  // tried again
         let configuration = running.withLock { running in
             running?.mtu = mtu

@@ -47,4 +47,10 @@ internal import Testing
         let network = TunnelNetwork(interface: "tun0", mtu: 1_420, addresses: [], routing: .only([prefix]))
         #expect(network.changes == [.link(mtu: 1_420), .route(prefix, table: nil)])
     }
+
+    /// The limit of a path is exceeded if the peer pads what fits.
+    @Test(arguments: [(1_440, 1_440), (1_340, 1_328), (1_300, 1_296), (1_281, 1_280), (1_200, 1_280), (0, 1_280)])
+    func `the MTU on a path leaves room for the padding of the peer`(limit: UInt16, mtu: UInt16) {
+        #expect(TunnelNetwork.mtu(within: limit) == mtu)
+    }
 }

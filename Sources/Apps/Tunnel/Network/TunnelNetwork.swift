@@ -26,6 +26,11 @@ package struct TunnelNetwork: Equatable, Sendable {
     /// The least MTU of an interface with IPv6, in bytes (RFC 8200, section 5).
     package static let minimumMTU: UInt16 = 1_280
 
+    /// The MTU of an interface of which messages carry packets of at most `limit` bytes.
+    ///
+    /// A peer with a greater MTU pads packets to a multiple of 16 bytes (WireGuard, section 5.4.6), so the result is one.
+    package static func mtu(within limit: UInt16) -> UInt16 { max(limit / 16 * 16, minimumMTU) }
+
     package var interface: String
     package var mtu: Int
     package var addresses: [InterfaceAddress]
