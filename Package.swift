@@ -378,7 +378,7 @@ let package = Package(
         module(
             "APIDescription",
             in: "Apps",
-            ["HTTPAPI", "CommandModel", "Identity"]
+            ["HTTPAPI", "CommandModel", "Identity", "Concurrency", "Platform"]
         ),
         // The identity server: accounts with passkeys, their tokens and handles.
         module(

@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import BlindTokens
 internal import Bytes
 internal import Certificates
@@ -62,7 +63,7 @@ package final class GatewayServer: Sendable {
         self.logger = logger
         self.clocks = clocks
         directory = try DataDirectory(at: path)
-        lock = try Self.lock(directory)
+        lock = try directory.lock(for: "a gateway")
         keys = try GatewayKeys(in: directory)
         certificate = Locked(try GatewayCertificate.load(configuration, in: directory, at: clocks.wallSeconds()))
         store = try GatewayStore(path: directory.file(Self.databaseName), leaseLimit: configuration.leaseLimit)
@@ -89,20 +90,6 @@ package final class GatewayServer: Sendable {
         api = GatewayAPI(service: service, describer: describer, metrics: GatewayMetrics(), logger: logger)
     }
 
-    private static func lock(_ directory: DataDirectory) throws -> FileLock {
-        do throws(DataDirectoryError) {
-            return try directory.lockForNode()
-        } catch {
-            guard case .inUse(let path, let process) = error else { throw error }
-            let owner = process.map { ", process \($0)," } ?? ""
-            throw CommandFailure(
-                "data-in-use",
-                .tryAgain,
-                "a gateway\(owner) uses \(path): stop it first, or give another --data"
-            )
-        }
-    }
-
     /// Serves until the task is cancelled, or until a drain has ended; `onReady` gets the port.
     ///
     /// - Throws: ``CommandFailure``, ``StorageError``.
@@ -112,14 +99,8 @@ package final class GatewayServer: Sendable {
         describe()
         do {
             try await serve(HTTPServer(try serverConfiguration()), onReady)
-        } catch HTTPServerError.cannotListen(let place, let reason) {
-            throw CommandFailure(
-                "cannot-listen",
-                .unavailable,
-                "cannot listen on \(place): \(reason); give another --port or --listen-address"
-            )
-        } catch HTTPServerError.badCertificate(let reason) {
-            throw CommandFailure("bad-server-certificate", .configuration, "the certificate cannot be used: \(reason)")
+        } catch let error as HTTPServerError {
+            throw error.commandFailure
         }
         issuerClient.close()
         if leases.isDraining { try await leases.endAll() }

@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import Bytes
 internal import Certificates
 internal import CommandModel
@@ -45,7 +46,7 @@ package final class IdentityServer: Sendable {
         self.logger = logger
         self.clocks = clocks
         directory = try DataDirectory(at: path)
-        lock = try Self.lock(directory)
+        lock = try directory.lock(for: "an identity server")
         keyFiles = TokenKeyFiles(configuration.keyPaths, in: directory)
         store = try IdentityStore(path: directory.file(Self.databaseName))
         let audit = try AuditLog(path: directory.file("audit.log")) { clocks.wallSeconds() }
@@ -79,14 +80,8 @@ package final class IdentityServer: Sendable {
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
         do {
             try await serve(HTTPServer(try serverConfiguration()), onReady)
-        } catch HTTPServerError.cannotListen(let place, let reason) {
-            throw CommandFailure(
-                "cannot-listen",
-                .unavailable,
-                "cannot listen on \(place): \(reason); give another --port or --listen-address"
-            )
-        } catch HTTPServerError.badCertificate(let reason) {
-            throw CommandFailure("bad-server-certificate", .configuration, "the certificate cannot be used: \(reason)")
+        } catch let error as HTTPServerError {
+            throw error.commandFailure
         }
         try store.close()
     }
@@ -193,19 +188,5 @@ package final class IdentityServer: Sendable {
             )
         }
         return try DataDirectory(at: path)
-    }
-
-    private static func lock(_ directory: DataDirectory) throws -> FileLock {
-        do throws(DataDirectoryError) {
-            return try directory.lockForNode()
-        } catch {
-            guard case .inUse(let path, let process) = error else { throw error }
-            let owner = process.map { ", process \($0)," } ?? ""
-            throw CommandFailure(
-                "data-in-use",
-                .tryAgain,
-                "an identity server\(owner) uses \(path): stop it first, or give another --data"
-            )
-        }
     }
 }

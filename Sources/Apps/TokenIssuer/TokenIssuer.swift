@@ -1,3 +1,4 @@
+internal import APIDescription
 internal import BlindTokens
 internal import Certificates
 internal import CommandModel
@@ -64,7 +65,7 @@ package final class TokenIssuer: Sendable {
         self.keyFiles = keyFiles
         self.logger = logger
         self.clocks = clocks
-        lock = try Self.lock(directory)
+        lock = try directory.lock(for: "a token issuer")
         let rules = try configuration.purchases.map { try Self.rules($0) }
         try keyFiles.removeExpired(at: clocks.wallSeconds())
         store = try IssuerStore(path: directory.file(Self.databaseName))
@@ -91,14 +92,8 @@ package final class TokenIssuer: Sendable {
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
         do {
             try await serve(HTTPServer(try serverConfiguration()), onReady)
-        } catch HTTPServerError.cannotListen(let place, let reason) {
-            throw CommandFailure(
-                "cannot-listen",
-                .unavailable,
-                "cannot listen on \(place): \(reason); give another --port or --listen-address"
-            )
-        } catch HTTPServerError.badCertificate(let reason) {
-            throw CommandFailure("bad-server-certificate", .configuration, "the certificate cannot be used: \(reason)")
+        } catch let error as HTTPServerError {
+            throw error.commandFailure
         }
         logCounts()
         try store.close()
@@ -258,19 +253,5 @@ package final class TokenIssuer: Sendable {
             )
         }
         return try DataDirectory(at: path)
-    }
-
-    private static func lock(_ directory: DataDirectory) throws -> FileLock {
-        do throws(DataDirectoryError) {
-            return try directory.lockForNode()
-        } catch {
-            guard case .inUse(let path, let process) = error else { throw error }
-            let owner = process.map { ", process \($0)," } ?? ""
-            throw CommandFailure(
-                "data-in-use",
-                .tryAgain,
-                "a token issuer\(owner) uses \(path): stop it first, or give another --data"
-            )
-        }
     }
 }

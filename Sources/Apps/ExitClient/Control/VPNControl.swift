@@ -1,6 +1,5 @@
 internal import APIDescription
 internal import CommandModel
-internal import Concurrency
 internal import HTTPAPI
 package import Logging
 internal import Platform
@@ -8,8 +7,6 @@ internal import Platform
 /// The control of a running connection by a Unix socket, which only its user can open.
 package struct VPNControl: Sendable {
     private static let socketName = "vpn.sock"
-    private static let answerByteLimit = 1 << 20
-    private static let readByteCount = 65_536
 
     private static let status = Endpoint<NoPath, NoForm, VPNStatusReport>(
         .get,
@@ -69,53 +66,27 @@ package struct VPNControl: Sendable {
     /// The state of the running connection.
     ///
     /// - Throws: ``CommandFailure``.
-    package func status() async throws -> VPNStatusReport { try await send("GET", "/status") }
+    package func status() async throws -> VPNStatusReport { try await client.send("GET", "/status") }
 
     /// Requests the end of the running connection; its process ends when the tunnel is removed.
     ///
     /// - Throws: ``CommandFailure``.
-    package func disconnect() async throws -> VPNStatusReport { try await send("POST", "/disconnect") }
+    package func disconnect() async throws -> VPNStatusReport { try await client.send("POST", "/disconnect") }
 
-    private func send(_ method: String, _ target: String) async throws -> VPNStatusReport {
-        let head = "\(method) \(target) HTTP/1.1\r\nHost: vpn\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-        let end = Promise<Result<[UInt8], CommandFailure>>()
-        let status = SystemThread.start { [path] in
-            end.fulfil(Result { () throws(CommandFailure) in try Self.exchange(Array(head.utf8), at: path) })
-        }
-        guard status == 0 else { throw Self.broken }
-        return try Self.read(try await end.waitIgnoringCancellation().get())
-    }
-
-    private static func exchange(_ request: [UInt8], at path: String) throws(CommandFailure) -> [UInt8] {
-        let descriptor = UnixSocket.make()
-        guard descriptor >= 0 else { throw broken }
-        defer { Posix.close(descriptor) }
-        guard UnixSocket.connect(descriptor, to: path) else {
-            throw CommandFailure(
+    private var client: ControlSocketClient {
+        ControlSocketClient(
+            path: path,
+            answerByteLimit: 1 << 20,
+            absent: CommandFailure(
                 "vpn-not-running",
                 .unavailable,
                 "no connection runs on this data: check --data and the user, or start one with `runar vpn connect`"
+            ),
+            silent: CommandFailure(
+                "vpn-silent",
+                .unavailable,
+                "the connection does not answer: try again, or end its process"
             )
-        }
-        guard Posix.write(request, to: descriptor) == nil else { throw broken }
-        var answer: [UInt8] = []
-        while answer.count <= answerByteLimit {
-            let piece = Posix.read(descriptor, atMost: readByteCount)
-            if piece.isEmpty { return answer }
-            answer += piece
-        }
-        throw broken
-    }
-
-    private static func read(_ answer: [UInt8]) throws -> VPNStatusReport {
-        let separator = Array("\r\n\r\n".utf8)
-        guard let end = answer.indices.first(where: { answer[$0...].starts(with: separator) }) else { throw broken }
-        let status = String(decoding: answer[..<end], as: UTF8.self).split(separator: " ").dropFirst().first
-        guard status == "200" else { throw broken }
-        return try JSONText.decode(VPNStatusReport.self, from: Array(answer[(end + separator.count)...]))
-    }
-
-    private static var broken: CommandFailure {
-        CommandFailure("vpn-silent", .unavailable, "the connection does not answer: try again, or end its process")
+        )
     }
 }

@@ -88,12 +88,8 @@ package final class DirectoryServer: Sendable {
                 defer { group.cancelAll() }
                 try await group.next()
             }
-        } catch HTTPServerError.cannotListen(let place, let reason) {
-            throw CommandFailure(
-                "cannot-listen",
-                .unavailable,
-                "cannot listen on \(place): \(reason); give another --port or --listen-address"
-            )
+        } catch let error as HTTPServerError {
+            throw error.commandFailure
         }
         client.close()
     }

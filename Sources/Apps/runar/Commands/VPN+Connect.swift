@@ -40,7 +40,7 @@ struct ConnectVPN: AsyncParsableCommand {
             )
         }
         let directory = try DataDirectory(at: try place.directory)
-        let lock = try Self.lock(directory)
+        let lock = try directory.lock(for: "a connection", remedy: "end it with `runar vpn disconnect` first")
         defer { withExtendedLifetime(lock) {} }
         let record = try exit.record(in: directory, keeping: true)
         let vault = try ExitVault(in: directory)
@@ -59,23 +59,6 @@ struct ConnectVPN: AsyncParsableCommand {
             )
         )
         try await follow(controller, directory)
-    }
-
-    /// Holds the data directory for this connection.
-    ///
-    /// - Throws: ``CommandFailure`` if another connection uses it; ``DataDirectoryError``.
-    private static func lock(_ directory: DataDirectory) throws -> FileLock {
-        do throws(DataDirectoryError) {
-            return try directory.lockForNode()
-        } catch {
-            guard case .inUse(let path, let process) = error else { throw error }
-            let owner = process.map { " of process \($0)" } ?? ""
-            throw CommandFailure(
-                "data-in-use",
-                .tryAgain,
-                "a connection\(owner) uses \(path): end it with `runar vpn disconnect` first, or give another --data"
-            )
-        }
     }
 
     /// Runs the connection with its control socket until it ends.
