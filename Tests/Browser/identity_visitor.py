@@ -19,12 +19,15 @@ SPY = """(() => {
         PublicKeyCredential[name] = async details => { signals.push([name, details]); };
 })()"""
 
-# How the pages ask for a passkey: "conditional" is the offer in a field.
+# How the pages ask for a passkey: "conditional" is the offer in a field. A dialog opens only after `openDialog`: an
+# authenticator that is not touched at that moment never answers.
 MEDIATIONS = """(() => {
     const usual = navigator.credentials.get.bind(navigator.credentials);
+    const mayOpen = new Promise(resolve => { window.openDialog = resolve; });
     window.mediations = [];
-    navigator.credentials.get = options => {
+    navigator.credentials.get = async options => {
         mediations.push(options.mediation ?? "dialog");
+        if (!options.mediation) await mayOpen;
         return usual(options);
     };
 })()"""
@@ -42,6 +45,11 @@ AUTHENTICATOR = {
 def new_handle():
     """Returns a handle that no scenario and no earlier run has."""
     return f"p{next(NUMBERS)}-{secrets.token_hex(4)}"
+
+
+def base64url(text):
+    """Returns base64 as the pages write it."""
+    return text.rstrip("=").replace("+", "-").replace("/", "_")
 
 
 class Visitor(Device):
@@ -63,6 +71,10 @@ class Visitor(Device):
     def credentials(self, authenticator=None):
         found = self.page.call("WebAuthn.getCredentials", authenticatorId=authenticator or self.authenticator)
         return found["credentials"]
+
+    def credential_ids(self, authenticator=None):
+        """The ids of the passkeys of an authenticator, as the pages write them."""
+        return [base64url(credential["credentialId"]) for credential in self.credentials(authenticator)]
 
     def refuse(self, refuses=True):
         """From now on the person is not verified, as after a wrong finger or a cancelled dialog."""
@@ -108,8 +120,16 @@ class Visitor(Device):
         self.page.find("heading", "Your account")
 
     def watch_requests(self):
-        """From the next page on the browser notes how each passkey is asked for."""
+        """From the next page on the browser notes how each passkey is asked for, and opens a dialog when told to."""
         self.page.call("Page.addScriptToEvaluateOnNewDocument", source=MEDIATIONS)
+
+    def await_mediations(self, wanted, problem):
+        self.page.until(lambda: self.page.js("mediations.join()") == wanted, problem)
+
+    def open_dialog(self):
+        """Touches the authenticator at the dialog that the page asks for."""
+        self.touch(True)
+        self.page.js("openDialog()")
 
     def spy(self):
         self.page.js(f"{SPY}; 0")

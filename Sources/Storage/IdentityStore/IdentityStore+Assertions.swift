@@ -88,7 +88,7 @@ extension IdentityStore {
         }
     }
 
-    /// The passkeys of a handle, oldest first, or a stand-in.
+    /// The passkeys of a handle, oldest first and those of one second by id, or a stand-in.
     ///
     /// - Throws: ``IdentityStoreError/storage(_:)``.
     package func credentials(

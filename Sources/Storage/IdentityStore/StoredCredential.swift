@@ -104,7 +104,7 @@ package struct CredentialUse: Sendable, Hashable {
 }
 
 extension IdentityStore {
-    /// The passkeys of an account, oldest first.
+    /// The passkeys of an account, oldest first, and those of one second by id.
     ///
     /// - Throws: ``IdentityStoreError/storage(_:)``.
     package func credentials(of userId: UserId) async throws(IdentityStoreError) -> [StoredCredential] {

@@ -1,4 +1,5 @@
 #if os(Linux)
+internal import Glibc
 internal import TestSupport
 internal import Testing
 internal import WireGuard
@@ -52,10 +53,13 @@ final class ExitPath: Sendable {
         try await lab.inside(.gateway) { try PacketFilter.runAndWait(script) }
     }
 
-    /// The present rules of the gateway, as the packet filter lists them.
-    func listing() async throws -> String {
+    /// The present rules of the gateway, as the packet filter lists them, with the counts of packets if asked.
+    ///
+    /// The counts change at any moment: each interface sends packets of its own.
+    func listing(counts: Bool = true) async throws -> String {
         let command = lab.wrapper(.gateway).joined(separator: " ")
-        return try await aside { try NetworkSpaces.run("\(command) nft list ruleset") }
+        let option = counts ? "" : "--stateless "
+        return try await aside { try NetworkSpaces.run("\(command) nft \(option)list ruleset") }
     }
 
     /// A listener on a host of the lab.
@@ -69,10 +73,20 @@ final class ExitPath: Sendable {
         }
     }
 
-    /// Whether the client connects to an address within a short time.
+    /// Whether the client connects to an address; false after a refusal, or after a long wait.
     func connects(to address: String, _ port: UInt16) async throws -> Bool {
+        try await connects(to: address, port, patience: PlainSocket.patience)
+    }
+
+    /// Whether the client gets no connection to an address within a short time.
+    ///
+    /// Only for packets that are dropped: a connection may need longer than that on a busy machine.
+    func isKept(from address: String, _ port: UInt16) async throws -> Bool {
+        try await !connects(to: address, port, patience: PlainSocket.shortPatience)
+    }
+
+    private func connects(to address: String, _ port: UInt16, patience: timeval) async throws -> Bool {
         try await lab.inside(.client) {
-            let patience = PlainSocket.shortPatience
             let socket = try PlainSocket(isIPv6: address.contains(":"), isStream: true, patience: patience)
             do {
                 try socket.connect(address, port)
