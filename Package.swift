@@ -582,7 +582,7 @@ let package = Package(
                 "RegistrationModel",
                 "WebAuthn", "WebClient", "AuthenticatorSupport", "APIDescription", "HTTPAPI", "Console", "RunarNode",
                 "NanoTDF", "Node", "Traversal", "Platform", "Bytes", "Certificates", "Concurrency", "Identity",
-                "QRCode", "SlotStore", "TestSupport", logging,
+                "CryptoPrimitives", "ExitModel", "GatewayStore", "QRCode", "SlotStore", "TestSupport", logging,
             ]
         ),
         .target(

@@ -1,4 +1,5 @@
 #if os(Linux)
+internal import BlindTokens
 internal import Bytes
 internal import Certificates
 internal import Concurrency
@@ -14,7 +15,9 @@ internal import Testing
 /// tests share ``shared()``.
 final class ExitLab: Sendable {
     static let location = "us-east-1"
-    private static let exitName = "exit.example"
+    static let exitName = "exit.example"
+    /// The issuer's name in challenges: the host of its address.
+    static let issuerName = TunnelLab.Role.internet.address
     private static let issuerURL = "https://\(TunnelLab.Role.internet.address):8451"
     private static let directoryURL = "https://\(TunnelLab.Role.internet.address):8444"
     private static let gatewayURL = "https://\(TunnelLab.Role.gateway.address):8443"
@@ -35,8 +38,8 @@ final class ExitLab: Sendable {
     private let home: TemporaryDataDirectory
     private let directory: TemporaryDirectory
     private let issuer: RunningCommand
-    /// The gateway's process.
-    let gateway: RunningCommand
+    private let gatewayWords: [String]
+    private let running: Locked<RunningCommand>
     private let list: RunningCommand
     private let pages: ChildProcess
     private let operatorKey: String
@@ -60,7 +63,8 @@ final class ExitLab: Sendable {
     /// Ends the shared exit, so that the next test starts another one.
     static func end() { holder.withLock { $0 = nil } }
 
-    private init() throws {
+    /// Starts an exit of its own, for a test that ends parts of it.
+    init() throws {
         lab = try TunnelLab()
         home = try TemporaryDataDirectory()
         directory = try TemporaryDirectory()
@@ -86,17 +90,16 @@ final class ExitLab: Sendable {
             wrapper: lab.wrapper(.internet)
         )
         _ = try issuer.next("ready")
-        gateway = try RunningCommand(
+        gatewayWords =
             [
                 "gateway", "serve", "--data", directory.file("gateway"), "--public-url", Self.gatewayURL,
                 "--listen-address", TunnelLab.Role.gateway.address, "--port", "8443", "--issuer", Self.issuerURL,
                 "--issuer-trust", roots, "--exit-name", Self.exitName, "--location-id", Self.location,
                 "--location-name", "New York", "--country", "US", "--latitude", "40.7", "--longitude", "-74",
                 "--endpoint", "\(TunnelLab.Role.gateway.address):51820", "--uplink", "eth0", "--json",
-            ],
-            home: home,
-            wrapper: lab.wrapper(.gateway) + ["sh", "-c", Self.ownSockets, "sh"]
-        )
+            ]
+        let gateway = try Self.serve(gatewayWords, lab, home)
+        running = Locked(gateway)
         let key = try #require(try gateway.next("ready")["key"] as? String)
         let roster = try home.answer([
             "gateway", "roster", "--operator-key", directory.file("operator.key"), "--exit-name", Self.exitName,
@@ -119,6 +122,24 @@ final class ExitLab: Sendable {
         voucher = try Self.voucher(of: directory, home)
         pages = try Self.webServer(lab)
         clientNetwork = try Self.network(lab, .client)
+    }
+
+    private static func serve(
+        _ words: [String],
+        _ lab: TunnelLab,
+        _ home: TemporaryDataDirectory
+    ) throws -> RunningCommand {
+        try RunningCommand(words, home: home, wrapper: lab.wrapper(.gateway) + ["sh", "-c", ownSockets, "sh"])
+    }
+
+    /// The gateway's process.
+    var gateway: RunningCommand { running.withLock { $0 } }
+
+    /// Starts the gateway again after its end.
+    func restartGateway() throws {
+        let next = try Self.serve(gatewayWords, lab, home)
+        _ = try next.next("ready")
+        running.withLock { $0 = next }
     }
 
     /// Makes a voucher, and returns the path of its file.
@@ -239,6 +260,63 @@ final class ExitLab: Sendable {
         let outcome = try home.answer(["gateway", "peers", "--data", directory.file("gateway")])
         return try #require(try outcome.json["clients"] as? [[String: Any]])
     }
+
+    // MARK: Redemption
+
+    /// The key with which the issuer signs.
+    func issuerKey() throws -> TokenPrivateKey {
+        let text = String(decoding: try directory.bytes("issuer/issuer-key.pem"), as: UTF8.self)
+        // A time precedes the block.
+        let block = text[(try #require(text.range(of: "-----BEGIN"))).lowerBound...]
+        return try TokenPrivateKey(pemRepresentation: String(block))
+    }
+
+    /// The file of the gateway's leases and spent tokens.
+    var gatewayFile: String { directory.file("gateway/gateway.sqlite") }
+
+    /// Sends requests for redemption in the order of `requests` on 8 connections from the client's host.
+    ///
+    /// The program is written in Python, which shares no code with ours. It writes a line for each request.
+    func redeeming(_ requests: [RedemptionRequest]) throws -> ChildProcess {
+        let lines = try requests.map { request in
+            String(decoding: try JSONEncoder().encode([request.authorization, request.form]), as: UTF8.self)
+        }
+        let file = try directory.write(Array(lines.joined(separator: "\n").utf8), to: "requests")
+        let command = lab.wrapper(.client) + ["python3", "-c", Self.redeemer]
+        return try ChildProcess(
+            path: command[0],
+            arguments: Array(command.dropFirst()) + [TunnelLab.Role.gateway.address, "8443", file]
+        )
+    }
+
+    private static let redeemer = """
+        import http.client, json, queue, ssl, sys, threading
+        host, port, path = sys.argv[1:]
+        requests = queue.SimpleQueue()
+        for index, line in enumerate(open(path)):
+            requests.put((index, *json.loads(line)))
+        context = ssl._create_unverified_context()
+        lock = threading.Lock()
+        def redeem():
+            connection = http.client.HTTPSConnection(host, int(port), context=context, timeout=120)
+            while True:
+                try:
+                    index, authorization, form = requests.get_nowait()
+                except queue.Empty:
+                    return
+                answer = {"index": index}
+                try:
+                    fields = {"Authorization": authorization, "Content-Type": "application/json"}
+                    connection.request("POST", "/redeem", form, fields)
+                    received = connection.getresponse()
+                    answer |= {"body": json.loads(received.read()), "status": received.status}
+                except (OSError, http.client.HTTPException, ValueError):
+                    connection.close()
+                with lock:
+                    print(json.dumps(answer), flush=True)
+        for _ in range(8):
+            threading.Thread(target=redeem).start()
+        """
 
     // MARK: The system
 
