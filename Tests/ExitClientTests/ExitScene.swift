@@ -67,7 +67,7 @@ final class ExitScene: Sendable {
     var now: UInt64 { Self.start + UInt64(clock.now.offset.components.seconds) }
 
     func vault() throws -> ExitVault {
-        let vault = ExitVault(keys: keys, walletPath: directory.file("exit.wallet"))
+        let vault = ExitVault(keys: keys, folder: directory.path)
         if let voucher { try vault.store(voucher: voucher) }
         return vault
     }

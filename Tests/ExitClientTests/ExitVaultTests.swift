@@ -12,7 +12,7 @@ internal import Testing
     init() throws { directory = try TemporaryDirectory() }
 
     private func vault(_ keys: any KeyStorage) -> ExitVault {
-        ExitVault(keys: keys, walletPath: directory.file("exit.wallet"))
+        ExitVault(keys: keys, folder: directory.path)
     }
 
     @Test func `a wallet is read back, and the file does not contain it`() throws {

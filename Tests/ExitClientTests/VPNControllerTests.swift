@@ -1,5 +1,6 @@
 internal import BlindTokens
 internal import Bytes
+internal import CommandModel
 internal import Concurrency
 internal import ExitModel
 internal import Failures
@@ -13,6 +14,8 @@ internal import WebClient
 @testable internal import ExitClient
 
 @Suite("Connection driver", .timeLimit(.minutes(5))) struct VPNControllerTests {
+    private static let report = "issuer-key-report.json"
+
     @Test func `a connection uses a token long after its issuance, over a connection of its own`() async throws {
         let scene = try ExitScene()
         try await scene.run(scene.controller()) { controller in
@@ -90,8 +93,16 @@ internal import WebClient
             controller.connect(to: nil)
             let failure = try await controller.failure()
             #expect(failure.failureCode.slug == "issuer-key-differs")
+            #expect("\(failure)".hasSuffix("Both directories are in \(scene.directory.file(Self.report))"))
         }
         #expect(scene.sent.withLock { $0.allSatisfy { $0.authorization == nil } })
+        let report = try JSONText.decode(IssuerKeyReport.self, from: scene.directory.bytes(Self.report))
+        #expect(report.exit == ExitScene.exit && report.time == ExitScene.start)
+        #expect(Set(report.views.map(\.path)).count == 2)
+        let keys = try report.views.map { view in
+            try IssuerDirectory(json: Base64URL.decode(view.directory)).key(at: report.time).keyId
+        }
+        #expect(Set(keys).count == 2)
     }
 
     @Test func `an issuer that refuses the voucher is reported`() async throws {

@@ -136,7 +136,9 @@ internal import Testing
         )
     }
 
-    @Test(arguments: [VPNFailure.directoryRefused(reason: "forged"), .issuerKeyDiffers(reason: "two"), .noVoucher])
+    @Test(arguments: [
+        VPNFailure.directoryRefused(reason: "forged"), .issuerKeyDiffers(reason: "two", report: nil), .noVoucher,
+    ])
     func `a failure that no other gateway mends ends the connection`(failure: VPNFailure) {
         var dialogue = Dialogue()
         _ = dialogue.connect()

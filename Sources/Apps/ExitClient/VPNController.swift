@@ -197,7 +197,7 @@ package final class VPNController: Sendable {
         let now = clocks.wallSeconds()
         let exit = try await requests.verifiedExit(at: settings.exit, by: settings.operatorKey, now: now)
         let own = try await requests.issuerDirectory(at: exit.roster.issuerURL)
-        let keys = try Self.compare(own, exit, at: now)
+        let keys = try compare(own, exit, at: now)
         let offer = ExitSession.ExitOffer(
             roster: exit.roster,
             gateways: GatewayOrder.order(exit.gateways, location: location),
@@ -227,7 +227,7 @@ package final class VPNController: Sendable {
         }
     }
 
-    private static func compare(
+    private func compare(
         _ own: [UInt8],
         _ exit: VerifiedExit,
         at now: UInt64
@@ -235,15 +235,17 @@ package final class VPNController: Sendable {
         guard let seen = exit.issuerDirectory else {
             throw .directoryRefused(reason: "it does not show the keys of the issuer")
         }
+        let views = [
+            KeyConsistency.View(path: exit.roster.issuerURL.text, directory: own),
+            KeyConsistency.View(path: settings.exit.text, directory: seen),
+        ]
         do {
-            return try KeyConsistency(
-                .init(path: exit.roster.issuerURL.text, directory: own),
-                .init(path: "the directory of gateways", directory: seen),
-                at: now
-            )
+            return try KeyConsistency(views[0], views[1], at: now)
         } catch {
-            if case .keysDiffer = error { throw .issuerKeyDiffers(reason: "\(error)") }
-            throw .issuerRefused(reason: "\(error)")
+            guard case .keysDiffer = error else { throw .issuerRefused(reason: "\(error)") }
+            let report = IssuerKeyReport(exit: exit.roster.exit.text, time: now, views: views)
+            // A full disk must not hide the difference.
+            throw .issuerKeyDiffers(reason: "\(error)", report: try? vault.store(report))  // see above
         }
     }
 

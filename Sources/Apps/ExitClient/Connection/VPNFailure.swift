@@ -9,7 +9,9 @@ package enum VPNFailure: Error, Hashable, Sendable {
     /// The directory, or a document in it, is forged, stale or malformed.
     case directoryRefused(reason: String)
     /// The issuer uses a key that the directory did not see, so that tokens could be linked to people.
-    case issuerKeyDiffers(reason: String)
+    ///
+    /// The report is the path of a file with both directories; nil if it could not be stored.
+    case issuerKeyDiffers(reason: String, report: String?)
     /// The issuer cannot be reached.
     case issuerUnreachable(reason: String)
     /// The tokens of the epoch are used.
@@ -71,8 +73,8 @@ extension VPNFailure: CodedError, CustomStringConvertible {
             "the directory of gateways is not available: \(reason). Check --exit and the network"
         case .directoryRefused(let reason):
             "the directory of gateways is not accepted: \(reason). Check --exit and --operator, or ask the operator"
-        case .issuerKeyDiffers(let reason):
-            "the issuer presents different keys on two paths, and could recognise your tokens: \(reason). Report it to the operator"
+        case .issuerKeyDiffers(let reason, let report?): "\(reason). Both directories are in \(report)"
+        case .issuerKeyDiffers(let reason, nil): reason
         case .issuerUnreachable(let reason): "the issuer is not available: \(reason). Try again later"
         case .allowanceUsed(let reason):
             "the voucher grants no more tokens now: \(reason). Wait for the next week, or ask the operator for another voucher"

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CommandModel
 internal import Crypto
 internal import Essentials
 package import Platform
@@ -17,11 +18,13 @@ package final class ExitVault: Sendable {
 
     private let keys: any KeyStorage
     private let walletPath: String
+    private let reportPath: String
 
-    /// Uses a key storage and a file for the wallet.
-    init(keys: any KeyStorage, walletPath: String) {
+    /// Uses a key storage, and the folder of the other files.
+    init(keys: any KeyStorage, folder: String) {
         self.keys = keys
-        self.walletPath = walletPath
+        walletPath = "\(folder)/exit.wallet"
+        reportPath = "\(folder)/issuer-key-report.json"
     }
 
     /// Opens the vault of a data directory with the key file next to it; creates missing ones.
@@ -34,7 +37,7 @@ package final class ExitVault: Sendable {
         let keys =
             try VaultFile.exists(at: path)
             ? VaultFile.open(at: path, secret: secret) : VaultFile.create(at: path, secret: secret)
-        self.init(keys: keys, walletPath: directory.file("exit.wallet"))
+        self.init(keys: keys, folder: directory.path)
     }
 
     // MARK: Wallet
@@ -125,6 +128,16 @@ package final class ExitVault: Sendable {
     /// - Throws: ``VPNFailure/storage(reason:)``.
     func removeConfiguration() throws(VPNFailure) {
         try storing { try keys.delete(id: Self.configurationId) }
+    }
+
+    // MARK: Report
+
+    /// Stores evidence in place of the former one, and returns the path of its file.
+    ///
+    /// - Throws: ``VPNFailure/storage(reason:)``.
+    func store(_ report: IssuerKeyReport) throws(VPNFailure) -> String {
+        try storing { try AtomicFile.write(JSONText.bytes(report), to: reportPath) }
+        return reportPath
     }
 
     private func storing<Value>(_ body: () throws -> Value) throws(VPNFailure) -> Value {
