@@ -15,11 +15,16 @@ package final class SupervisedTunnel: TunnelHost {
         var configuration: VPNConfiguration
         /// The MTU of the interface: that of the lease, or less on a narrower path.
         var mtu: UInt16
+        /// The bytes of both directions at the last probe of the path.
+        var probedByteCount: UInt64 = 0
         let hasIPv6: Bool
         let resources: TunnelResources
         let engine: UAPIEngine
         let supervisor: TunnelSupervisor
     }
+
+    /// The traffic between two probes of the path, of which a probe is a thousandth at most.
+    private static let probeByteCount: UInt64 = 2 << 20
 
     private let interface: String
     private let enginePath: String
@@ -86,6 +91,7 @@ package final class SupervisedTunnel: TunnelHost {
                 supervisor: supervisor
             )
             running.withLock { $0 = state }
+            PathProbe.send(packetByteCount: Int(state.mtu))
         } catch let failure as VPNFailure {
             throw failure
         } catch {
@@ -127,16 +133,31 @@ package final class SupervisedTunnel: TunnelHost {
         let device = try? await present.engine.status()  // see above
         if let path = device?.pathMTU { await narrow(present, to: path) }
         let peer = device?.peers.first
-        return TunnelReading(
+        let reading = TunnelReading(
             lastHandshake: peer?.lastHandshake.map { UInt64(clamping: $0.components.seconds) },
             bytesIn: peer?.receivedBytes ?? 0,
             bytesOut: peer?.sentBytes ?? 0
         )
+        if peer != nil { probe(after: reading.bytesIn &+ reading.bytesOut) }
+        return reading
+    }
+
+    /// Probes the path after traffic: batches of datagrams leave without the don't-fragment bit, so that no router reports a
+    /// path that became narrow.
+    private func probe(after byteCount: UInt64) {
+        let mtu = running.withLock { running -> UInt16? in
+            guard let probed = running?.probedByteCount else { return nil }
+            // A new engine counts from zero.
+            guard byteCount < probed || byteCount - probed >= Self.probeByteCount else { return nil }
+            running?.probedByteCount = byteCount
+            return running?.mtu
+        }
+        if let mtu { PathProbe.send(packetByteCount: Int(mtu)) }
     }
 
     /// Lowers the MTU of the interface to that of the path to the gateway.
     ///
-    /// It is not raised before the next start.
+    /// Until then the engine's datagrams leave in fragments. It is not raised before the next start.
     private func narrow(_ present: Running, to path: UInt16) async {
         let mtu = TunnelNetwork.mtu(within: path)
         guard mtu < present.mtu, (try? present.resources.setMTU(Int(mtu))) != nil else { return }  // tried again
@@ -150,6 +171,8 @@ package final class SupervisedTunnel: TunnelHost {
         let whole = try? Self.device(configuration, mtu: mtu, hasIPv6: present.hasIPv6)  // it was made so at the start
         guard let whole else { return }
         try? await present.supervisor.update(change, whole: whole)  // an engine that ended gets it at its start
+        // A later link can be narrower than the one that was found.
+        PathProbe.send(packetByteCount: Int(mtu))
     }
 
     // MARK: Parts

@@ -178,21 +178,22 @@ int ru_udp_send(ru_udp *udp, const ru_addr *from, const ru_addr *to, uint8_t ecn
     int result = 0;
     if (segment == 0 || segment > length) segment = length;
     size_t step = udp->has_segmentation ? length : segment;
-    bool is_doubted = false;
+    bool lacks_offload = false;
     for (size_t offset = 0; offset < length;) {
         size_t piece = length - offset < step ? length - offset : step;
         int error = hand_over(udp, from, to, ecn, bytes + offset, piece, segment);
         if (error == EAGAIN || error == EWOULDBLOCK) {
             if (park(udp, from, to, ecn, bytes + offset, length - offset, segment)) return result;
-        } else if ((error == EIO || error == EINVAL) && piece > segment) {
-            // Either no checksum offload on the outgoing interface (some tunnels, some cards), or an address that was
-            // removed.
+        } else if ((error == EIO || error == EINVAL || error == EMSGSIZE) && piece > segment) {
+            // EIO is Linux's answer for an outgoing interface without checksum offload (some tunnels, some cards), and
+            // EINVAL that for a batch of too many segments, for segments above the MTU (until Linux 6.14), and for a
+            // source address that was removed. Other batches may still leave whole after EINVAL.
             step = segment;
-            is_doubted = true;
+            lacks_offload = error == EIO;
             continue;
         }
-        // The datagrams are sent one by one: the offload was the cause, and stays off from now on.
-        if (error == 0 && is_doubted) udp->has_segmentation = false;
+        // A datagram of the batch was sent alone: the offload was the cause of EIO, and stays off from now on.
+        if (error == 0 && lacks_offload) udp->has_segmentation = false;
         if (error != 0) result = error;
         offset += piece;
     }

@@ -40,6 +40,16 @@ void ru_system_tune(ru_udp *udp, bool is_ipv6) {
     udp->has_segmentation = setsockopt(descriptor, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof(none)) == 0;
 }
 
+// The don't-fragment bit stays set in what fits the path, so that routers report a narrower one (RFC 1191).
+void ru_udp_allow_fragments(ru_udp *udp) {
+    if (udp->bound.family == 6) {
+        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_WANT);
+        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_DONTFRAG, 0);
+    } else {
+        ru_set_option(udp->descriptor, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT);
+    }
+}
+
 int ru_udp_set_mark(ru_udp *udp, uint32_t mark) {
     return setsockopt(udp->descriptor, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) == 0 ? 0 : errno;
 }

@@ -52,6 +52,21 @@ void ru_system_tune(ru_udp *udp, bool is_ipv6) {
     set_buffer(descriptor, SO_SNDBUF);
 }
 
+void ru_udp_allow_fragments(ru_udp *udp) {
+    if (udp->bound.family == 6) {
+        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_DONTFRAG, 0);
+#if defined(IPV6_MTU_DISCOVER)
+        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_WANT);
+#endif
+    } else {
+#if defined(IP_DONTFRAG)
+        ru_set_option(udp->descriptor, IPPROTO_IP, IP_DONTFRAG, 0);
+#else
+        ru_set_option(udp->descriptor, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT);
+#endif
+    }
+}
+
 int ru_udp_set_mark(ru_udp *udp, uint32_t mark) {
     (void)udp, (void)mark;
     return ENOTSUP;

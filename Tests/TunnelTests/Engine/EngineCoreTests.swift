@@ -103,15 +103,6 @@ internal import WireGuard
         #expect(effects.count > first)
     }
 
-    @Test func `the smallest path MTU is kept until the interface has a new MTU`() throws {
-        let core = try core()
-        core.lowerPathMTU(to: 1_300)
-        core.lowerPathMTU(to: 1_350)
-        #expect(core.device().pathMTU == 1_300)
-        core.apply(try configuration())
-        #expect(core.device().pathMTU == nil)
-    }
-
     @Test func `a stop is seen by each wait`() throws {
         let core = try core()
         var waits = [EngineWait([core.stop.descriptor]), EngineWait([core.stop.descriptor])]

@@ -11,7 +11,6 @@ extension EngineCore {
                 _ = interface.handle(.configured(change), at: moment, using: &random)
             }
         }
-        if configuration.mtu != nil { resetPathMTU() }
     }
 
     private static func changes(of configuration: UAPIConfiguration) -> [WireGuardInterface.ConfigurationChange] {
@@ -37,17 +36,15 @@ extension EngineCore {
         return .peer(peer.publicKey, change)
     }
 
-    /// The state of the value, without port and mark.
+    /// The state of the value, without port, mark and path.
     func device() -> UAPIDevice {
-        var device = withInterface { interface, _, _ in
+        withInterface { interface, _, _ in
             var device = UAPIDevice()
             device.privateKey = interface.localPrivateKey
             device.mtu = UInt16(clamping: interface.mtu)
             device.peers = interface.peerStatuses.map(UAPIPeer.init)
             return device
         }
-        device.pathMTU = pathMTU
-        return device
     }
 }
 

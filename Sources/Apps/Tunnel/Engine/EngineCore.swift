@@ -12,8 +12,6 @@ final class EngineCore: Sendable {
         var random = SystemRandom()
         /// The deadline for which the timer thread waits; nil while it waits for none.
         var awaited: Duration?
-        /// The largest packet inside the tunnel that the path carries, if a datagram was too long.
-        var pathMTU: UInt16?
     }
 
     private let guarded: Locked<Guarded>
@@ -69,15 +67,4 @@ final class EngineCore: Sendable {
             effects += guarded.interface.handle(.timeReached, at: moment, using: &guarded.random)
         }
     }
-
-    /// The largest packet inside the tunnel that the path carried; nil before a datagram was too long.
-    var pathMTU: UInt16? { guarded.withLock { $0.pathMTU } }
-
-    /// Lowers ``pathMTU``.
-    func lowerPathMTU(to bytes: UInt16) {
-        guarded.withLock { $0.pathMTU = min($0.pathMTU ?? .max, bytes) }
-    }
-
-    /// Forgets the path, because the interface has a new MTU.
-    func resetPathMTU() { guarded.withLock { $0.pathMTU = nil } }
 }

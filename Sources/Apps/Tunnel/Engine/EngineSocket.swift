@@ -35,6 +35,8 @@ final class EngineSocket {
             unsafe ru_udp_free(handle)
             throw .portNotBound(port: address.port, code: ENOMEM)
         }
+        // Packets are lost on a narrow path otherwise, until its MTU is that of the interface.
+        unsafe ru_udp_allow_fragments(handle)
         unsafe self.handle = handle
         unsafe self.batch = batch
         self.descriptor = copy
@@ -64,40 +66,27 @@ final class EngineSocket {
         return count > 0
     }
 
-    /// Sends the datagrams of this family, in order; returns the longest one that was too long for its path.
+    /// Sends the datagrams of this family, in order.
     ///
     /// If it `waits` it waits for room in the socket; otherwise datagrams without room are lost.
-    func send(_ datagrams: borrowing DatagramBatch, waits: Bool) -> Refusal? {
-        var refusal: Refusal?
+    func send(_ datagrams: borrowing DatagramBatch, waits: Bool) {
         unsafe datagrams.memory.withUnsafeBytes { memory in
             var first = 0
             while first < datagrams.count {
                 let run = Self.run(of: datagrams, from: first)
                 first = run.end
                 guard run.endpoint.isIPv6 == isIPv6 else { continue }
-                let bytes = unsafe UnsafeRawBufferPointer(rebasing: memory[run.bytes])
-                if unsafe !send(bytes, run, waits: waits) {
-                    let largest = max(refusal?.byteCount ?? 0, run.segment)
-                    refusal = Refusal(endpoint: run.endpoint, byteCount: largest)
-                }
+                unsafe send(UnsafeRawBufferPointer(rebasing: memory[run.bytes]), run, waits: waits)
             }
         }
         // Without a next batch nothing else would send the last run.
         if waits { sendWaiting() }
-        return refusal
     }
 
     /// Sends one datagram of this family, waiting for no room.
-    func send(_ datagram: [UInt8], to endpoint: SocketAddress) -> Refusal? {
+    func send(_ datagram: [UInt8], to endpoint: SocketAddress) {
         let run = Run(end: 1, bytes: 0..<datagram.count, segment: datagram.count, endpoint: endpoint)
-        let isSent = unsafe datagram.withUnsafeBytes { unsafe send($0, run, waits: false) }
-        return isSent ? nil : Refusal(endpoint: endpoint, byteCount: datagram.count)
-    }
-
-    /// A datagram that is longer than the MTU of its path (EMSGSIZE).
-    struct Refusal {
-        let endpoint: SocketAddress
-        let byteCount: Int
+        unsafe datagram.withUnsafeBytes { unsafe send($0, run, waits: false) }
     }
 
     /// Datagrams of one length to one address, the last of which may be shorter.
@@ -124,14 +113,15 @@ final class EngineSocket {
         return run
     }
 
-    private func send(_ bytes: UnsafeRawBufferPointer, _ run: Run, waits: Bool) -> Bool {
+    private func send(_ bytes: UnsafeRawBufferPointer, _ run: Run, waits: Bool) {
         if waits {
             sendWaiting()
         } else if unsafe ru_udp_is_blocked(handle) {
             unsafe ru_udp_flush(handle)
         }
         var destination = ru_addr(run.endpoint)
-        let status = unsafe ru_udp_send(
+        // Failures, such as a missing route, are as short-lived as the loss of a datagram.
+        _ = unsafe ru_udp_send(
             handle,
             nil,
             &destination,
@@ -140,8 +130,6 @@ final class EngineSocket {
             bytes.count,
             run.segment
         )
-        // Other failures, such as a missing route, are as short-lived as the loss of a datagram.
-        return status != EMSGSIZE
     }
 
     /// Sends the datagrams that the kernel had no room for, after at most 100 ms.

@@ -33,7 +33,7 @@ struct InboundLoop {
             if wait.isReady(1) { core.waker.clear() }
             for index in sockets.all.indices where wait.isReady(index + 2) { try receive(from: sockets.all[index]) }
             core.runTimers(effects: &effects)
-            sockets.perform(&effects, reportingTo: core)
+            sockets.perform(&effects)
         }
     }
 
@@ -49,7 +49,7 @@ struct InboundLoop {
                 guard work.hasHandshakes else { return }
                 interface.handleHandshakes(of: work, datagrams, at: moment, using: &random, effects: &effects)
             }
-            sockets.perform(&effects, reportingTo: core)
+            sockets.perform(&effects)
             try deliver()
         }
     }

@@ -51,8 +51,8 @@ struct OutboundLoop {
         work.seal(packets, into: &datagrams)
         work.forgetKeys()
         packets.removeAll()
-        sockets.send(datagrams, reportingTo: core)
-        sockets.perform(&effects, reportingTo: core)
+        sockets.send(datagrams)
+        sockets.perform(&effects)
     }
 
     /// Reads frames until the queue is empty or the pass has enough, which it returns.

@@ -24,7 +24,7 @@ package final class WireGuardEngine: Sendable {
         tun = try TunnelDevice(adopting: queues)
         descriptors = sockets.map(DescriptorOwner.init)
         path = PathMTU(mark: sockets.first.flatMap { SocketMark.value(of: $0) } ?? 0)
-        port = try EngineSockets(duplicating: sockets, path).all.first?.port ?? 0
+        port = try EngineSockets(duplicating: sockets).all.first?.port ?? 0
     }
 
     /// Runs until the other end of a connected control socket closes it, ``stop()`` is called, or the device fails.
@@ -47,14 +47,14 @@ package final class WireGuardEngine: Sendable {
     private func startThreads(sharing running: DescriptorOwner) {
         let sockets = descriptors.map(\.descriptor)
         for queue in 0..<tun.queueCount {
-            start(sharing: running) { [core, tun, path] () throws(TunnelError) in
-                let own = try EngineSockets(duplicating: sockets, path)
+            start(sharing: running) { [core, tun] () throws(TunnelError) in
+                let own = try EngineSockets(duplicating: sockets)
                 var loop = OutboundLoop(core, device: tun, queue: queue, sockets: own)
                 try loop.run()
             }
         }
-        start(sharing: running) { [core, tun, path] () throws(TunnelError) in
-            var loop = InboundLoop(core, device: tun, sockets: try EngineSockets(duplicating: sockets, path))
+        start(sharing: running) { [core, tun] () throws(TunnelError) in
+            var loop = InboundLoop(core, device: tun, sockets: try EngineSockets(duplicating: sockets))
             try loop.run()
         }
     }
@@ -81,6 +81,8 @@ extension WireGuardEngine: UAPIHandler {
         var state = core.device()
         state.listenPort = port
         state.firewallMark = mark
+        // The path of an interface is that to its only peer.
+        if state.peers.count == 1 { state.pathMTU = state.peers[0].endpoint.flatMap(path.packetByteCount) }
         return state
     }
 

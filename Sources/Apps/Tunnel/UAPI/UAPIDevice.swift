@@ -15,7 +15,7 @@ package struct UAPIDevice: Equatable, Sendable {
     package var firewallMark: UInt32 = 0
     /// The MTU of the interface in bytes that the engine pads to; nil if it does not report it.
     package var mtu: UInt16?
-    /// The largest packet inside the tunnel that the path carries, if a datagram was too long since the MTU was set.
+    /// The bytes of the largest packet inside the tunnel that the path to the only peer carries whole; nil without one peer.
     package var pathMTU: UInt16?
     /// The peers, in an order without meaning.
     package var peers: [UAPIPeer] = []
