@@ -38,7 +38,7 @@ test: ## Install what is missing, lint, build once, and run every test, the demo
 	@$(GATE) test
 
 test-long: ## Run the tests that need long real time, which `make test` skips, and a soak of a minute.
-	@RUNAR_LONG=1 LIMIT_SECONDS=3600 $(GATE) long
+	@RUNAR_LONG=1 LIMIT_SECONDS=5400 $(GATE) long
 
 release-check: ## Before a release: its packages, work with the previous release, librunar, attacks, a package outside, sanitizers, a soak of five minutes, a round of the bench.
 	@$(GATE) release-check

@@ -36,7 +36,7 @@ COSTS = {
     "PlatformTests": (0.4, 30),
     "RunarCTests": (0.7, 35),
     "ExitClientTests": (1, 12),
-    "TunnelTests": (0.7, 12),
+    "TunnelTests": (0.7, 40),
     "WireGuardTests": (1, 8),
     "TokenIssuerTests": (0.8, 6),
 }

@@ -80,6 +80,52 @@ internal import WireGuard
         try exchange("second session", &ours, inner)
     }
 
+    @Test(.enabled(if: LongTests.areRun, "wireguard-go renews a session after 120 seconds: make test-long"))
+    func `a session is renewed by wireguard-go after 120 seconds and loses no packet`() async throws {
+        let other = try await WireGuardGo()
+        var ours = DatagramPeer(try await other.outerSocket())
+        try ours.add(other.key.publicKey, port: nil)
+        try await other.add(ours, knowsPort: true)
+        let inner = try await other.innerSocket()
+        inner.send([0], to: WireGuardGo.otherAddress, Self.ourPort)
+        #expect(try #require(ours.packet { _ in true }).payload == [0])
+        let first = try #require(try await other.client.device().peers.first?.lastHandshake)
+        // A round takes a second at least, and the first session expires after 180.
+        var round = 0
+        while ours.sessionCount(isInitiator: false) < 2, round < 180 {
+            try exchangeSeveral(round, &ours, inner)
+            ours.run(for: .seconds(1))
+            round += 1
+        }
+        for later in 0..<5 { try exchangeSeveral(round + later, &ours, inner) }
+        #expect(ours.sessionCount(isInitiator: false) == 2)
+        #expect(ours.sessionCount(isInitiator: true) == 0)
+        // Two initiations and no response: wireguard-go began both handshakes.
+        #expect(ours.receivedTypes[1] == 2 && ours.receivedTypes[2] == nil)
+        #expect(try #require(try await other.client.device().peers.first?.lastHandshake) > first)
+    }
+
+    /// Sends several datagrams in both directions and requires each of them once.
+    private func exchangeSeveral(_ round: Int, _ ours: inout DatagramPeer, _ inner: SpaceSocket) throws {
+        let payloads = (0..<5).map { Array("round \(round), datagram \($0)".utf8) }
+        for payload in payloads {
+            inner.send(payload, to: WireGuardGo.otherAddress, Self.ourPort)
+            let request = InnerDatagram(
+                from: (WireGuardGo.otherAddress, Self.ourPort),
+                to: (WireGuardGo.address, inner.port),
+                payload
+            )
+            ours.send(request.packet)
+        }
+        var (left, entered): ([[UInt8]], [[UInt8]]) = ([], [])
+        for _ in payloads {
+            entered.append(try #require(ours.run { _ in inner.receive(within: .milliseconds(1)) }).bytes)
+            left.append(try #require(ours.packet { _ in true }).payload)
+        }
+        // Two sessions may be in use at a renewal, so the order is not fixed.
+        for arrived in [left, entered] { #expect(Set(arrived) == Set(payloads), "round \(round)") }
+    }
+
     @Test func `a session continues when our port changes`() async throws {
         let other = try await WireGuardGo()
         var ours = DatagramPeer(try await other.outerSocket())

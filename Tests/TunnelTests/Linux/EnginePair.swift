@@ -58,12 +58,16 @@ final class EnginePair: Sendable {
     let keys: [X25519PrivateKey]
     private let engines: Locked<[Running]>
     private let usesIPv6: Bool
+    private let relayPorts: [UInt16]
 
     /// Makes the pair; the engines reach each other over IPv4 or IPv6.
-    init(queues: Int = 1, usesIPv6: Bool = false) async throws {
+    ///
+    /// With `relayPorts`, each engine sends to a relay at its port of the right outer IPv4 address.
+    init(queues: Int = 1, usesIPv6: Bool = false, relayPorts: [UInt16] = []) async throws {
         var random = SplitMix64(seed: 45)
         keys = Self.roles.map { _ in X25519PrivateKey(using: &random) }
         self.usesIPv6 = usesIPv6
+        self.relayPorts = relayPorts
         try spaces.add(Self.roles)
         let names = Self.roles.map(spaces.space)
         try NetworkSpaces.run("ip -n \(names[0]) link add eth0 type veth peer name eth0 netns \(names[1])")
@@ -115,6 +119,9 @@ final class EnginePair: Sendable {
         var peer = UAPIConfiguration.PeerChange(publicKey: keys[other].publicKey)
         let place = usesIPv6 ? Self.outerIPv6[other] : Self.outer[other]
         peer.endpoint = SocketAddress(try #require(IPAddress(place)), port: resources[other].port)
+        if !relayPorts.isEmpty {
+            peer.endpoint = SocketAddress(try #require(IPAddress(Self.outer[1])), port: relayPorts[index])
+        }
         for (text, length) in [(Self.inner[other], 32), (Self.innerIPv6[other], 128)] {
             let address = try #require(IPAddress(text))
             peer.allowedAddresses.append(try #require(AddressPrefix(address, length: length)))

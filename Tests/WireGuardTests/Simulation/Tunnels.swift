@@ -59,6 +59,13 @@ final class Tunnels {
     private(set) var delivered = 0
     private(set) var sent = 0
     private(set) var initiations = 0
+    /// The packets in datagrams of which the network passed no copy at first; a replay may bring one later.
+    private(set) var lost = 0
+    /// The sessions that the nodes reported, by the part in the handshake.
+    private(set) var establishedSessions = (asInitiator: 0, asResponder: 0)
+    /// The longest time between two packets that arrived at a node, by the node.
+    private(set) var longestGaps: [Int: Duration] = [:]
+    private var lastArrivals: [Int: Duration] = [:]
 
     init(_ count: Int, seed: UInt64) {
         self.seed = seed
@@ -161,6 +168,8 @@ final class Tunnels {
             switch effect {
             case .send(let bytes, let destination): transmit(bytes, from: index, to: destination)
             case .deliver(let packet, let peer): check(packet, from: peer, at: index)
+            case .report(.sessionEstablished(_, let isInitiator)):
+                if isInitiator { establishedSessions.asInitiator += 1 } else { establishedSessions.asResponder += 1 }
             case .report: break
             }
         }
@@ -188,8 +197,11 @@ final class Tunnels {
             destination: destination
         )
         if captured.count < 500 { captured.append(flight) } else { captured[nextOrder % 500] = flight }
-        if !decide(faults.loss) { launch(flight) }
-        if decide(faults.duplication) { launch(flight) }
+        let (passes, isDuplicated) = (!decide(faults.loss), decide(faults.duplication))
+        if passes { launch(flight) }
+        if isDuplicated { launch(flight) }
+        // A transport message without a packet has 32 bytes.
+        if !passes, !isDuplicated, bytes[0] == 4, bytes.count > 32 { lost += 1 }
         if decide(faults.replay), let old = captured.randomElement(using: &random) { launch(old) }
     }
 
@@ -212,5 +224,7 @@ final class Tunnels {
         #expect(expected.packet == packet && expected.to == index, "seed \(seed)")
         #expect(nodes[expected.from].publicKey == peer, "seed \(seed)")
         delivered += 1
+        if let last = lastArrivals[index] { longestGaps[index] = max(longestGaps[index] ?? .zero, now - last) }
+        lastArrivals[index] = now
     }
 }
