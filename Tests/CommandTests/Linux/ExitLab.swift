@@ -1,5 +1,4 @@
 #if os(Linux)
-internal import BlindTokens
 internal import Bytes
 internal import Certificates
 internal import Concurrency
@@ -21,9 +20,6 @@ final class ExitLab: Sendable {
     private static let issuerURL = "https://\(TunnelLab.Role.internet.address):8451"
     private static let directoryURL = "https://\(TunnelLab.Role.internet.address):8444"
     private static let gatewayURL = "https://\(TunnelLab.Role.gateway.address):8443"
-    private static let pagePort = 8080
-    /// The tokens of the voucher in an epoch, which is the number of connections that the tests may open.
-    private static let allowance = 8
 
     /// The script that runs a command with a folder of its own for the sockets of engines.
     ///
@@ -34,9 +30,11 @@ final class ExitLab: Sendable {
 
     private static let holder = Locked<ExitLab?>(nil)
 
-    private let lab: TunnelLab
+    /// The hosts.
+    let lab: TunnelLab
     private let home: TemporaryDataDirectory
-    private let directory: TemporaryDirectory
+    /// The data of all processes.
+    let directory: TemporaryDirectory
     private let issuer: RunningCommand
     private let gatewayWords: [String]
     private let running: Locked<RunningCommand>
@@ -63,8 +61,13 @@ final class ExitLab: Sendable {
     /// Ends the shared exit, so that the next test starts another one.
     static func end() { holder.withLock { $0 = nil } }
 
-    /// Starts an exit of its own, for a test that ends parts of it.
-    init() throws {
+    /// Starts an exit.
+    ///
+    /// - Parameters:
+    ///   - gatewayOptions: Further words of the gateway's command.
+    ///   - allowance: The tokens of the voucher in an epoch: each connection and each renewal of a lease uses one.
+    /// - Throws: The error of the first command that failed.
+    init(gatewayOptions: [String] = [], allowance: Int = 8) throws {
         lab = try TunnelLab()
         home = try TemporaryDataDirectory()
         directory = try TemporaryDirectory()
@@ -97,7 +100,7 @@ final class ExitLab: Sendable {
                 "--issuer-trust", roots, "--exit-name", Self.exitName, "--location-id", Self.location,
                 "--location-name", "New York", "--country", "US", "--latitude", "40.7", "--longitude", "-74",
                 "--endpoint", "\(TunnelLab.Role.gateway.address):51820", "--uplink", "eth0", "--json",
-            ]
+            ] + gatewayOptions
         let gateway = try Self.serve(gatewayWords, lab, home)
         running = Locked(gateway)
         let key = try #require(try gateway.next("ready")["key"] as? String)
@@ -119,7 +122,7 @@ final class ExitLab: Sendable {
             wrapper: lab.wrapper(.internet)
         )
         _ = try list.next("ready")
-        voucher = try Self.voucher(of: directory, home)
+        voucher = try Self.voucher(allowance, of: directory, home)
         pages = try Self.webServer(lab)
         clientNetwork = try Self.network(lab, .client)
     }
@@ -142,8 +145,12 @@ final class ExitLab: Sendable {
         running.withLock { $0 = next }
     }
 
-    /// Makes a voucher, and returns the path of its file.
-    private static func voucher(of directory: TemporaryDirectory, _ home: TemporaryDataDirectory) throws -> String {
+    /// Makes a voucher for `allowance` tokens in an epoch, and returns the path of its file.
+    private static func voucher(
+        _ allowance: Int,
+        of directory: TemporaryDirectory,
+        _ home: TemporaryDataDirectory
+    ) throws -> String {
         let vouchers = try home.answer([
             "issuer", "voucher", "--data", directory.file("issuer"), "--allowance", "\(allowance)",
         ])
@@ -151,57 +158,9 @@ final class ExitLab: Sendable {
         return try directory.write(Array(text.utf8), to: "voucher")
     }
 
-    private static func webServer(_ lab: TunnelLab) throws -> ChildProcess {
-        let internet = TunnelLab.Role.internet
-        let command = lab.wrapper(internet) + ["python3", "-c", pageServer, "\(pagePort)"]
-        let pages = try ChildProcess(
-            path: command[0],
-            arguments: Array(command.dropFirst()) + [internet.address, internet.addressIPv6]
-        )
-        guard pages.nextLine() == "ready" else { throw Outcome.Unexpected(description: "no web server") }
-        return pages
-    }
-
     deinit {
         connection.withLock { $0 = nil }
         _ = pages.kill()
-    }
-
-    // MARK: Pages
-
-    /// Answers each request with the client's address; written in Python, which shares no code with ours.
-    private static let pageServer = """
-        import http.server, socket, socketserver, sys, threading
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                body = self.client_address[0].encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-            def log_message(self, *words):
-                pass
-        class Server(socketserver.ThreadingTCPServer):
-            daemon_threads = True
-        class ServerIPv6(Server):
-            address_family = socket.AF_INET6
-        for address in sys.argv[2:]:
-            kind = ServerIPv6 if ":" in address else Server
-            server = kind((address, int(sys.argv[1])), Handler)
-            threading.Thread(target=server.serve_forever).start()
-        print("ready", flush=True)
-        """
-
-    /// Fetches a page of the web server from the client's host, and returns the address from which the server saw it.
-    func page(from address: String = TunnelLab.Role.internet.address) throws -> String {
-        let script = """
-            import http.client
-            connection = http.client.HTTPConnection("\(address)", \(Self.pagePort), timeout=30)
-            connection.request("GET", "/")
-            print(connection.getresponse().read().decode())
-            """
-        let command = lab.wrapper(.client).joined(separator: " ")
-        return try NetworkSpaces.run("\(command) python3 -c '\(script)'").trimmingCharacters(in: .newlines)
     }
 
     // MARK: Connections
@@ -217,6 +176,15 @@ final class ExitLab: Sendable {
 
     /// Forgets a connection that has ended.
     func forgetConnection() { connection.withLock { $0 = nil } }
+
+    /// Ends the client's connection, if one is open, so that the next one has an interface of its own.
+    func disconnect() throws {
+        guard let present = connection.withLock({ $0 }) else { return }
+        guard try vpn("disconnect").status == 0, present.waitUntilExit() == 0 else {
+            throw Outcome.Unexpected(description: "the connection did not end")
+        }
+        forgetConnection()
+    }
 
     /// The client's data directory.
     private var data: String { directory.file("vpn") }
@@ -261,64 +229,39 @@ final class ExitLab: Sendable {
         return try #require(try outcome.json["clients"] as? [[String: Any]])
     }
 
-    // MARK: Redemption
+    // MARK: The system
 
-    /// The key with which the issuer signs.
-    func issuerKey() throws -> TokenPrivateKey {
-        let text = String(decoding: try directory.bytes("issuer/issuer-key.pem"), as: UTF8.self)
-        // A time precedes the block.
-        let block = text[(try #require(text.range(of: "-----BEGIN"))).lowerBound...]
-        return try TokenPrivateKey(pemRepresentation: String(block))
+    /// Runs `body` with another MTU of the link between a host and the router, at both ends.
+    func withMTU<Success>(_ mtu: Int, ofLinkOf role: TunnelLab.Role, _ body: () throws -> Success) throws -> Success {
+        try setMTU(mtu, ofLinkOf: role)
+        let result = Result(catching: body)
+        try setMTU(1_500, ofLinkOf: role)
+        return try result.get()
     }
 
-    /// The file of the gateway's leases and spent tokens.
-    var gatewayFile: String { directory.file("gateway/gateway.sqlite") }
-
-    /// Sends requests for redemption in the order of `requests` on 8 connections from the client's host.
-    ///
-    /// The program is written in Python, which shares no code with ours. It writes a line for each request.
-    func redeeming(_ requests: [RedemptionRequest]) throws -> ChildProcess {
-        let lines = try requests.map { request in
-            String(decoding: try JSONEncoder().encode([request.authorization, request.form]), as: UTF8.self)
-        }
-        let file = try directory.write(Array(lines.joined(separator: "\n").utf8), to: "requests")
-        let command = lab.wrapper(.client) + ["python3", "-c", Self.redeemer]
-        return try ChildProcess(
-            path: command[0],
-            arguments: Array(command.dropFirst()) + [TunnelLab.Role.gateway.address, "8443", file]
+    private func setMTU(_ mtu: Int, ofLinkOf role: TunnelLab.Role) throws {
+        let (host, router) = (lab.spaces.space(role.rawValue), lab.spaces.space(TunnelLab.Role.router.rawValue))
+        try NetworkSpaces.run(
+            """
+            ip -n \(host) link set eth0 mtu \(mtu)
+            ip -n \(router) link set r\(role.rawValue.prefix(1)) mtu \(mtu)
+            """
         )
     }
 
-    private static let redeemer = """
-        import http.client, json, queue, ssl, sys, threading
-        host, port, path = sys.argv[1:]
-        requests = queue.SimpleQueue()
-        for index, line in enumerate(open(path)):
-            requests.put((index, *json.loads(line)))
-        context = ssl._create_unverified_context()
-        lock = threading.Lock()
-        def redeem():
-            connection = http.client.HTTPSConnection(host, int(port), context=context, timeout=120)
-            while True:
-                try:
-                    index, authorization, form = requests.get_nowait()
-                except queue.Empty:
-                    return
-                answer = {"index": index}
-                try:
-                    fields = {"Authorization": authorization, "Content-Type": "application/json"}
-                    connection.request("POST", "/redeem", form, fields)
-                    received = connection.getresponse()
-                    answer |= {"body": json.loads(received.read()), "status": received.status}
-                except (OSError, http.client.HTTPException, ValueError):
-                    connection.close()
-                with lock:
-                    print(json.dumps(answer), flush=True)
-        for _ in range(8):
-            threading.Thread(target=redeem).start()
-        """
+    /// The MTU of the client's tunnel.
+    func tunnelMTU() throws -> Int? {
+        let command = lab.wrapper(.client).joined(separator: " ")
+        return Int(
+            try NetworkSpaces.run("\(command) cat /sys/class/net/runar-vpn/mtu").trimmingCharacters(in: .newlines)
+        )
+    }
 
-    // MARK: The system
+    /// Waits until the client's tunnel has an MTU; the client reads the path each second.
+    func hasMTU(_ mtu: Int) throws -> Bool {
+        for _ in 0..<200 where try tunnelMTU() != mtu { usleep(100_000) }
+        return try tunnelMTU() == mtu
+    }
 
     /// Returns the interfaces, addresses, rules, routes and packet filters of a host, one on each line.
     func network(_ role: TunnelLab.Role) throws -> Set<String> { try Self.network(lab, role) }

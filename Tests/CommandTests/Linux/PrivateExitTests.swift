@@ -48,6 +48,41 @@ struct PrivateExitTests {
         #expect(next != engine)
     }
 
+    @Test func `a narrow link lowers the MTU of the tunnel, and large bodies arrive whole`() throws {
+        try exit.disconnect()
+        _ = try exit.connected()
+        #expect(try exit.tunnelMTU() == 1_420)
+        for (link, tunnel) in [(1_400, 1_328), (1_360, 1_296)] {
+            try exit.withMTU(link, ofLinkOf: .client) { () throws in
+                #expect(try exit.download(300_000))
+                #expect(try exit.upload(300_000))
+                #expect(try exit.hasMTU(tunnel))
+            }
+        }
+        try exit.disconnect()
+    }
+
+    @Test func `a narrow link behind a router lowers the MTU of the tunnel, and large bodies arrive whole`() throws {
+        try exit.disconnect()
+        _ = try exit.connected()
+        try exit.withMTU(1_360, ofLinkOf: .gateway) { () throws in
+            #expect(try exit.download(2_200_000))
+            #expect(try exit.upload(300_000))
+            #expect(try exit.hasMTU(1_296))
+        }
+        try exit.disconnect()
+    }
+
+    @Test func `a new tunnel finds a narrow link before a page is requested`() throws {
+        try exit.disconnect()
+        try exit.withMTU(1_360, ofLinkOf: .gateway) { () throws in
+            _ = try exit.connected()
+            #expect(try exit.hasMTU(1_296))
+            #expect(try exit.download(300_000))
+        }
+        try exit.disconnect()
+    }
+
     @Test func `a used voucher, a false operator's key and an unknown location have codes of their own`() throws {
         _ = try exit.connected()
         let used = try exit.refusal(connectingTo: ExitLab.location)
