@@ -51,8 +51,8 @@ enum Samples {
     }
 
     /// A verifier of the sample exit.
-    static func verifier(_ keys: [TokenVerifier.AcceptedKey]) throws -> TokenVerifier {
-        try TokenVerifier(issuerName: issuerName, originInfo: originInfo, keys: keys)
+    static func verifier(_ keys: [TokenVerifier.AcceptedKey], at now: UInt64 = now) throws -> TokenVerifier {
+        try TokenVerifier(issuerName: issuerName, originInfo: originInfo, keys: keys, at: now)
     }
 
     /// A token of the form that a wallet needs; its signature is random bytes.

@@ -67,6 +67,37 @@ internal import Testing
         }
     }
 
+    @Test func `the challenges of the accepted epochs are computed once`() throws {
+        let end = ExitEpoch(at: Samples.now).end
+        for now in [0, Samples.now, end - 1, end, end + 86_399, end + 86_400, .max] {
+            let digests = try Samples.verifier([], at: now).digests
+            #expect(Set(digests.keys) == Set(ExitEpoch.accepted(at: now)))
+            for (epoch, digest) in digests {
+                let challenge = try epoch.challenge(
+                    issuerName: Samples.issuerName,
+                    originInfo: Samples.originInfo
+                )
+                #expect(digest == challenge.challengeDigest)
+            }
+        }
+    }
+
+    @Test mutating func `a verifier of another epoch accepts and refuses the same tokens`() throws {
+        let key = TokenVerifier.AcceptedKey(try Samples.issuer().publicKey)
+        let (end, token) = (ExitEpoch(at: Samples.now).end, try token().bytes)
+        let other = try self.token(origin: "other.example").bytes
+        for made in [0, Samples.now - ExitEpoch.lengthSeconds, Samples.now, end, end + 86_400, .max] {
+            let verifier = try Samples.verifier([key], at: made)
+            for now in [Samples.now, end, end + 86_399] {
+                #expect(try verifier.verify(token, at: now).epoch == ExitEpoch(at: Samples.now))
+                #expect(throws: TokenRefusal.otherChallenge) { try verifier.verify(other, at: now) }
+            }
+            for now in [Samples.now - ExitEpoch.lengthSeconds, end + 86_400] {
+                #expect(throws: TokenRefusal.otherEpoch) { try verifier.verify(token, at: now) }
+            }
+        }
+    }
+
     @Test mutating func `a token for another issuer, exit or challenge is refused`() throws {
         let verifier = try verifier(0)
         let tokens = [

@@ -178,6 +178,25 @@ internal import Testing
         #expect(try await scene.redeem(late, ExitTestClient(3)).status == 401)
     }
 
+    @Test func `a gateway that has redeemed tokens accepts new keys and epochs at once`() async throws {
+        let scene = try GatewayScene()
+        let (next, late) = (try GatewayScene.issuerKey(1), try GatewayScene.issuerKey(2))
+        #expect(try await scene.redeem(try scene.token(), ExitTestClient(1)).status == 200)
+        #expect(try await scene.redeem(try scene.token(key: next), ExitTestClient(2)).status == 401)
+        try scene.keys.replace(with: GatewayScene.issuerDirectory([next]), at: scene.now)
+        let tokens = [try scene.token(key: next), try scene.token(), try scene.token()]
+        #expect(try await scene.redeem(tokens[0], ExitTestClient(2)).status == 200)
+        #expect(try await scene.redeem(tokens[1], ExitTestClient(3)).status == 200)
+        scene.wait(300_000)
+        #expect(try await scene.redeem(try scene.token(key: next), ExitTestClient(4)).status == 200)
+        try scene.keys.replace(with: GatewayScene.issuerDirectory([next, late]), at: scene.now)
+        #expect(try await scene.redeem(try scene.token(key: late), ExitTestClient(5)).status == 200)
+        #expect(try scene.keys.verifier(at: scene.now).keys.count == 3)
+        scene.wait(86_400)
+        #expect(try await scene.redeem(tokens[2], ExitTestClient(6)).status == 401)
+        #expect(try scene.keys.verifier(at: scene.now).keys.count == 2)
+    }
+
     @Test func `keys of the last run are used until the issuer answers`() throws {
         let scene = try GatewayScene()
         let next = try GatewayScene.issuerKey(1)

@@ -19,7 +19,7 @@ enum TokenAnchors {
         let tokenKey = try TokenPublicKey(modulus: [UInt8](numbers.modulus), exponent: [UInt8](numbers.publicExponent))
         let now = SystemProcess.wallSeconds
         let (issuer, exit) = (TokenServers.host, TokenServers.exit)
-        let verifier = try TokenVerifier(issuerName: issuer, originInfo: exit, keys: [.init(tokenKey)])
+        let verifier = try TokenVerifier(issuerName: issuer, originInfo: exit, keys: [.init(tokenKey)], at: now)
         let challenge = try ExitEpoch(at: now).challenge(issuerName: issuer, originInfo: exit)
         var (signing, blinding, unblinding) = (ProcessorRate(), ProcessorRate(), ProcessorRate())
         var (libraryVerifying, verifying) = (ProcessorRate(), ProcessorRate())

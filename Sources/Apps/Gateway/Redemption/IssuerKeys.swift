@@ -30,6 +30,11 @@ final class IssuerKeys: Sendable {
         var bytes: [UInt8] = []
         var directory: IssuerDirectory?
         var former: [TokenVerifier.AcceptedKey] = []
+        /// The verifier with these keys, and the epochs for which it was made; nil after a change of the keys.
+        var prepared: (epochs: [ExitEpoch], verifier: TokenVerifier)?
+
+        /// Removes the former keys that are no longer accepted.
+        mutating func expire(at now: UInt64) { former.removeAll { $0.acceptedUntil.map { $0 <= now } ?? false } }
     }
 
     /// The pause between two requests to the issuer while keys are known.
@@ -47,21 +52,30 @@ final class IssuerKeys: Sendable {
         self.exit = exit
         self.path = path
         guard let record = try? Self.read(path) else { return }  // the issuer is asked in any case
-        state.withLock { $0 = record }
-        expire(at: now)
+        state.withLock { state in
+            state = record
+            state.expire(at: now)
+        }
     }
 
     /// Whether a directory of the issuer was read.
     var hasKeys: Bool { state.withLock { $0.directory != nil } }
 
-    /// The verifier of tokens at `now`, in seconds since 1970.
+    /// The verifier of tokens at `now`, in seconds since 1970, which is made once for each change of keys or epochs.
     ///
     /// - Throws: ``GatewayError/noIssuerKeys`` before the first directory.
     func verifier(at now: UInt64) throws -> TokenVerifier {
-        let (directory, former) = state.withLock { ($0.directory, $0.former) }
-        guard let directory else { throw GatewayError.noIssuerKeys }
-        let keys = directory.keys.map { TokenVerifier.AcceptedKey($0.publicKey) } + former
-        return try TokenVerifier(issuerName: issuerName, originInfo: exit, keys: keys)
+        let epochs = ExitEpoch.accepted(at: now)
+        return try state.withLock { state in
+            if let prepared = state.prepared, prepared.epochs == epochs { return prepared.verifier }
+            guard let directory = state.directory else { throw GatewayError.noIssuerKeys }
+            // Keys are accepted until the tokens of an epoch are not, so they expire with a change of the epochs.
+            state.expire(at: now)
+            let keys = directory.keys.map { TokenVerifier.AcceptedKey($0.publicKey) } + state.former
+            let verifier = try TokenVerifier(issuerName: issuerName, originInfo: exit, keys: keys, at: now)
+            state.prepared = (epochs, verifier)
+            return verifier
+        }
     }
 
     /// The value of `WWW-Authenticate` for the present epoch; nil before the first directory.
@@ -86,13 +100,10 @@ final class IssuerKeys: Sendable {
             state.former += removed.map { TokenVerifier.AcceptedKey($0.publicKey, acceptedUntil: until) }
             state.directory = directory
             state.bytes = bytes
+            state.expire(at: now)
+            state.prepared = nil
         }
-        expire(at: now)
         try store()
-    }
-
-    private func expire(at now: UInt64) {
-        state.withLock { state in state.former.removeAll { $0.acceptedUntil.map { $0 <= now } ?? false } }
     }
 
     private func store() throws {

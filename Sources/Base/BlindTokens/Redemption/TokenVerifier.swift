@@ -34,15 +34,30 @@ public struct TokenVerifier: Sendable {
     public let originInfo: String
     /// The accepted keys.
     public let keys: [AcceptedKey]
+    /// The digests of the challenges of the epochs that were accepted when the verifier was made.
+    let digests: [ExitEpoch: [UInt8]]
 
     /// Creates a verifier for the tokens of one issuer at one exit.
     ///
+    /// It computes the challenges of the epochs that are accepted at the time `now`, in seconds since 1970. Tokens are
+    /// verified at any time, but the challenge of another epoch is computed for each of them: make a new verifier in
+    /// each epoch.
+    ///
     /// - Throws: ``BlindTokenError/malformed(_:reason:)`` for names that a challenge cannot carry.
-    public init(issuerName: String, originInfo: String, keys: [AcceptedKey]) throws(BlindTokenError) {
-        _ = try ExitEpoch(number: 0).challenge(issuerName: issuerName, originInfo: originInfo)
+    public init(
+        issuerName: String,
+        originInfo: String,
+        keys: [AcceptedKey],
+        at now: UInt64
+    ) throws(BlindTokenError) {
+        var digests: [ExitEpoch: [UInt8]] = [:]
+        for epoch in ExitEpoch.accepted(at: now) {
+            digests[epoch] = try epoch.challenge(issuerName: issuerName, originInfo: originInfo).challengeDigest
+        }
         self.issuerName = issuerName
         self.originInfo = originInfo
         self.keys = keys
+        self.digests = digests
     }
 
     /// Verifies an encoded token at the time `now` in seconds since 1970.
@@ -78,7 +93,11 @@ public struct TokenVerifier: Sendable {
     }
 
     private func matches(_ token: Token, _ epoch: ExitEpoch) -> Bool {
+        (digests[epoch] ?? digest(of: epoch)) == token.input.challengeDigest
+    }
+
+    private func digest(of epoch: ExitEpoch) -> [UInt8]? {
         let challenge = try? epoch.challenge(issuerName: issuerName, originInfo: originInfo)  // checked in init
-        return challenge?.challengeDigest == token.input.challengeDigest
+        return challenge?.challengeDigest
     }
 }
