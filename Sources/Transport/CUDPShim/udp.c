@@ -186,8 +186,8 @@ int ru_udp_send(ru_udp *udp, const ru_addr *from, const ru_addr *to, uint8_t ecn
             if (park(udp, from, to, ecn, bytes + offset, length - offset, segment)) return result;
         } else if ((error == EIO || error == EINVAL || error == EMSGSIZE) && piece > segment) {
             // EIO is Linux's answer for an outgoing interface without checksum offload (some tunnels, some cards), and
-            // EINVAL that for a batch of too many segments, for segments above the MTU (until Linux 6.14), and for a
-            // source address that was removed. Other batches may still leave whole after EINVAL.
+            // EINVAL that for a batch of too many segments, for segments above the MTU (EMSGSIZE from Linux 6.14 on), and
+            // for a source address that was removed. Other batches may still leave whole after these two.
             step = segment;
             lacks_offload = error == EIO;
             continue;
