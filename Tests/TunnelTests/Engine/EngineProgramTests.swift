@@ -17,6 +17,7 @@ internal import Testing
         #expect(found.queues == [3, 4])
         #expect(found.sockets == [5, 6])
         #expect(found.control == 7)
+        #expect(found.supervisor == 8)
         #expect(program.arguments(interface: "exit0") == ["tunnel-engine"])
     }
 
@@ -34,9 +35,9 @@ internal import Testing
         ("RUNAR_TUN_FDS", nil), ("RUNAR_TUN_FDS", ""), ("RUNAR_TUN_FDS", "2"), ("RUNAR_TUN_FDS", "3,"),
         ("RUNAR_TUN_FDS", "3,3"), ("RUNAR_TUN_FDS", "-1"), ("RUNAR_TUN_FDS", "99999999999"), ("RUNAR_UDP_FDS", "3"),
         ("RUNAR_UDP_FDS", "4,5,6"), ("RUNAR_UDP_FDS", "x"), ("WG_UAPI_FD", "4"), ("WG_UAPI_FD", "5,6"),
-        ("WG_UAPI_FD", nil),
+        ("WG_UAPI_FD", nil), ("RUNAR_SUPERVISOR_FD", nil), ("RUNAR_SUPERVISOR_FD", "5"), ("RUNAR_SUPERVISOR_FD", "6,7"),
     ]) func `descriptors that are missing, shared or no numbers are refused`(name: String, value: String?) {
-        var variables = ["RUNAR_TUN_FDS": "3", "RUNAR_UDP_FDS": "4", "WG_UAPI_FD": "5"]
+        var variables = ["RUNAR_TUN_FDS": "3", "RUNAR_UDP_FDS": "4", "WG_UAPI_FD": "5", "RUNAR_SUPERVISOR_FD": "6"]
         #expect(resources(variables) != nil)
         variables[name] = value
         #expect(resources(variables) == nil)

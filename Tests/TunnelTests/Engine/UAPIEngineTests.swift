@@ -33,6 +33,33 @@ internal import Testing
         #expect(String(decoding: try folder.bytes("engine.ended"), as: UTF8.self) == started)
     }
 
+    @Test func `an engine that does not answer is ended`() async throws {
+        let folder = try TemporaryDirectory()
+        // An engine that answers its configuration, and then no connection.
+        let script = """
+            #!/usr/bin/env python3
+            import socket, threading
+            listener = socket.socket(fileno=3)
+            listener.setblocking(True)
+            connection = listener.accept()[0]
+            connection.recv(65536)
+            connection.sendall(b"errno=0\\n\\n")
+            connection.close()
+            threading.Event().wait()
+            """
+        let program = try folder.write(Array(script.utf8), to: "engine", mode: 0o700)
+        let engine = UAPIEngine(
+            program: .own(path: program),
+            interface: "none",
+            queues: [],
+            sockets: [],
+            path: folder.file("control")
+        )
+        try await engine.start(with: UAPIConfiguration())
+        for _ in 0..<2 { await #expect(throws: UAPIError.timedOut) { try await engine.status() } }
+        await engine.waitUntilEnded()
+    }
+
     private func isRefused(_ engine: UAPIEngine) async -> Bool {
         do {
             try await engine.start(with: UAPIConfiguration())

@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import Concurrency
+internal import Glibc
 internal import Platform
 internal import TestSupport
 internal import Testing
@@ -151,6 +152,41 @@ struct SupervisorTests {
             try await aside { try NetworkSpaces.run("test -d /proc/\(process) && echo alive || echo ended") }
                 == "ended\n"
         )
+    }
+
+    @Test func `an engine ends when the killed process of its supervisor closes the socket`() async throws {
+        let (resources, folder) = (try await resources(), try TemporaryDirectory())
+        var ends: [Int32] = [-1, -1]
+        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        let null = DescriptorOwner(Posix.openForReading("/dev/null"))
+        let supervisor = try #require(
+            Posix.spawn(
+                "/bin/sleep",
+                ["1000"],
+                [],
+                input: null.descriptor,
+                output: null.descriptor,
+                errors: null.descriptor,
+                passing: [Posix.PassedDescriptor(ends[1], as: 3)]
+            )
+        )
+        Posix.close(ends[1])
+        let engine = try WireGuardEngine(
+            queues: resources.queues.map { dup($0) },
+            sockets: resources.socketDescriptors.map { dup($0) }
+        )
+        let (path, ended) = (folder.file("control"), Promise<Void>())
+        let (control, inherited) = (try UAPISocket.listen(at: path), ends[0])
+        let status = SystemThread.start {
+            try? engine.run(control: control, supervisor: inherited)  // the end alone counts
+            ended.fulfil(())
+        }
+        try #require(status == 0)
+        #expect(try await UAPIClient(path: path, timeLimit: .seconds(60)).device().listenPort == resources.port)
+        #expect(ended.value == nil)
+        Posix.end(supervisor, byForce: true)
+        try await ended.wait()
+        _ = Posix.reap(supervisor)
     }
 
     @Test func `sockets have the mark and one port`() async throws {

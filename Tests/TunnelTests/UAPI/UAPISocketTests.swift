@@ -32,7 +32,11 @@ final class ServingDevice: Sendable {
     private let folder: TemporaryDirectory
     private let stop: DescriptorOwner
 
-    init(onlyConnection descriptor: Int32? = nil) throws {
+    init(
+        onlyConnection descriptor: Int32? = nil,
+        acceptPause: Duration = UAPIServer.acceptPause,
+        accept: @escaping @Sendable (Int32) -> Int32 = UAPIServer.accept
+    ) throws {
         folder = try TemporaryDirectory()
         path = folder.file("t.sock")
         let pipe = try #require(Posix.makePipe())
@@ -41,7 +45,13 @@ final class ServingDevice: Sendable {
         let (device, ended) = (device, ended)
         let reader = DescriptorOwner(pipe.read)
         let status = SystemThread.start {
-            UAPIServer(socket, stoppedBy: reader.descriptor, handler: device).run()
+            UAPIServer(
+                socket,
+                stoppedBy: [reader.descriptor],
+                handler: device,
+                acceptPause: acceptPause,
+                accept: accept
+            ).run()
             ended.fulfil(())
         }
         #expect(status == 0)
@@ -137,5 +147,82 @@ final class ServingDevice: Sendable {
             _ = try await UAPIClient(connection: ends[1], timeLimit: .milliseconds(20)).device()
         }
         withExtendedLifetime(silent) {}
+    }
+
+    @Test func `a late answer is never that to a later request`() async throws {
+        var ends: [Int32] = [-1, -1]
+        #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let server = DescriptorOwner(ends[0])
+        // A copy, so that the late answer is written whether or not the client has closed its end.
+        let copy = Locked<DescriptorOwner?>(DescriptorOwner(dup(ends[1])))
+        let client = UAPIClient(connection: ends[1], timeLimit: .milliseconds(20))
+        await #expect(throws: UAPIError.timedOut) { _ = try await client.device() }
+        #expect(Posix.write([UInt8]("listen_port=1\nerrno=0\n\n".utf8), to: server.descriptor) == nil)
+        try await #require(throws: UAPIError.closed) { _ = try await client.device() }
+        // The engine reads at most one request, and then the end that stops it.
+        copy.withLock { $0 = nil }
+        var requests: [UInt8] = []
+        while true {
+            let piece = Posix.read(server.descriptor, atMost: 64)
+            if piece.isEmpty { break }
+            requests += piece
+        }
+        #expect(["", "get=1\n\n"].contains(String(decoding: requests, as: UTF8.self)))
+    }
+
+    @Test func `a refusal leaves a connection open`() async throws {
+        var ends: [Int32] = [-1, -1]
+        #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let serving = try ServingDevice(onlyConnection: ends[0])
+        let client = UAPIClient(connection: ends[1])
+        var change = UAPIConfiguration()
+        change.listenPort = 1
+        await #expect(throws: UAPIError.self) { try await client.apply(change) }
+        change.listenPort = 2
+        try await client.apply(change)
+        #expect(try await client.device().listenPort == 2)
+        #expect(serving.device.state.withLock { $0.changes } == [change])
+    }
+
+    /// Connects to a serving device, and returns a client on the connection.
+    private func connected(to path: String) throws -> UAPIClient {
+        let descriptor = UnixSocket.make()
+        try #require(UnixSocket.connect(descriptor, to: path))
+        return UAPIClient(connection: descriptor)
+    }
+
+    @Test func `a server without descriptors pauses, and serves its connections meanwhile`() async throws {
+        let (attempts, failed) = (Locked(0), Promise<Void>())
+        let serving = try ServingDevice(acceptPause: .seconds(3_600)) { listener in
+            let attempt = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
+            }
+            guard attempt > 1 else { return UAPIServer.accept(listener) }
+            failed.fulfil(())
+            return -EMFILE
+        }
+        let first = try connected(to: serving.path)
+        #expect(try await first.device() == UAPIDevice())
+        let second = try connected(to: serving.path)
+        try await failed.wait()
+        for _ in 0..<20 { #expect(try await first.device() == UAPIDevice()) }
+        #expect(attempts.withLock { $0 } == 2)
+        withExtendedLifetime(second) {}
+    }
+
+    @Test(arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM]) func `a connection is accepted after a shortage`(
+        code: Int32
+    ) async throws {
+        let failures = Locked(3)
+        let serving = try ServingDevice(acceptPause: .milliseconds(1)) { listener in
+            let isFailing = failures.withLock { failures in
+                failures -= 1
+                return failures >= 0
+            }
+            return isFailing ? -code : UAPIServer.accept(listener)
+        }
+        #expect(try await UAPIClient(path: serving.path, timeLimit: .seconds(60)).device() == UAPIDevice())
+        #expect(failures.withLock { $0 } == -1)
     }
 }

@@ -170,6 +170,17 @@ internal import WireGuard
         #expect(device.peers.count == 1)
     }
 
+    @Test func `a key has 64 hexadecimal digits in either case`() throws {
+        let key = try configuration("private_key=\(String(repeating: "0f9A", count: 16))")
+        let bytes = [UInt8](repeating: 0, count: 16).flatMap { _ in [0x0F, 0x9A] as [UInt8] }
+        #expect(try key?.privateKey == .replace(X25519PrivateKey(SecretBytes(copying: bytes))))
+        let digits = String(repeating: "5", count: 63)
+        for last in ["", "55", "g", "G", "@", "`", "/", ":", " ", "-"] {
+            #expect(throws: UAPIRefusal.invalid) { try configuration("private_key=\(digits)\(last)") }
+            #expect(throws: UAPIRefusal.invalid) { try configuration("private_key=\(last)\(digits)") }
+        }
+    }
+
     @Test func `secrets are not in the description of a configuration`() throws {
         let secret = String(repeating: "5a", count: 32)
         let read = try configuration("private_key=\(secret)", "public_key=\(Self.peer)", "preshared_key=\(secret)")

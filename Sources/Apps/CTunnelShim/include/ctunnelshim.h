@@ -1,8 +1,8 @@
 // The system calls of the tunnel that Swift cannot import: ioctl of /dev/net/tun, vectored writes, netlink sockets and
 // marked UDP sockets. No type of a kernel header, no macro, no variadic function.
 //
-// Functions return a descriptor or a count, or the negated error number. On other systems than Linux they return
-// -ENOSYS.
+// Functions return a descriptor or a count, or the negated error number. On other systems than Linux those for TUN
+// devices, netlink and marked sockets return -ENOSYS.
 #ifndef CTUNNELSHIM_H
 #define CTUNNELSHIM_H
 

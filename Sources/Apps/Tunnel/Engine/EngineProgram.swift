@@ -4,7 +4,8 @@ internal import Platform
 package enum EngineProgram: Equatable, Sendable {
     /// This package's own command, at a path.
     case own(path: String)
-    /// The Go implementation (0.0.20220316 or later), at a path; it takes one queue, made with packet information.
+    /// The Go implementation (0.0.20220316 or later), at a path; it takes one queue, made with packet information, and
+    /// continues after the end of a killed supervisor.
     case wireguardGo(path: String)
 
     /// The path of the file to execute.
@@ -23,19 +24,20 @@ package enum EngineProgram: Equatable, Sendable {
     }
 
     /// The environment that announces the descriptors, which are passed as numbers from 3: first the queues, then the UDP
-    /// sockets, then the socket of the configuration protocol.
+    /// sockets, then the socket of the configuration protocol, and that of the supervisor for our own engine.
     func environment(queues: Int, sockets: Int) -> [String] {
         let first = EngineResources.firstDescriptor
         func numbers(_ start: Int, _ count: Int) -> String {
             (0..<count).map { "\(Int(first) + start + $0)" }.joined(separator: ",")
         }
-        let control = "\(EngineResources.controlVariable)=\(Int(first) + queues + sockets)"
+        let control = "\(EngineResources.controlVariable)=\(numbers(queues + sockets, 1))"
         switch self {
         case .own:
             return [
                 "\(EngineResources.queuesVariable)=\(numbers(0, queues))",
                 "\(EngineResources.socketsVariable)=\(numbers(queues, sockets))",
                 control,
+                "\(EngineResources.supervisorVariable)=\(numbers(queues + sockets + 1, 1))",
             ]
         case .wireguardGo:
             let device = queues == 0 ? [] : ["WG_TUN_FD=\(first)"]

@@ -1,18 +1,24 @@
+internal import CTunnelShim
 internal import Concurrency
 internal import Platform
 
 /// An engine in a process of its own, which is configured over a socket: this package's or `wireguard-go`.
 ///
 /// The queues and UDP sockets belong to the caller and outlive the process. Each start listens anew at the path of the
-/// socket, because wireguard-go removes it when it ends.
+/// socket, because wireguard-go removes it when it ends. This package's engine also ends when this process does, however
+/// that happens.
 package final class UAPIEngine: TunnelEngine {
     /// The time that a process may take to end after SIGTERM.
     private static let patience: Duration = .seconds(2)
+    /// The readings without an answer after which a process is ended.
+    private static let silenceLimit = 2
 
     /// A process and its end.
     private struct Running: Sendable {
         let process: Int32
-        let ended: Promise<Void>
+        /// The end of a socket pair by which an engine of this package notices the end of this process.
+        let supervision: DescriptorOwner
+        let ended = Promise<Void>()
     }
 
     private let program: EngineProgram
@@ -23,6 +29,8 @@ package final class UAPIEngine: TunnelEngine {
     private let client: UAPIClient
     private let turn = AsyncMutex()
     private let running = Locked<Running?>(nil)
+    /// The readings without an answer since the last one with it.
+    private let silences = Locked(0)
 
     /// Prepares an engine.
     ///
@@ -47,7 +55,9 @@ package final class UAPIEngine: TunnelEngine {
         client = UAPIClient(path: self.path)
     }
 
-    deinit {
+    deinit { endByForce() }
+
+    private func endByForce() {
         running.withLock { running in
             // The number of a process that has ended may be another one's by now.
             if let running, running.ended.value == nil { Posix.end(running.process, byForce: true) }
@@ -58,13 +68,13 @@ package final class UAPIEngine: TunnelEngine {
         try await turn.withLock {
             // Under the lock, so that a concurrent start leaves no process behind.
             await stop()
-            let process = try launch()
-            let ended = Promise<Void>()
-            running.withLock { $0 = Running(process: process, ended: ended) }
-            let status = SystemThread.start { Self.reap(process, fulfilling: ended) }
+            let started = try launch()
+            running.withLock { $0 = started }
+            silences.withLock { $0 = 0 }
+            let status = SystemThread.start { Self.reap(started) }
             guard status == 0 else {
-                Posix.end(process, byForce: true)
-                Self.reap(process, fulfilling: ended)
+                Posix.end(started.process, byForce: true)
+                Self.reap(started)
                 throw TunnelError.engineNotStarted(path: program.path)
             }
             // The kernel queues the connection until the process accepts it.
@@ -74,7 +84,21 @@ package final class UAPIEngine: TunnelEngine {
 
     package func update(_ change: UAPIConfiguration) async throws { try await client.apply(change) }
 
-    package func status() async throws -> UAPIDevice { try await client.device() }
+    /// Returns the state; an engine that does not answer two readings is ended, so that its supervisor starts another one.
+    package func status() async throws -> UAPIDevice {
+        do {
+            let device = try await client.device()
+            silences.withLock { $0 = 0 }
+            return device
+        } catch UAPIError.timedOut {
+            let count = silences.withLock { silences in
+                silences += 1
+                return silences
+            }
+            if count >= Self.silenceLimit { endByForce() }
+            throw UAPIError.timedOut
+        }
+    }
 
     package func waitUntilEnded() async { await running.withLock { $0?.ended }?.waitIgnoringCancellation() }
 
@@ -90,17 +114,19 @@ package final class UAPIEngine: TunnelEngine {
     }
 
     /// Waits until a process has ended; its number becomes free only after `ended` is fulfilled.
-    private static func reap(_ process: Int32, fulfilling ended: Promise<Void>) {
-        Posix.waitUntilEnded(process)
-        ended.fulfil(())
-        _ = Posix.reap(process)
+    private static func reap(_ running: Running) {
+        Posix.waitUntilEnded(running.process)
+        running.ended.fulfil(())
+        _ = Posix.reap(running.process)
     }
 
-    private func launch() throws -> Int32 {
+    private func launch() throws -> Running {
         let control = DescriptorOwner(try UAPISocket.listen(at: path))
+        let (own, inherited) = try supervision()
         let nothing = DescriptorOwner(Posix.openForReading("/dev/null"))
         let isOwn = program == .own(path: program.path)
         let passedSockets = isOwn ? sockets : []
+        let protocolSockets = [control] + (isOwn ? [inherited] : [])
         let variables = program.environment(queues: queues.count, sockets: passedSockets.count)
         let process = Posix.spawn(
             program.path,
@@ -109,11 +135,24 @@ package final class UAPIEngine: TunnelEngine {
             input: nothing.descriptor,
             output: nothing.descriptor,
             errors: 2,
-            passing: zip(queues + passedSockets + [control.descriptor], EngineResources.firstDescriptor...).map {
+            passing: zip(
+                queues + passedSockets + protocolSockets.map(\.descriptor),
+                EngineResources.firstDescriptor...
+            ).map {
                 Posix.PassedDescriptor($0, as: $1)
             }
         )
+        withExtendedLifetime((control, inherited, nothing)) {}
         guard let process else { throw TunnelError.engineNotStarted(path: program.path) }
-        return process
+        return Running(process: process, supervision: own)
+    }
+
+    /// Returns the ends of a socket pair for this process and for the engine.
+    ///
+    /// No other program inherits the end of this process, which would hide its closing from the engine.
+    private func supervision() throws -> (own: DescriptorOwner, inherited: DescriptorOwner) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe ct_socket_pair(&ends) == 0 else { throw TunnelError.engineNotStarted(path: program.path) }
+        return (DescriptorOwner(ends[0]), DescriptorOwner(ends[1]))
     }
 }

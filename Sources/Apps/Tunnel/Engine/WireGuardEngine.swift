@@ -27,14 +27,24 @@ package final class WireGuardEngine: Sendable {
         port = try EngineSockets(duplicating: sockets).all.first?.port ?? 0
     }
 
-    /// Runs until the other end of a connected control socket closes it, ``stop()`` is called, or the device fails.
+    /// Runs until the other end of a connected control socket closes it, the supervisor ends, ``stop()`` is called, or
+    /// the device fails.
     ///
-    /// `control` is a listening or connected socket for the configuration protocol, which is taken over.
-    package func run(control: Int32) throws(TunnelError) {
+    /// - Parameters:
+    ///   - control: A listening or connected socket for the configuration protocol, which is taken over.
+    ///   - supervisor: A connected socket, which is taken over. Its other end is closed when the supervisor ends, even if
+    ///     it is killed; a listening control socket reports no such end.
+    /// - Throws: The failure of the device.
+    package func run(control: Int32, supervisor: Int32? = nil) throws(TunnelError) {
         guard let pipe = Posix.makePipe() else { throw .deviceFailed(name: tun.name, code: EMFILE) }
         let reader = DescriptorOwner(pipe.read)
+        let supervision = supervisor.map(DescriptorOwner.init)
         startThreads(sharing: DescriptorOwner(pipe.write))
-        UAPIServer(control, stoppedBy: core.stop.descriptor, handler: self).run()
+        var stops = [core.stop.descriptor]
+        if let supervision { stops.append(supervision.descriptor) }
+        withExtendedLifetime(supervision) {
+            UAPIServer(control, stoppedBy: stops, handler: self).run()
+        }
         core.stop.stop()
         // The last thread that ends closes the writer.
         _ = Posix.read(reader.descriptor, atMost: 1)

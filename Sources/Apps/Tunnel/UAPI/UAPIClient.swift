@@ -5,14 +5,16 @@ internal import Platform
 /// Configures a tunnel engine over its socket, be it `wireguard-go` or ours.
 ///
 /// Each request by path has a connection of its own, so that it reaches the engine that listens now. Requests wait on a
-/// thread of their own, at most for the time limit.
+/// thread of their own, at most for the time limit. A given connection ends with the first request that gets no whole
+/// answer, because a late one would count as that to the next request.
 package final class UAPIClient: Sendable {
     /// The folder of the sockets that `wg` finds by the name of the interface.
     package static let folder = "/var/run/wireguard"
 
     private enum Place {
         case path(String)
-        case connection(DescriptorOwner)
+        /// A connection; nil after a request without an answer.
+        case connection(Locked<DescriptorOwner?>)
     }
 
     private let place: Place
@@ -29,37 +31,35 @@ package final class UAPIClient: Sendable {
     /// Uses the socket of an interface in ``folder``.
     package convenience init(interface: String) { self.init(path: UAPISocket.path(interface: interface)) }
 
-    /// Uses a connected stream socket, which is closed with this value.
+    /// Uses a connected stream socket, which is closed with this value, or after a request without a whole answer: later
+    /// requests throw ``UAPIError/closed``.
     package init(connection descriptor: Int32, timeLimit: Duration = .seconds(5)) {
-        place = .connection(DescriptorOwner(descriptor))
+        place = .connection(Locked(DescriptorOwner(descriptor)))
         self.timeLimit = timeLimit
     }
 
     /// Returns the state of the device with all peers.
     package func device() async throws -> UAPIDevice {
-        var answer = try await exchange(.get)
-        defer { answer.wipe() }
-        return try UAPIDevice(answer: answer)
+        try await exchange(.get)
     }
 
     /// Changes the device.
     ///
     /// - Throws: ``UAPIError/refused(number:reason:)`` if the engine refuses a value.
     package func apply(_ configuration: UAPIConfiguration) async throws {
-        var answer = try await exchange(.set(configuration))
-        defer { answer.wipe() }
-        _ = try UAPIDevice(answer: answer)
+        _ = try await exchange(.set(configuration))
     }
 
-    private func exchange(_ request: UAPIRequest) async throws -> [UInt8] {
+    private func exchange(_ request: UAPIRequest) async throws -> UAPIDevice {
         try await turn.withLock {
-            let outcome = Promise<Result<[UInt8], UAPIError>>()
+            let outcome = Promise<Result<UAPIDevice, UAPIError>>()
             let (place, deadline) = (place, ContinuousClock.now + timeLimit)
             let status = SystemThread.start {
-                let result = Result { () throws(UAPIError) in
-                    try Self.exchange(request, at: place, until: deadline)
-                }
-                outcome.fulfil(result)
+                outcome.fulfil(
+                    Result { () throws(UAPIError) in
+                        try Self.exchange(request, at: place, until: deadline)
+                    }
+                )
             }
             if status != 0 { outcome.fulfil(.failure(.timedOut)) }
             return try await outcome.waitIgnoringCancellation().get()
@@ -70,13 +70,37 @@ package final class UAPIClient: Sendable {
         _ request: UAPIRequest,
         at place: Place,
         until deadline: ContinuousClock.Instant
+    ) throws(UAPIError) -> UAPIDevice {
+        // The array is this function's alone, since a shared one could not be wiped.
+        var answer = try answer(to: request, at: place, until: deadline)
+        defer { answer.wipe() }
+        return try UAPIDevice(answer: answer)
+    }
+
+    private static func answer(
+        to request: UAPIRequest,
+        at place: Place,
+        until deadline: ContinuousClock.Instant
     ) throws(UAPIError) -> [UInt8] {
-        let owner =
-            switch place {
-            case .path(let path): try connect(to: path)
-            case .connection(let owner): owner
+        switch place {
+        case .path(let path): return try answer(to: request, over: connect(to: path), until: deadline)
+        case .connection(let connection):
+            guard let owner = connection.withLock({ $0 }) else { throw .closed }
+            do throws(UAPIError) {
+                return try answer(to: request, over: owner, until: deadline)
+            } catch {
+                connection.withLock { $0 = nil }
+                throw error
             }
-        return try withExtendedLifetime(owner) { () throws(UAPIError) in
+        }
+    }
+
+    private static func answer(
+        to request: UAPIRequest,
+        over owner: DescriptorOwner,
+        until deadline: ContinuousClock.Instant
+    ) throws(UAPIError) -> [UInt8] {
+        try withExtendedLifetime(owner) { () throws(UAPIError) in
             let stream = UAPIStream(owner.descriptor, until: deadline)
             var bytes = request.bytes
             defer { bytes.wipe() }

@@ -7,6 +7,7 @@ internal import WireGuard
 struct UAPIField {
     /// The longest line that is read; the longest valid one, an endpoint with a scope, has 71 bytes.
     static let lineByteLimit = 256
+    private static let keyByteCount = 32
 
     let key: String
     private let value: ArraySlice<UInt8>
@@ -23,12 +24,31 @@ struct UAPIField {
     /// The text of the value.
     private var text: String { String(decoding: value, as: UTF8.self) }
 
-    /// 32 bytes as 64 hexadecimal digits.
+    /// 32 bytes as 64 hexadecimal digits; wipe them after use if the key is secret.
+    ///
+    /// The digits are read in place, so that no text with them remains in memory.
     private func keyBytes() throws(UAPIRefusal) -> [UInt8] {
-        guard value.count == 64, let bytes = try? Hex.decode(text) else {  // the field is refused as a whole
-            throw .invalid
+        guard value.count == 2 * Self.keyByteCount else { throw .invalid }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.keyByteCount)
+        for place in stride(from: value.startIndex, to: value.endIndex, by: 2) {
+            guard let high = Self.value(ofDigit: value[place]), let low = Self.value(ofDigit: value[place + 1]) else {
+                bytes.wipe()
+                throw .invalid
+            }
+            bytes.append(high << 4 | low)
         }
         return bytes
+    }
+
+    /// The value of a hexadecimal digit in either case; nil for other characters.
+    private static func value(ofDigit digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        case _: nil
+        }
     }
 
     /// A public key.

@@ -15,12 +15,17 @@ protocol UAPIHandler: Sendable {
 /// another, or on a connected one until the other end closes it.
 ///
 /// A listening socket serves up to ``connectionLimit`` connections at once; further ones wait in the kernel's queue. A
-/// client that does not read its answer for ``writeTimeLimit`` is disconnected.
+/// client that does not read its answer for ``writeTimeLimit`` is disconnected. A connection for which the process has no
+/// descriptor or memory waits for the ``acceptPause``, and the others are served meanwhile.
 final class UAPIServer {
     /// The most concurrent connections.
     static let connectionLimit = 16
     /// The longest wait for a client to read its answer.
     static let writeTimeLimit: Duration = .seconds(5)
+    /// The pause before the next attempt to accept a connection that lacked a descriptor or memory.
+    static let acceptPause: Duration = .seconds(1)
+    /// The shortages that end when another connection or file is closed.
+    private static let shortages: Set = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
 
     /// One connection and the bytes of its incomplete request.
     private final class Connection {
@@ -37,15 +42,32 @@ final class UAPIServer {
     private let handler: any UAPIHandler
     private let listener: DescriptorOwner?
     private var connections: [Connection]
-    private let stop: Int32
+    private let stops: [Int32]
+    private let acceptPause: Duration
+    private let accept: (Int32) -> Int32
+    /// The time from which connections are accepted, which a shortage moves.
+    private var acceptsFrom = ContinuousClock.now
 
     /// Takes over `descriptor`, a listening or connected stream socket.
     ///
-    /// `stop` ends ``run()`` when it is readable or closed by its writer; it remains the caller's.
-    init(_ descriptor: Int32, stoppedBy stop: Int32, handler: any UAPIHandler) {
+    /// - Parameters:
+    ///   - descriptor: The socket.
+    ///   - stops: Descriptors that end ``run()`` when one is readable or closed by its writer; they remain the caller's.
+    ///   - handler: The device.
+    ///   - acceptPause: The pause after a shortage.
+    ///   - accept: The function in place of ``accept(_:)``.
+    init(
+        _ descriptor: Int32,
+        stoppedBy stops: [Int32],
+        handler: any UAPIHandler,
+        acceptPause: Duration = UAPIServer.acceptPause,
+        accept: @escaping (Int32) -> Int32 = UAPIServer.accept
+    ) {
         let owner = DescriptorOwner(descriptor)
         self.handler = handler
-        self.stop = stop
+        self.stops = stops
+        self.acceptPause = acceptPause
+        self.accept = accept
         let isListening = Self.isListening(descriptor)
         listener = isListening ? owner : nil
         connections = isListening ? [] : [Connection(owner)]
@@ -58,25 +80,36 @@ final class UAPIServer {
         return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &value, &length) == 0 && value != 0
     }
 
-    /// Serves until the stop, or until the only connection is closed.
+    /// Accepts a connection, and returns its descriptor or the negated error number.
+    static func accept(_ listener: Int32) -> Int32 {
+        let descriptor = Libc.accept(listener, nil, nil)
+        return descriptor < 0 ? -errno : descriptor
+    }
+
+    /// Serves until a stop, or until the only connection is closed.
     func run() {
         while listener != nil || !connections.isEmpty {
-            let accepts = connections.count < Self.connectionLimit
-            let places = [stop, accepts ? listener?.descriptor ?? -1 : -1] + connections.map(\.owner.descriptor)
+            let pause = ContinuousClock.now.duration(to: acceptsFrom)
+            let accepts = pause <= .zero && connections.count < Self.connectionLimit
+            let places = stops + [accepts ? listener?.descriptor ?? -1 : -1] + connections.map(\.owner.descriptor)
             // The kernel skips negative descriptors.
-            var entries = places.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            guard unsafe poll(&entries, nfds_t(entries.count), -1) >= 0 || errno == EINTR else { return }
-            guard entries[0].revents == 0 else { return }
-            let ready = zip(connections, entries.dropFirst(2)).filter { $1.revents != 0 }.map(\.0)
+            var wait = EngineWait(places)
+            wait.wait(atMost: pause > .zero ? pause : nil)
+            guard !stops.indices.contains(where: wait.isReady) else { return }
+            let ready = connections.enumerated().filter { wait.isReady(stops.count + 1 + $0.offset) }.map(\.element)
             for connection in ready where !serve(connection) { connections.removeAll { $0 === connection } }
-            if entries[1].revents != 0 { accept() }
+            if wait.isReady(stops.count) { acceptNext() }
         }
     }
 
-    private func accept() {
+    private func acceptNext() {
         guard let listener else { return }
-        let descriptor = Libc.accept(listener.descriptor, nil, nil)
-        guard descriptor >= 0 else { return }
+        let descriptor = accept(listener.descriptor)
+        guard descriptor >= 0 else {
+            // The connection that waits keeps the listener readable, so an attempt at once would fail again.
+            if Self.shortages.contains(-descriptor) { acceptsFrom = .now + acceptPause }
+            return
+        }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         connections.append(Connection(DescriptorOwner(descriptor)))
     }
@@ -88,7 +121,7 @@ final class UAPIServer {
         defer { piece.wipe() }
         guard !piece.isEmpty, connection.input.count + piece.count <= UAPIRequest.byteLimit else { return false }
         var searched = connection.input.count
-        connection.input += piece
+        connection.input.append(secret: piece)
         while let count = UAPIRequest.byteCount(in: connection.input, searchedBefore: searched) {
             var request = [UInt8](connection.input[..<count])
             var rest = [UInt8](connection.input[count...])

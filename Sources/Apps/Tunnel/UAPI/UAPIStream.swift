@@ -35,16 +35,19 @@ struct UAPIStream {
     /// Reads an answer with the blank line at its end, at most `limit` bytes; wipe it after use.
     func readAnswer(limit: Int) throws(UAPIError) -> [UInt8] {
         var answer: [UInt8] = []
+        var isWhole = false
+        defer { if !isWhole { answer.wipe() } }
         while true {
             try wait(for: POLLIN)
             var piece = Posix.read(descriptor, atMost: Self.pieceByteCount)
             guard !piece.isEmpty else { throw .closed }
             let searched = answer.count
-            answer += piece
+            answer.append(secret: piece)
             piece.wipe()
             guard answer.count <= limit else { throw .malformed }
             guard let count = UAPIRequest.byteCount(in: answer, searchedBefore: searched) else { continue }
             guard count == answer.count else { throw .malformed }
+            isWhole = true
             return answer
         }
     }

@@ -8,10 +8,10 @@ struct UAPIWriter {
 
     /// Appends `key=value`.
     mutating func line(_ key: String, _ value: String) {
-        bytes += key.utf8
-        bytes.append(UInt8(ascii: "="))
-        bytes += value.utf8
-        bytes.append(UInt8(ascii: "\n"))
+        append(key)
+        append("=")
+        append(value)
+        append("\n")
     }
 
     /// Appends a public key in hexadecimal digits.
@@ -19,20 +19,23 @@ struct UAPIWriter {
 
     /// Appends a secret of 32 bytes in hexadecimal digits.
     mutating func secret(_ name: String, _ secret: SecretBytes) {
-        bytes += name.utf8
-        bytes.append(UInt8(ascii: "="))
+        append(name)
+        append("=")
         // The digits are appended in place, so that no text with them remains in memory.
+        bytes.makeRoom(for: 2 * secret.count)
         secret.withBytes { secret in
             for byte in secret {
                 bytes.append(Self.digit(byte >> 4))
                 bytes.append(Self.digit(byte & 0x0F))
             }
         }
-        bytes.append(UInt8(ascii: "\n"))
+        append("\n")
     }
 
     /// Appends the blank line that ends a request or an answer.
-    mutating func end() { bytes.append(UInt8(ascii: "\n")) }
+    mutating func end() { append("\n") }
+
+    private mutating func append(_ text: String) { bytes.append(secret: text.utf8) }
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10

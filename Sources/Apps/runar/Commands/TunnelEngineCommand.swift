@@ -6,8 +6,8 @@ internal import Tunnel
 
 /// The data plane of a tunnel, which the owner of the interface starts with inherited descriptors.
 ///
-/// It needs no privileges, and becomes a user without any when root starts it. It ends by SIGTERM, or when the other end
-/// closes a connected control socket.
+/// It needs no privileges, and becomes a user without any when root starts it. It ends by SIGTERM, or when its
+/// supervisor does.
 struct TunnelEngineCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tunnel-engine",
@@ -27,6 +27,6 @@ struct TunnelEngineCommand: ParsableCommand {
         if SystemUser.current.id == 0 { try SystemProcess.dropPrivileges(to: .unprivileged) }
         // Keys of sessions are in memory only.
         Posix.keepMemoryPrivate()
-        try engine.run(control: resources.control)
+        try engine.run(control: resources.control, supervisor: resources.supervisor)
     }
 }
