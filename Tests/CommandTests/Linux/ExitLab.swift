@@ -259,7 +259,10 @@ final class ExitLab: Sendable {
 
     /// Waits until the client's tunnel has an MTU; the client reads the path each second.
     func hasMTU(_ mtu: Int) throws -> Bool {
-        for _ in 0..<200 where try tunnelMTU() != mtu { usleep(100_000) }
+        let file = "/sys/class/net/runar-vpn/mtu"
+        let loop = "until test $(cat \(file)) -eq \(mtu); do sleep 0.1; done"
+        let command = lab.wrapper(.client).joined(separator: " ")
+        _ = try NetworkSpaces.run("\(command) timeout 30 sh -c '\(loop)' || true")
         return try tunnelMTU() == mtu
     }
 
@@ -289,6 +292,15 @@ final class ExitLab: Sendable {
             else { return false }
             return (try? numbers("PPid", of: child)) == [Int(process)]  // see above
         }
+    }
+
+    /// Whether a process has not ended; its parent may still have to read its exit status.
+    static func isRunning(_ process: Int32) -> Bool {
+        // nil: the number is free.
+        guard let words = try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8) else {  // see above
+            return false
+        }
+        return !words.isEmpty
     }
 
     /// Returns the numbers of a line of `/proc/PID/status`.

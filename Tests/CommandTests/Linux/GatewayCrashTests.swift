@@ -63,6 +63,12 @@ struct GatewayCrashTests {
         try await expectEnds(of: count)
     }
 
+    @Test func `the engine of a killed gateway ends`() async throws {
+        let engine = try #require(try ExitLab.engines(of: exit.gateway.id).first)
+        #expect(exit.gateway.end(by: SIGKILL) == -SIGKILL)
+        while ExitLab.isRunning(engine) {}
+    }
+
     @Test func `a gateway killed at any moment grants one lease for a token`() throws {
         for round in 0..<(LongTests.areRun ? 40 : 3) {
             let before = try leased().count
@@ -144,7 +150,7 @@ struct GatewayCrashTests {
 
     /// Checks that the leases of clients that never complete a handshake end after 180 seconds.
     private func expectEnds(of count: Int) async throws {
-        while LongTests.areRun, try !leased().isEmpty { try await Task.sleep(for: .seconds(1)) }
+        while LongTests.areRun, try !leased().isEmpty {}
         #expect(exit.gateway.end(by: SIGKILL) == -SIGKILL)
         let store = try GatewayStore(path: exit.gatewayFile)
         let due = try await store.due(at: SystemProcess.wallSeconds + 180, limit: 2 * count)
