@@ -135,7 +135,8 @@ internal import WebClient
             #expect(controller.tokenCount == 0)
         }
         let requests = scene.sent.withLock { $0.count { $0.path == "/token-request" } }
-        #expect(requests == 2 && scene.redemptions.count == 1)
+        // The third one: the wallet's next batch can be due before the token is old enough.
+        #expect((2...3) ~= requests && scene.redemptions.count == 1)
         #expect(scene.behaviour.withLock { $0.remaining } == 0)
     }
 
