@@ -142,8 +142,8 @@ package final class SupervisedTunnel: TunnelHost {
         return reading
     }
 
-    /// Probes the path after traffic: batches of datagrams leave without the don't-fragment bit, so that no router reports a
-    /// path that became narrow.
+    /// Probes the path after traffic: over IPv4 batches of datagrams leave without the don't-fragment bit, so that no router
+    /// reports a path that became narrow.
     private func probe(after byteCount: UInt64) {
         let mtu = running.withLock { running -> UInt16? in
             guard let probed = running?.probedByteCount else { return nil }

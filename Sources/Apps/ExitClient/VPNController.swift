@@ -156,6 +156,8 @@ package final class VPNController: Sendable {
         case .updateTunnel(let number, let configuration):
             begin(number, isOfTunnel: true) { () async throws(VPNFailure) -> ExitSession.Input in
                 try await self.tunnel.update(configuration)
+                // A tunnel that was made anew ended the former watch.
+                self.watchTunnel()
                 return .vpn(.started(number))
             }
         case .stopTunnel:

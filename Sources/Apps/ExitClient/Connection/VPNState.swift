@@ -42,7 +42,7 @@ package enum VPNStep: Hashable, Sendable {
     case takingToken
     /// The token waits until this monotonic time, if it is known: its use right after its issuance would link the two.
     case waiting(until: Duration?)
-    /// The wallet is empty, and a person must confirm that the token is used right after its issuance.
+    /// No token is old enough, and a person must confirm the use of a new one.
     case confirming
     /// A gateway redeems the token.
     case redeeming
