@@ -143,6 +143,7 @@ internal import Testing
         let outcome = try home.runar(["identity", "serve"])
         #expect(outcome.status == 64 && outcome.errors.contains("--data"))
         #expect(try home.runar(["identity", "serve", "--data", ""]).status == 64)
+        #expect(try home.runar(["identity", "backup", "--data", "", "--to", home.path + "/copy"]).status == 64)
     }
 
     @Test func `a port in use and data in use are reported`() throws {

@@ -29,6 +29,15 @@ extension SettingKey {
         CommandFailure("bad-setting", .configuration, "\(rawValue) cannot be \"\(value)\": \(why)")
     }
 
+    /// Refuses a value that is not a whole number of `range`.
+    ///
+    /// - Throws: ``CommandFailure``.
+    package func requireNumber(_ value: String, in range: ClosedRange<Int>) throws(CommandFailure) {
+        guard let number = Int(value), range.contains(number) else {
+            throw unfit(value, "it must be a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+    }
+
     private var words: [String] {
         var words = [""]
         for character in rawValue {

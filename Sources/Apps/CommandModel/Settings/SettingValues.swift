@@ -1,5 +1,6 @@
 internal import Failures
 internal import Foundation
+internal import Platform
 
 /// The settings in effect, each with its origin: flag before environment before file before default.
 package struct SettingValues<Key: SettingKey>: Sendable {
@@ -57,6 +58,24 @@ package struct SettingValues<Key: SettingKey>: Sendable {
 
     /// The single text of a setting, if it has a value.
     package func text(_ setting: Key) -> String? { values[setting]?.texts.first }
+}
+
+extension SettingValues {
+    /// Decides every setting from flags, the environment of this process, and the file of settings at `path`.
+    ///
+    /// `texts` returns the values of a setting on the command line.
+    ///
+    /// - Throws: ``CommandFailure`` that names the place of an unfit value; ``FileError``.
+    package init(flags texts: (Key) -> [String], file path: String) throws {
+        var flags: [Key: [String]] = [:]
+        for setting in Key.allCases { flags[setting] = texts(setting) }
+        try self.init(
+            flags: flags,
+            environment: SystemProcess.environment,
+            file: SettingsFile<Key>(path: path).read(),
+            named: path
+        )
+    }
 }
 
 /// The origin of a setting's value.

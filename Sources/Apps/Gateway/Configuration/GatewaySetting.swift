@@ -67,9 +67,11 @@ extension GatewaySetting {
 
     private func check(_ value: String) throws {
         switch self {
-        case .listenAddress, .network4, .network6: _ = try address(value)
+        case .listenAddress, .network4, .network6: _ = try AddressText.parse(value)
         case .resolver:
-            guard try address(value).isUnicast else { throw unfit(value, "it is not the address of a machine") }
+            guard try AddressText.parse(value).isUnicast else {
+                throw unfit(value, "it is not the address of a machine")
+            }
         case .port: try requireNumber(value, in: 0...65_535)
         case .tlsCertPath, .tlsKeyPath, .issuerTrust, .spentPath:
             guard !value.isEmpty else { throw unfit(value, "it must be a path") }
@@ -101,24 +103,11 @@ extension GatewaySetting {
         }
     }
 
-    private func requireNumber(_ value: String, in range: ClosedRange<Int>) throws(CommandFailure) {
-        guard let number = Int(value), range.contains(number) else {
-            throw unfit(value, "it must be a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-    }
-
     private func requireURL(_ value: String) throws(CommandFailure) {
         do {
             _ = try (ExitURL(value), WebURL(value))
         } catch {
             throw unfit(value, "\(error); give a URL such as https://gateway.example.org:8443")
         }
-    }
-
-    private func address(_ text: String) throws(CommandFailure) -> IPAddress {
-        guard let address = IPAddress(text) else {
-            throw unfit(text, "it is not an IP address, such as 127.0.0.1 or ::1")
-        }
-        return address
     }
 }

@@ -44,7 +44,7 @@ package struct IdentityServerConfiguration: Sendable {
     /// - Throws: ``CommandFailure``.
     package init(_ values: SettingValues<IdentitySetting>) throws {
         func text(_ setting: IdentitySetting) -> String { values.text(setting) ?? "" }
-        port = try IdentitySetting.port(text(.port))
+        port = try PortText.parse(text(.port))
         rpId = text(.rpId)
         rpName = text(.rpName)
         let isLocal = rpId == "localhost"
@@ -60,7 +60,7 @@ package struct IdentityServerConfiguration: Sendable {
         case (nil, _), (_, nil): throw Self.failure("give both TLS_CERT_PATH and TLS_KEY_PATH, or neither")
         }
         host =
-            try values.text(.listenAddress).map { text throws(CommandFailure) in try IdentitySetting.address(text) }
+            try values.text(.listenAddress).map { text throws(CommandFailure) in try AddressText.parse(text) }
             ?? (isLocal && tls == nil ? .v4(0x7F00_0001) : .v4(0))
         keyPaths = TokenKeyFiles.Paths(
             signing: values.text(.signKeyPath),
@@ -74,7 +74,7 @@ package struct IdentityServerConfiguration: Sendable {
         appleApps = values[.appleApps]?.texts ?? []
         trustedProxies = Set(
             try (values[.trustedProxy]?.texts ?? []).map { text throws(CommandFailure) in
-                try IdentitySetting.address(text)
+                try AddressText.parse(text)
             }
         )
         hasLimits = try SwitchText.parse(text(.requestLimits))

@@ -71,8 +71,8 @@ extension IdentitySetting {
     package func check(_ values: [String]) throws {
         for value in values {
             switch self {
-            case .listenAddress: _ = try Self.address(value)
-            case .port: _ = try Self.port(value)
+            case .listenAddress: _ = try AddressText.parse(value)
+            case .port: _ = try PortText.parse(value)
             case .rpId:
                 guard value == "localhost" || RelyingPartyName.isDomain(value) else {
                     throw unfit(
@@ -99,11 +99,8 @@ extension IdentitySetting {
                 guard parts.count == 2, parts[0].utf8.count == 10 else {
                     throw unfit(value, "it is a team and a bundle, such as ABCDE12345.com.example.app")
                 }
-            case .trustedProxy: _ = try Self.address(value)
-            case .connectionLimit:
-                guard let count = Int(value), (16...100_000).contains(count) else {
-                    throw unfit(value, "it must be a number from 16 to 100000")
-                }
+            case .trustedProxy: _ = try AddressText.parse(value)
+            case .connectionLimit: try requireNumber(value, in: 16...100_000)
             case .metricsToken:
                 guard (16...256).contains(value.utf8.count), value.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
                 else {
@@ -133,21 +130,5 @@ extension IdentitySetting {
         let life = try DurationText.parse(text)
         guard (.seconds(60)...longest).contains(life) else { throw unfit(text, "it must be from 1m to \(words)") }
         return life
-    }
-
-    /// - Throws: ``CommandFailure``.
-    static func address(_ text: String) throws(CommandFailure) -> IPAddress {
-        guard let address = IPAddress(text) else {
-            throw CommandFailure("bad-setting", .usage, "\"\(text)\" is not an IP address, such as 127.0.0.1 or ::1")
-        }
-        return address
-    }
-
-    /// - Throws: ``CommandFailure``.
-    static func port(_ text: String) throws(CommandFailure) -> UInt16 {
-        guard let port = UInt16(text) else {
-            throw CommandFailure("bad-setting", .usage, "a port is a number from 0 to 65535, not \"\(text)\"")
-        }
-        return port
     }
 }

@@ -60,8 +60,8 @@ extension IssuerSetting {
 
     private func check(_ value: String) throws {
         switch self {
-        case .listenAddress, .trustedProxy: _ = try Self.address(value)
-        case .port: _ = try Self.port(value)
+        case .listenAddress, .trustedProxy: _ = try AddressText.parse(value)
+        case .port: _ = try PortText.parse(value)
         case .issuerName:
             guard ExitName.isHostName(value) else {
                 throw unfit(value, "it is the issuer's host, such as issuer.example.org, without a scheme")
@@ -76,10 +76,7 @@ extension IssuerSetting {
             guard StoreEnvironment(rawValue: value) != nil else { throw unfit(value, "it is Production or Sandbox") }
         case .product: _ = try ProductAllowance(value)
         case .requestLimits: _ = try SwitchText.parse(value)
-        case .connectionLimit:
-            guard let count = Int(value), (16...100_000).contains(count) else {
-                throw unfit(value, "it must be a number from 16 to 100000")
-            }
+        case .connectionLimit: try requireNumber(value, in: 16...100_000)
         case .metricsToken:
             guard (16...256).contains(value.utf8.count), value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 throw unfit("…", "it has 16 to 256 visible characters")
@@ -89,22 +86,6 @@ extension IssuerSetting {
 
     private static func isOfBundleId(_ character: Character) -> Bool {
         character.isASCII && (character.isLetter || character.isNumber || character == "-" || character == ".")
-    }
-
-    /// - Throws: ``CommandFailure``.
-    static func address(_ text: String) throws(CommandFailure) -> IPAddress {
-        guard let address = IPAddress(text) else {
-            throw CommandFailure("bad-setting", .usage, "\"\(text)\" is not an IP address, such as 127.0.0.1 or ::1")
-        }
-        return address
-    }
-
-    /// - Throws: ``CommandFailure``.
-    static func port(_ text: String) throws(CommandFailure) -> UInt16 {
-        guard let port = UInt16(text) else {
-            throw CommandFailure("bad-setting", .usage, "a port is a number from 0 to 65535, not \"\(text)\"")
-        }
-        return port
     }
 }
 

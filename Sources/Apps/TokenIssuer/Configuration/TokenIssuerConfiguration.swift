@@ -36,7 +36,7 @@ package struct TokenIssuerConfiguration: Sendable {
     /// - Throws: ``CommandFailure``.
     package init(_ values: SettingValues<IssuerSetting>) throws {
         func text(_ setting: IssuerSetting) -> String { values.text(setting) ?? "" }
-        port = try IssuerSetting.port(text(.port))
+        port = try PortText.parse(text(.port))
         issuerName = text(.issuerName)
         switch (values.text(.tlsCertPath), values.text(.tlsKeyPath)) {
         case (let certificate?, let key?): tls = CertificateFiles(certificatesPath: certificate, keyPath: key)
@@ -45,12 +45,12 @@ package struct TokenIssuerConfiguration: Sendable {
         }
         let isLocal = issuerName == "localhost" && tls == nil
         host =
-            try values.text(.listenAddress).map { text throws(CommandFailure) in try IssuerSetting.address(text) }
+            try values.text(.listenAddress).map { text throws(CommandFailure) in try AddressText.parse(text) }
             ?? (isLocal ? .v4(0x7F00_0001) : .v4(0))
         purchases = try Self.purchases(values)
         trustedProxies = Set(
             try (values[.trustedProxy]?.texts ?? []).map { text throws(CommandFailure) in
-                try IssuerSetting.address(text)
+                try AddressText.parse(text)
             }
         )
         hasLimits = try SwitchText.parse(text(.requestLimits))

@@ -33,12 +33,12 @@ struct IssuerSecret: Sendable {
     init(in directory: DataDirectory) throws {
         let path = directory.file(Self.fileName)
         if try AtomicFile.read(path, limit: Self.fileByteLimit) == nil {
-            var (random, separator) = (SystemRandom(), [UInt8(ascii: "\n")])
+            var random = SystemRandom()
             var bytes = random.bytes(count: Self.byteCount)
-            separator = Array(Hex.encode(bytes).utf8) + separator
+            var line = Array("\(Hex.encode(bytes))\n".utf8)
             bytes.wipe()
-            defer { separator.wipe() }
-            try AtomicFile.write(separator, to: path)
+            defer { line.wipe() }
+            try AtomicFile.write(line, to: path)
         }
         guard var text = try AtomicFile.read(path, limit: Self.fileByteLimit) else { throw Self.failure(path) }
         defer { text.wipe() }

@@ -68,11 +68,7 @@ struct ServeGatewayDirectory: AsyncParsableCommand {
         case (nil, _), (_, nil):
             throw CommandFailure("bad-setting", .usage, "give both --tls-cert-path and --tls-key-path, or neither")
         }
-        guard let listenAddress else { return settings }
-        guard let address = IPAddress(listenAddress) else {
-            throw CommandFailure("bad-setting", .usage, "\"\(listenAddress)\" is not an IP address, such as 127.0.0.1")
-        }
-        settings.host = address
+        if let listenAddress { settings.host = try AddressText.parse(listenAddress) }
         return settings
     }
 }

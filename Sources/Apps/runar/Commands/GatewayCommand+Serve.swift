@@ -23,7 +23,7 @@ struct ServeGateway: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try options.configuration()
-        let directory = try GatewayOptions.directory(options.data)
+        let directory = try HomeOptions.data(options.data)
         try Self.checkRights()
         let logger = Logger(label: "Runar.Gateway")
         let tunnel = try GatewayTunnel(

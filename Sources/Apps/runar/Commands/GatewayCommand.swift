@@ -37,7 +37,7 @@ struct DrainGateway: AsyncParsableCommand {
 
     func run() async throws {
         let seconds = try within.map { UInt64(clamping: try DurationText.parse($0).components.seconds) }
-        let client = GatewayControlClient(directory: try GatewayOptions.directory(data))
+        let client = GatewayControlClient(directory: try HomeOptions.data(data))
         try Output.report(try await client.drain(withinSeconds: seconds), asJSON: json)
     }
 }
@@ -56,7 +56,7 @@ struct ListGatewayClients: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let client = GatewayControlClient(directory: try GatewayOptions.directory(data))
+        let client = GatewayControlClient(directory: try HomeOptions.data(data))
         try Output.report(try await client.clients(), asJSON: json)
     }
 }

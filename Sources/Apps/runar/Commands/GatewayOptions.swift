@@ -77,30 +77,12 @@ struct GatewayOptions: ParsableArguments {
     @Flag(help: OutputOptions.jsonHelp)
     var json = false
 
-    /// The absolute path of the data.
-    ///
-    /// - Throws: ``CommandFailure`` for an empty one.
-    static func directory(_ data: String) throws(CommandFailure) -> String {
-        guard !data.isEmpty else {
-            throw CommandFailure("no-data-directory", .usage, "--data is empty: name a directory")
-        }
-        return HomeOptions.absolute(data)
-    }
-
     /// The settings in effect.
     ///
     /// - Throws: ``CommandFailure``, ``FileError``.
     func configuration() throws -> GatewayConfiguration {
-        let path = FilePath.joining(try Self.directory(data), "gateway.json")
-        var flags: [GatewaySetting: [String]] = [:]
-        for setting in GatewaySetting.allCases { flags[setting] = texts(setting) }
-        return try GatewayConfiguration(
-            SettingValues(
-                flags: flags,
-                environment: SystemProcess.environment,
-                file: SettingsFile<GatewaySetting>(path: path).read(),
-                named: path
-            )
+        try GatewayConfiguration(
+            SettingValues(flags: texts, file: FilePath.joining(HomeOptions.data(data), "gateway.json"))
         )
     }
 

@@ -55,6 +55,16 @@ struct HomeOptions: ParsableArguments {
     static func absolute(_ path: String) -> String {
         URL(fileURLWithPath: path).standardizedFileURL.path
     }
+
+    /// The absolute path of a directory that `--data` names.
+    ///
+    /// - Throws: ``CommandFailure`` if it is empty.
+    static func data(_ path: String) throws(CommandFailure) -> String {
+        guard !path.isEmpty else {
+            throw CommandFailure("no-data-directory", .usage, "--data is empty: name a directory")
+        }
+        return absolute(path)
+    }
 }
 
 /// The options of a node, for the commands that may start one.

@@ -20,7 +20,7 @@ struct DiagnoseIdentities: AsyncParsableCommand {
     func run() async throws {
         let doctor = IdentityDoctor(
             try options.configuration(),
-            directory: options.directory,
+            directory: try options.directory,
             probe: try IdentityProbe.system()
         )
         let report = IdentityDoctorReport(await doctor.findings())

@@ -71,30 +71,19 @@ struct IdentityOptions: ParsableArguments {
     var json = false
 
     /// The absolute path of the data.
-    var directory: String { HomeOptions.absolute(data) }
+    ///
+    /// - Throws: ``CommandFailure`` if it is empty.
+    var directory: String {
+        get throws(CommandFailure) { try HomeOptions.data(data) }
+    }
 
     /// The settings in effect.
     ///
     /// - Throws: ``CommandFailure``, ``FileError``.
     func configuration() throws -> IdentityServerConfiguration {
-        guard !data.isEmpty else {
-            throw CommandFailure("no-data-directory", .usage, "--data is empty: name a directory")
-        }
-        let path = FilePath.joining(directory, "identity.json")
-        return try IdentityServerConfiguration(
-            SettingValues(
-                flags: flags,
-                environment: SystemProcess.environment,
-                file: SettingsFile<IdentitySetting>(path: path).read(),
-                named: path
-            )
+        try IdentityServerConfiguration(
+            SettingValues(flags: texts, file: FilePath.joining(directory, "identity.json"))
         )
-    }
-
-    private var flags: [IdentitySetting: [String]] {
-        var flags: [IdentitySetting: [String]] = [:]
-        for setting in IdentitySetting.allCases { flags[setting] = texts(setting) }
-        return flags
     }
 
     /// The texts of a flag; none if it is not given, or if the setting has no flag.

@@ -18,12 +18,7 @@ struct IssuerPlace: ParsableArguments {
     ///
     /// - Throws: ``CommandFailure`` if it is empty.
     var directory: String {
-        get throws(CommandFailure) {
-            guard !data.isEmpty else {
-                throw CommandFailure("no-data-directory", .usage, "--data is empty: name a directory")
-            }
-            return HomeOptions.absolute(data)
-        }
+        get throws(CommandFailure) { try HomeOptions.data(data) }
     }
 }
 
@@ -67,16 +62,8 @@ struct IssuerOptions: ParsableArguments {
     ///
     /// - Throws: ``CommandFailure``, ``FileError``.
     func configuration() throws -> TokenIssuerConfiguration {
-        let path = FilePath.joining(try place.directory, "issuer.json")
-        var flags: [IssuerSetting: [String]] = [:]
-        for setting in IssuerSetting.allCases { flags[setting] = texts(setting) }
-        return try TokenIssuerConfiguration(
-            SettingValues(
-                flags: flags,
-                environment: SystemProcess.environment,
-                file: SettingsFile<IssuerSetting>(path: path).read(),
-                named: path
-            )
+        try TokenIssuerConfiguration(
+            SettingValues(flags: texts, file: FilePath.joining(place.directory, "issuer.json"))
         )
     }
 

@@ -31,12 +31,7 @@ struct VPNPlace: ParsableArguments {
     ///
     /// - Throws: ``CommandFailure`` if it is empty.
     var directory: String {
-        get throws(CommandFailure) {
-            guard !data.isEmpty else {
-                throw CommandFailure("no-data-directory", .usage, "--data is empty: name a directory")
-            }
-            return HomeOptions.absolute(data)
-        }
+        get throws(CommandFailure) { try HomeOptions.data(data) }
     }
 }
 
