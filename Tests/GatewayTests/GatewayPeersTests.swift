@@ -40,7 +40,7 @@ internal import Testing
     /// Two peers, of which the first one's endpoint was seen.
     private func seen() throws -> GatewayPeers {
         var peers = GatewayPeers()
-        peers.apply([UAPITunnelControl.change(try peer(keys[0])), UAPITunnelControl.change(try peer(keys[1], slot: 2))])
+        peers.apply([UAPIPeers.change(try peer(keys[0])), UAPIPeers.change(try peer(keys[1], slot: 2))])
         let hasChanged = peers.record(device(keys[0], lastHandshake: Self.now - 100, at: endpoint), at: Self.now)
         #expect(hasChanged)
         return peers
@@ -83,12 +83,12 @@ internal import Testing
 
     @Test func `a peer that is replaced keeps its endpoint, and a removed one does not`() throws {
         var peers = try seen()
-        peers.apply([UAPITunnelControl.change(try peer(keys[0], slot: 3))])
+        peers.apply([UAPIPeers.change(try peer(keys[0], slot: 3))])
         #expect(endpoint(keys[0], in: peers) == endpoint)
-        peers.apply([UAPITunnelControl.removal(keys[0])])
+        peers.apply([UAPIPeers.removal(keys[0])])
         #expect(peers.all.map(\.publicKey) == [keys[1]])
         _ = peers.record(device(keys[0], lastHandshake: Self.now, at: endpoint), at: Self.now)
-        peers.apply([UAPITunnelControl.change(try peer(keys[0]))])
+        peers.apply([UAPIPeers.change(try peer(keys[0]))])
         #expect(endpoint(keys[0], in: peers) == nil)
     }
 
@@ -96,7 +96,7 @@ internal import Testing
         let count = GatewayConfiguration.mostLeases
         #expect(count <= UAPIConfiguration.peerLimit)
         var configuration = UAPIConfiguration()
-        var change = UAPITunnelControl.change(try peer(keys[0], slot: LeaseSlot.limit))
+        var change = UAPIPeers.change(try peer(keys[0], slot: LeaseSlot.limit))
         change.endpoint = SocketAddress(.v6(high: .max, low: .max, scope: 0), port: .max)
         change.persistentKeepaliveSeconds = .max
         func byteCount(_ peerCount: Int) -> Int {

@@ -4,7 +4,6 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -111,13 +110,6 @@ ptrdiff_t ct_write(int descriptor, const uint8_t *head, size_t head_length, cons
     do written = writev(descriptor, vectors, used);
     while (written < 0 && errno == EINTR);
     return written < 0 ? failure() : written;
-}
-
-int ct_wait(int descriptor, int milliseconds) {
-    struct pollfd waiting = {descriptor, POLLIN, 0};
-    int count = poll(&waiting, 1, milliseconds);
-    if (count < 0) return errno == EINTR ? 0 : -errno;
-    return count;
 }
 
 int ct_set_blocking(int descriptor, bool blocks) {

@@ -11,4 +11,9 @@ package enum Hex {
     package static func decode(_ text: String) throws(BytesError) -> [UInt8] {
         try radix.decode([UInt8](text.utf8)[...], of: text)
     }
+
+    /// The value of one digit in either case; nil for other characters.
+    ///
+    /// A caller that reads secret digits decodes them one by one into memory that it wipes.
+    package static func value(ofDigit digit: UInt8) -> UInt8? { radix.value(ofSymbol: digit) }
 }

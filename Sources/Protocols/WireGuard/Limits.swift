@@ -25,7 +25,7 @@ extension WireGuardInterface {
         package var handshakesPerSourcePerSecond = 20
         /// And at once.
         package var handshakesPerSourceAtOnce = 5
-        /// The sources under load that are distinguished, in each of two generations.
+        /// The sources under load that are distinguished, and the blocks that got cookies, in each of two generations.
         package var handshakeSources = 4_096
         /// The replies with cookies in the long run, and at once.
         package var cookieRepliesPerSecond = 5_000

@@ -33,6 +33,7 @@ struct ru_udp {
 int ru_system_socket(int family);
 // Sets the options that the system supports: destination and ECN mark of received packets, no fragments, buffers, GSO, GRO.
 void ru_system_tune(ru_udp *udp, bool is_ipv6);
+void ru_system_set_fragments(ru_udp *udp, bool is_ipv6, bool are_allowed);
 
 // Makes a descriptor non-blocking and close-on-exec; false on failure.
 bool ru_prepare(int descriptor);

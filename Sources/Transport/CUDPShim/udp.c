@@ -93,6 +93,7 @@ void ru_udp_free(ru_udp *udp) {
 
 int ru_udp_descriptor(const ru_udp *udp) { return udp->descriptor; }
 const ru_addr *ru_udp_address(const ru_udp *udp) { return &udp->bound; }
+void ru_udp_allow_fragments(ru_udp *udp) { ru_system_set_fragments(udp, udp->bound.family == 6, true); }
 void ru_udp_stop_segmentation(ru_udp *udp) { udp->has_segmentation = false; }
 bool ru_udp_is_blocked(const ru_udp *udp) { return udp->parked_length > 0; }
 
@@ -187,7 +188,7 @@ int ru_udp_send(ru_udp *udp, const ru_addr *from, const ru_addr *to, uint8_t ecn
         } else if ((error == EIO || error == EINVAL || error == EMSGSIZE) && piece > segment) {
             // EIO is Linux's answer for an outgoing interface without checksum offload (some tunnels, some cards), and
             // EINVAL that for a batch of too many segments, for segments above the MTU (EMSGSIZE from Linux 6.14 on), and
-            // for a source address that was removed. Other batches may still leave whole after these two.
+            // for a source address that was removed. Other batches may still leave whole after EINVAL and EMSGSIZE.
             step = segment;
             lacks_offload = error == EIO;
             continue;

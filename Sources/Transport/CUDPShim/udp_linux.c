@@ -22,36 +22,33 @@ static void set_buffer(int descriptor, int forced, int plain) {
     ru_set_option(descriptor, SOL_SOCKET, plain, size);
 }
 
+// Without fragments nothing is fragmented; with them, what fits the path as the kernel knows it keeps the don't-fragment bit,
+// so that routers report a narrower one (RFC 1191).
+void ru_system_set_fragments(ru_udp *udp, bool is_ipv6, bool are_allowed) {
+    if (is_ipv6) {
+        int discovery = are_allowed ? IPV6_PMTUDISC_WANT : IPV6_PMTUDISC_PROBE;
+        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, discovery);
+        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_DONTFRAG, !are_allowed);
+    } else {
+        int discovery = are_allowed ? IP_PMTUDISC_WANT : IP_PMTUDISC_PROBE;
+        ru_set_option(udp->descriptor, IPPROTO_IP, IP_MTU_DISCOVER, discovery);
+    }
+}
+
 void ru_system_tune(ru_udp *udp, bool is_ipv6) {
     int descriptor = udp->descriptor, none = 0;
+    ru_system_set_fragments(udp, is_ipv6, false);
     if (is_ipv6) {
         ru_set_option(descriptor, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
         ru_set_option(descriptor, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
-        ru_set_option(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
-        ru_set_option(descriptor, IPPROTO_IPV6, IPV6_DONTFRAG, 1);
     } else {
         ru_set_option(descriptor, IPPROTO_IP, IP_PKTINFO, 1);
         ru_set_option(descriptor, IPPROTO_IP, IP_RECVTOS, 1);
-        ru_set_option(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
     }
     ru_set_option(descriptor, IPPROTO_UDP, UDP_GRO, 1);
     set_buffer(descriptor, SO_RCVBUFFORCE, SO_RCVBUF);
     set_buffer(descriptor, SO_SNDBUFFORCE, SO_SNDBUF);
     udp->has_segmentation = setsockopt(descriptor, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof(none)) == 0;
-}
-
-// The don't-fragment bit stays set in what fits the path, so that routers report a narrower one (RFC 1191).
-void ru_udp_allow_fragments(ru_udp *udp) {
-    if (udp->bound.family == 6) {
-        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_WANT);
-        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_DONTFRAG, 0);
-    } else {
-        ru_set_option(udp->descriptor, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT);
-    }
-}
-
-int ru_udp_set_mark(ru_udp *udp, uint32_t mark) {
-    return setsockopt(udp->descriptor, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) == 0 ? 0 : errno;
 }
 
 struct ru_batch {

@@ -29,47 +29,36 @@ static void set_buffer(int descriptor, int option) {
     }
 }
 
+void ru_system_set_fragments(ru_udp *udp, bool is_ipv6, bool are_allowed) {
+    if (is_ipv6) {
+        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_DONTFRAG, !are_allowed);
+#if defined(IPV6_MTU_DISCOVER)
+        int discovery = are_allowed ? IPV6_PMTUDISC_WANT : IPV6_PMTUDISC_PROBE;
+        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, discovery);
+#endif
+    } else {
+#if defined(IP_DONTFRAG)
+        ru_set_option(udp->descriptor, IPPROTO_IP, IP_DONTFRAG, !are_allowed);
+#else
+        int discovery = are_allowed ? IP_PMTUDISC_WANT : IP_PMTUDISC_PROBE;
+        ru_set_option(udp->descriptor, IPPROTO_IP, IP_MTU_DISCOVER, discovery);
+#endif
+    }
+}
+
 void ru_system_tune(ru_udp *udp, bool is_ipv6) {
     int descriptor = udp->descriptor;
+    ru_system_set_fragments(udp, is_ipv6, false);
     if (is_ipv6) {
         ru_set_option(descriptor, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
         ru_set_option(descriptor, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
-        ru_set_option(descriptor, IPPROTO_IPV6, IPV6_DONTFRAG, 1);
-#if defined(IPV6_MTU_DISCOVER)
-        ru_set_option(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
-#endif
     } else {
         // Linux and Apple's systems have the same structure behind this; the older IP_RECVDSTADDR could not send.
         ru_set_option(descriptor, IPPROTO_IP, IP_PKTINFO, 1);
         ru_set_option(descriptor, IPPROTO_IP, IP_RECVTOS, 1);
-#if defined(IP_DONTFRAG)
-        ru_set_option(descriptor, IPPROTO_IP, IP_DONTFRAG, 1);
-#else
-        ru_set_option(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
-#endif
     }
     set_buffer(descriptor, SO_RCVBUF);
     set_buffer(descriptor, SO_SNDBUF);
-}
-
-void ru_udp_allow_fragments(ru_udp *udp) {
-    if (udp->bound.family == 6) {
-        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_DONTFRAG, 0);
-#if defined(IPV6_MTU_DISCOVER)
-        ru_set_option(udp->descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_WANT);
-#endif
-    } else {
-#if defined(IP_DONTFRAG)
-        ru_set_option(udp->descriptor, IPPROTO_IP, IP_DONTFRAG, 0);
-#else
-        ru_set_option(udp->descriptor, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT);
-#endif
-    }
-}
-
-int ru_udp_set_mark(ru_udp *udp, uint32_t mark) {
-    (void)udp, (void)mark;
-    return ENOTSUP;
 }
 
 struct ru_batch {

@@ -21,13 +21,6 @@ final class ExitLab: Sendable {
     private static let directoryURL = "https://\(TunnelLab.Role.internet.address):8444"
     private static let gatewayURL = "https://\(TunnelLab.Role.gateway.address):8443"
 
-    /// The script that runs a command with a folder of its own for the sockets of engines.
-    ///
-    /// They have the names of interfaces, so that gateways in other namespaces of this machine replace each other's socket.
-    /// `ip netns exec` confines the mount to the command.
-    private static let ownSockets =
-        "mkdir -p /var/run/wireguard && mount -t tmpfs tmpfs /var/run/wireguard && exec \"$@\""
-
     private static let holder = Locked<ExitLab?>(nil)
 
     /// The hosts.
@@ -132,7 +125,7 @@ final class ExitLab: Sendable {
         _ lab: TunnelLab,
         _ home: TemporaryDataDirectory
     ) throws -> RunningCommand {
-        try RunningCommand(words, home: home, wrapper: lab.wrapper(.gateway) + ["sh", "-c", ownSockets, "sh"])
+        try RunningCommand(words, home: home, wrapper: lab.wrapper(.gateway))
     }
 
     /// The gateway's process.

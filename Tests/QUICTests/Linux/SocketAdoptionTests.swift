@@ -74,15 +74,5 @@ internal import Testing
         }
         #expect(throws: RawSocket.Failure(code: EBADF)) { try RawSocket(adopting: -1) }
     }
-
-    @Test func `a mark is set, or refused without the privilege`() throws {
-        let socket = try RawSocket()
-        let error = unsafe ru_udp_set_mark(socket.raw, 0x51)
-        var mark: UInt32 = 0
-        var size = socklen_t(MemoryLayout<UInt32>.size)
-        let descriptor = unsafe ru_udp_descriptor(socket.raw)
-        #expect(unsafe getsockopt(descriptor, SOL_SOCKET, SO_MARK, &mark, &size) == 0)
-        #expect(error == 0 ? mark == 0x51 : error == EPERM && mark == 0)
-    }
 }
 #endif

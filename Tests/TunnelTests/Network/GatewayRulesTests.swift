@@ -17,11 +17,6 @@ internal import Testing
         #expect(rules.ruleset == Self.expected)
     }
 
-    @Test func `private networks are reachable on request alone`() throws {
-        let open = try GatewayRules(tunnel: "exit0", uplink: "eth0", pools: [], allowsPrivateNetworks: true)
-        #expect(!open.ruleset.contains("192.168.0.0/16"))
-    }
-
     @Test(arguments: ["", "eth 0", "eth0\"", "a\nb", "tun%d", "0123456789abcdef", ".."])
     func `names that could change the rules are refused`(name: String) {
         #expect(throws: TunnelError.invalidInterfaceName(name)) {

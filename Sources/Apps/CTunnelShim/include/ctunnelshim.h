@@ -50,9 +50,6 @@ ptrdiff_t ct_read(int descriptor, uint8_t *room, size_t length);
 ptrdiff_t ct_write(int descriptor, const uint8_t *head, size_t head_length, const uint8_t *base, const ct_piece *pieces,
                    size_t count);
 
-// Waits until a descriptor can be read; returns 0 after `milliseconds`, and 1 if it is readable.
-int ct_wait(int descriptor, int milliseconds);
-
 // Makes a descriptor blocking or not, and inherited by a new program or not.
 int ct_set_blocking(int descriptor, bool blocks);
 int ct_set_inherited(int descriptor, bool is_inherited);

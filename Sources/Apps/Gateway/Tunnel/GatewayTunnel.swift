@@ -105,11 +105,11 @@ package final class GatewayTunnel: TunnelControl {
     }
 
     package func set(_ peers: [TunnelPeer]) async throws {
-        try await apply(peers.map(UAPITunnelControl.change))
+        try await apply(peers.map(UAPIPeers.change))
     }
 
     package func remove(_ keys: [X25519PublicKey]) async throws {
-        try await apply(keys.map(UAPITunnelControl.removal))
+        try await apply(keys.map(UAPIPeers.removal))
     }
 
     package func traffic() async throws -> [PeerTraffic] {
@@ -119,7 +119,7 @@ package final class GatewayTunnel: TunnelControl {
             // The running engine has the endpoints.
             try await supervisor.update(UAPIConfiguration(), whole: whole)
         }
-        return UAPITunnelControl.traffic(of: status)
+        return UAPIPeers.traffic(of: status)
     }
 
     /// Applies changes to the engine, and records them for an engine that is started later.

@@ -35,7 +35,7 @@ final class EngineSocket {
             unsafe ru_udp_free(handle)
             throw .portNotBound(port: address.port, code: ENOMEM)
         }
-        // Packets are lost on a narrow path otherwise, until its MTU is that of the interface.
+        // Without it a datagram that is too long for its path is lost.
         unsafe ru_udp_allow_fragments(handle)
         unsafe self.handle = handle
         unsafe self.batch = batch

@@ -12,6 +12,8 @@ package protocol TunnelEngine: Sendable {
     func update(_ change: UAPIConfiguration) async throws
 
     /// Returns keys, endpoints, handshakes and counters of all peers.
+    ///
+    /// It may end an engine that repeatedly does not answer.
     func status() async throws -> UAPIDevice
 
     /// Waits until the engine has ended, unexpectedly or because of ``stop()``; returns at once before the start.

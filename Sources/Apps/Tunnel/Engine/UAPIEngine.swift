@@ -75,7 +75,7 @@ package final class UAPIEngine: TunnelEngine {
             guard status == 0 else {
                 Posix.end(started.process, byForce: true)
                 Self.reap(started)
-                throw TunnelError.engineNotStarted(path: program.path)
+                throw TunnelError.deviceFailed(name: interface, code: status)
             }
             // The kernel queues the connection until the process accepts it.
             try await client.apply(configuration)
@@ -152,7 +152,8 @@ package final class UAPIEngine: TunnelEngine {
     /// No other program inherits the end of this process, which would hide its closing from the engine.
     private func supervision() throws -> (own: DescriptorOwner, inherited: DescriptorOwner) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe ct_socket_pair(&ends) == 0 else { throw TunnelError.engineNotStarted(path: program.path) }
+        let status = unsafe ct_socket_pair(&ends)
+        guard status == 0 else { throw TunnelError.deviceFailed(name: interface, code: -status) }
         return (DescriptorOwner(ends[0]), DescriptorOwner(ends[1]))
     }
 }

@@ -8,7 +8,8 @@ internal import WireGuard
 ///
 /// Each queue has a thread for packets of the local machine; one thread receives datagrams, writes to the device and runs
 /// the timers; the calling thread answers the configuration protocol. The device, the sockets with their mark and the
-/// control socket belong to the owner of the process, so the engine needs no privileges.
+/// control socket belong to the owner of the process, so the engine needs no privileges; only without CAP_NET_ADMIN at its
+/// start it does not report the path of a tunnel with a mark.
 package final class WireGuardEngine: Sendable {
     private let core: EngineCore
     private let tun: TunnelDevice
@@ -51,7 +52,7 @@ package final class WireGuardEngine: Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// Ends ``run(control:)``.
+    /// Ends ``run(control:supervisor:)``.
     package func stop() { core.stop.stop() }
 
     private func startThreads(sharing running: DescriptorOwner) {

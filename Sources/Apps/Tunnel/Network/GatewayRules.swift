@@ -4,7 +4,7 @@ package import WireGuard
 /// The rules of nftables for a gateway: translation from the tunnel to the uplink, and the limits of peers.
 ///
 /// Policy for packets from the tunnel: to the uplink they are forwarded and masqueraded; to another peer, to private
-/// networks (unless ``allowsPrivateNetworks``) and to other interfaces they are dropped. The host itself answers the
+/// networks and to other interfaces they are dropped. The host itself answers the
 /// resolver's port, the port of the redemption and echo requests, and nothing else. Packets to the tunnel belong to connections that peers opened.
 /// Traffic outside the tunnel is unaffected.
 package struct GatewayRules: Equatable, Sendable {
@@ -27,8 +27,6 @@ package struct GatewayRules: Equatable, Sendable {
     package let resolvers: [IPAddress]
     /// The TCP port at which tokens are redeemed, also through the tunnel: a renewal of a lease takes that path.
     package let redemptionPort: UInt16?
-    /// Whether peers reach private networks behind the uplink.
-    package let allowsPrivateNetworks: Bool
 
     /// Rules for two interfaces; throws for names that are no interface names.
     package init(
@@ -36,8 +34,7 @@ package struct GatewayRules: Equatable, Sendable {
         uplink: String,
         pools: [AddressPrefix],
         resolvers: [IPAddress] = [],
-        redemptionPort: UInt16? = nil,
-        allowsPrivateNetworks: Bool = false
+        redemptionPort: UInt16? = nil
     ) throws(TunnelError) {
         for name in [tunnel, uplink] where !TunnelDevice.isValid(name) || name.hasSuffix("%d") {
             throw .invalidInterfaceName(name)
@@ -47,7 +44,6 @@ package struct GatewayRules: Equatable, Sendable {
         self.pools = pools
         self.resolvers = resolvers
         self.redemptionPort = redemptionPort
-        self.allowsPrivateNetworks = allowsPrivateNetworks
     }
 
     /// The input of `nft -f -` that replaces the table in one transaction.
@@ -86,8 +82,7 @@ package struct GatewayRules: Equatable, Sendable {
         """
 
     private var privateRules: [String] {
-        guard !allowsPrivateNetworks else { return [] }
-        return [
+        [
             "iifname \"\(tunnel)\" ip daddr { \(Self.privateNetworks4.joined(separator: ", ")) } counter drop",
             "iifname \"\(tunnel)\" ip6 daddr { \(Self.privateNetworks6.joined(separator: ", ")) } counter drop",
         ]

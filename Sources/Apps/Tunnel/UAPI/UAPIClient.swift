@@ -28,9 +28,6 @@ package final class UAPIClient: Sendable {
         self.timeLimit = timeLimit
     }
 
-    /// Uses the socket of an interface in ``folder``.
-    package convenience init(interface: String) { self.init(path: UAPISocket.path(interface: interface)) }
-
     /// Uses a connected stream socket, which is closed with this value, or after a request without a whole answer: later
     /// requests throw ``UAPIError/closed``.
     package init(connection descriptor: Int32, timeLimit: Duration = .seconds(5)) {
@@ -61,7 +58,7 @@ package final class UAPIClient: Sendable {
                     }
                 )
             }
-            if status != 0 { outcome.fulfil(.failure(.timedOut)) }
+            if status != 0 { outcome.fulfil(.failure(.noThread(code: status))) }
             return try await outcome.waitIgnoringCancellation().get()
         }
     }

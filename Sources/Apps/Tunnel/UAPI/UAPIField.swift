@@ -32,23 +32,13 @@ struct UAPIField {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.keyByteCount)
         for place in stride(from: value.startIndex, to: value.endIndex, by: 2) {
-            guard let high = Self.value(ofDigit: value[place]), let low = Self.value(ofDigit: value[place + 1]) else {
+            guard let high = Hex.value(ofDigit: value[place]), let low = Hex.value(ofDigit: value[place + 1]) else {
                 bytes.wipe()
                 throw .invalid
             }
             bytes.append(high << 4 | low)
         }
         return bytes
-    }
-
-    /// The value of a hexadecimal digit in either case; nil for other characters.
-    private static func value(ofDigit digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        case _: nil
-        }
     }
 
     /// A public key.

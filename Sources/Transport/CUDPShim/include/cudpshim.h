@@ -51,14 +51,11 @@ void ru_udp_free(ru_udp *udp);
 int ru_udp_descriptor(const ru_udp *udp);
 // The address to which the socket is bound.
 const ru_addr *ru_udp_address(const ru_udp *udp);
-// Marks the packets that the socket sends (SO_MARK), for rules of routing; returns 0 or an errno. Only Linux has marks, and
-// setting one needs CAP_NET_ADMIN.
-int ru_udp_set_mark(ru_udp *udp, uint32_t mark);
 // From now on a datagram that is longer than the path carries, as far as the system knows it, leaves in fragments. Without
 // this call no datagram is ever fragmented.
 void ru_udp_allow_fragments(ru_udp *udp);
 
-// Called before each GSO batch leaves, with datagrams of `segment` bytes of which the last may be shorter: an errno to
+// Called before each call to the kernel, with datagrams of `segment` bytes of which the last may be shorter: an errno to
 // act as if the system had failed with it, or 0.
 typedef int (*ru_fault)(void *context, const ru_addr *to, const uint8_t *bytes, size_t length, size_t segment);
 void ru_udp_set_fault(ru_udp *udp, ru_fault fault, void *context);

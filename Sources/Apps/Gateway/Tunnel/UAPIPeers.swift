@@ -1,31 +1,10 @@
-package import CryptoPrimitives
+internal import CryptoPrimitives
 internal import Identity
-package import Tunnel
+internal import Tunnel
 internal import WireGuard
 
-/// The control of an engine by WireGuard's cross-platform configuration protocol.
-package struct UAPITunnelControl: TunnelControl {
-    private let client: UAPIClient
-
-    /// Uses the engine behind `client`.
-    package init(_ client: UAPIClient) {
-        self.client = client
-    }
-
-    package func set(_ peers: [TunnelPeer]) async throws {
-        var configuration = UAPIConfiguration()
-        configuration.peers = peers.map(Self.change)
-        try await client.apply(configuration)
-    }
-
-    package func remove(_ keys: [X25519PublicKey]) async throws {
-        var configuration = UAPIConfiguration()
-        configuration.peers = keys.map(Self.removal)
-        try await client.apply(configuration)
-    }
-
-    package func traffic() async throws -> [PeerTraffic] { Self.traffic(of: try await client.device()) }
-
+/// The clients of a gateway in WireGuard's cross-platform configuration protocol.
+enum UAPIPeers {
     /// The change that adds a peer, or replaces its preshared key and addresses.
     static func change(_ peer: TunnelPeer) -> UAPIConfiguration.PeerChange {
         var change = UAPIConfiguration.PeerChange(publicKey: peer.publicKey)
@@ -42,6 +21,7 @@ package struct UAPITunnelControl: TunnelControl {
         return change
     }
 
+    /// The traffic of all peers.
     static func traffic(of device: UAPIDevice) -> [PeerTraffic] {
         device.peers.map { peer in
             PeerTraffic(
