@@ -16,7 +16,9 @@ PICTURES = os.environ.get("CONSOLE_SCREENSHOTS", "")
 TAKES_ALL = os.environ.get("CONSOLE_SCREENSHOTS_OF", "") == "all"
 
 # What the browser writes down of a node that a scenario stops.
-NODE_GONE = re.compile(r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)")
+NODE_GONE = re.compile(
+    r"net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH|EMPTY_RESPONSE)"
+)
 
 
 class Device:

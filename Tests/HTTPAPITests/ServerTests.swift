@@ -216,6 +216,27 @@ struct ServerTests {
         #expect(left == [])
     }
 
+    @Test func `a server that stops sends the answer in progress to its end`() async throws {
+        let (begun, mayEnd) = (Promise<Void>(), Promise<Void>())
+        let byteCount = 8 << 20
+        let route = Route(.get, "/large") { _ in
+            begun.fulfil(())
+            await mayEnd.waitIgnoringCancellation()
+            return .text(String(repeating: "a", count: byteCount))
+        }
+        let port = Promise<UInt16>()
+        let answers = Task {
+            try await ConsoleVisitor.fetch(port.waitIgnoringCancellation(), [("GET", "/large", [])])
+        }
+        try await withServer([route]) { number in
+            port.fulfil(number)
+            await begun.waitIgnoringCancellation()
+            mayEnd.fulfil(())
+        }
+        let answer = try #require(try await answers.value.first)
+        #expect(answer.status == 200 && answer.length == byteCount)
+    }
+
     @Test func `a taken port is reported`() async throws {
         try await withServer([]) { port in
             await #expect(throws: HTTPServerError.self) {

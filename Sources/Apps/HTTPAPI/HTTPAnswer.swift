@@ -49,7 +49,7 @@ enum HTTPAnswer {
         guard response.body.contentLength == nil else { return response.createHeadResponse() }
         var head = response
         head.headers[.connection] = "close"
-        head.body = ResponseBody { _ in channel.close(promise: nil) }
+        head.body = ResponseBody { _ in OpenConnections.end(channel) }
         return head
     }
 
@@ -60,7 +60,7 @@ enum HTTPAnswer {
         let body = response.body
         closing.body = ResponseBody(contentLength: body.contentLength) { writer in
             try await body.write(writer)
-            channel.close(promise: nil)
+            OpenConnections.end(channel)
         }
         return closing
     }

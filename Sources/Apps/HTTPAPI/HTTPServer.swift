@@ -58,8 +58,9 @@ package struct HTTPServer: Sendable {
         package var patience = Duration.seconds(30)
         /// Whether a client that does not read its answer stays connected.
         package var toleratesSlowReaders = false
-        /// The time that a server that stops gives requests in progress; zero closes their connections at once.
-        package var drain = Duration.zero
+        /// The time that a server that stops gives requests in progress until their clients have got the answers; zero closes
+        /// the connections at once, also in the middle of an answer.
+        package var drain = Duration.seconds(2)
 
         package init() {}
     }
@@ -144,7 +145,7 @@ package struct HTTPServer: Sendable {
         let setup = try connectionSetup(connections)
         let outcome: Result<Void, any Error>
         do {
-            outcome = .success(try await serve(setup, onReady))
+            outcome = .success(try await serve(setup, connections, onReady))
         } catch {
             outcome = .failure(error)
         }
@@ -154,6 +155,7 @@ package struct HTTPServer: Sendable {
 
     private func serve(
         _ setup: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> ConnectionSetup,
+        _ connections: OpenConnections,
         _ onReady: @escaping @Sendable (UInt16) -> Void
     ) async throws {
         let responder = Responder(configuration)
@@ -188,7 +190,7 @@ package struct HTTPServer: Sendable {
                 try await serving.value
             } onCancel: {
                 responder.endStreams()
-                Self.stop(serving, responder, on: listener.withLock { $0 })
+                stop(serving, responder, connections, on: listener.withLock { $0 })
             }
         } catch _ where Task.isCancelled {
             return
@@ -199,16 +201,39 @@ package struct HTTPServer: Sendable {
     }
 
     /// Stops accepting connections, drains the open ones, then cancels them.
-    private static func stop(_ serving: Task<Void, any Error>, _ responder: Responder, on listener: (any Channel)?) {
+    private func stop(
+        _ serving: Task<Void, any Error>,
+        _ responder: Responder,
+        _ connections: OpenConnections,
+        on listener: (any Channel)?
+    ) {
         guard let listener else { return serving.cancel() }
+        let patience = configuration.limits.drain
         listener.closeFuture.whenComplete { _ in
             // Nothing else waits: the closed listener has no further task.
             Task {
-                await responder.drain()
+                if patience > .zero { await Self.drain(responder, connections, within: patience) }
                 serving.cancel()
             }
         }
         listener.close(promise: nil)
+    }
+
+    /// Waits until the open requests were answered and their clients have got the answers.
+    private static func drain(
+        _ responder: Responder,
+        _ connections: OpenConnections,
+        within patience: Duration
+    ) async {
+        await withTaskGroup { group in
+            group.addTask {
+                await responder.drain()
+                await connections.endAll()
+            }
+            group.addTask { try? await Task.sleep(for: patience) }  // cancelled when all have ended
+            await group.next()
+            group.cancelAll()
+        }
     }
 }
 

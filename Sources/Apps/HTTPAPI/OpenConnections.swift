@@ -29,6 +29,24 @@ final class OpenConnections: Sendable {
         }
     }
 
+    /// Closes a connection once its client has got what was written.
+    @discardableResult
+    static func end(_ channel: any Channel) -> EventLoopFuture<Void> {
+        // To close both directions at once would drop what the kernel has not taken yet.
+        let end = channel.close(mode: .output)
+        end.whenComplete { _ in channel.close(promise: nil) }
+        return end
+    }
+
+    /// Ends all connections, and waits until their clients have got what was written, or until the task is cancelled.
+    func endAll() async {
+        let ends = state.withLock { Array($0.channels.values) }.map(Self.end)
+        guard let loop = ends.first?.eventLoop else { return }
+        let ended = Promise<Void>()
+        EventLoopFuture.whenAllComplete(ends, on: loop).whenComplete { _ in ended.fulfil(()) }
+        try? await ended.wait()  // the patience has ended
+    }
+
     /// Closes the connections and waits until nothing of them uses an event loop; the server has stopped listening.
     func closeAll(on group: any EventLoopGroup) async {
         // A connection that was accepted last begins its setup in a task of its event loop, which precedes this one.

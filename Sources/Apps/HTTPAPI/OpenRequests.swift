@@ -29,20 +29,15 @@ final class OpenRequests: Sendable {
         return Ticket(self)
     }
 
-    /// Waits until no request is open, or for `patience`.
-    func drain(within patience: Duration) async {
+    /// Waits until no request is open, or until the task is cancelled.
+    func drain() async {
         let drained = state.withLock { state in
             let drained = state.drained ?? Promise<Void>()
             state.drained = drained
             if state.count == 0 { drained.fulfil(()) }
             return drained
         }
-        await withTaskGroup { group in
-            group.addTask { try? await drained.wait() }  // cancelled after the patience
-            group.addTask { try? await Task.sleep(for: patience) }  // cancelled when all have ended
-            await group.next()
-            group.cancelAll()
-        }
+        try? await drained.wait()  // the patience has ended
     }
 
     private func leave() {

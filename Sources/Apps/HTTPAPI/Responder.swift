@@ -19,11 +19,8 @@ final class Responder: Sendable {
     /// Ends the answers that last.
     func endStreams() { answerer.streams.endAll() }
 
-    /// Waits until all answers were written, at most as long as the limits allow; the server has stopped listening.
-    func drain() async {
-        let patience = configuration.limits.drain
-        if patience > .zero { await requests.drain(within: patience) }
-    }
+    /// Waits until all answers were written, or until the task is cancelled; the server has stopped listening.
+    func drain() async { await requests.drain() }
 
     func respond(to request: Request, on channel: any Channel) async -> Response {
         let ticket = requests.enter()

@@ -43,7 +43,7 @@ package struct VPNControl: Sendable {
             )
         }
         Posix.unlink(path)
-        var configuration = HTTPServer.Configuration(
+        let configuration = HTTPServer.Configuration(
             address: .socket(path: path, user: Posix.user),
             routes: [
                 Self.status.serve { _ in VPNStatusReport(controller) }.route,
@@ -55,7 +55,6 @@ package struct VPNControl: Sendable {
             uploadPrefix: uploadPrefix,
             logger: logger
         )
-        configuration.limits.drain = .seconds(1)
         defer { Posix.unlink(path) }
         // The data directory is closed to others as well.
         try await HTTPServer(configuration).run { _ in _ = Posix.setMode(0o600, of: path) }

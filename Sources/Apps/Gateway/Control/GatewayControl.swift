@@ -113,13 +113,12 @@ struct GatewayControl: Sendable {
 
     /// Serves until the task is cancelled.
     func run(at path: String, uploadPrefix: String, logger: Logger) async throws {
-        var configuration = HTTPServer.Configuration(
+        let configuration = HTTPServer.Configuration(
             address: .socket(path: path, user: Posix.user),
             routes: routes,
             uploadPrefix: uploadPrefix,
             logger: logger
         )
-        configuration.limits.drain = .seconds(2)
         defer { Posix.unlink(path) }
         // The data directory is closed to others as well.
         try await HTTPServer(configuration).run { _ in _ = Posix.setMode(0o600, of: path) }
