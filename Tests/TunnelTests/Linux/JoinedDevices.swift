@@ -33,6 +33,13 @@ final class JoinedDevices: Sendable {
             configurators.append(configurator)
         }
         (self.devices, self.configurators) = (devices, configurators)
+        // The kernel adds the local route of an IPv6 address later, in a task of its own, and drops packets until then.
+        try await aside { [spaces] in
+            for (role, address) in zip(Self.roles, Self.addressesIPv6) {
+                let command = "ip -n \(spaces.space(role)) -6 route get \(address)"
+                _ = try NetworkSpaces.run("until \(command) | grep -q ^local; do sleep 0.01; done")
+            }
+        }
         join = DeviceJoin(devices[0], devices[1], mtu: mtu)
     }
 
