@@ -37,6 +37,8 @@ final class ExitScene: Sendable {
         var redemptions: [Int] = []
         var issuerKey = 0
         var age: UInt64 = 0
+        /// The gateways that take no new clients.
+        var draining: Set<Int> = []
         var leaseSeconds: UInt64 = 3_600
         var issuerStatus = 200
         /// The tokens that the issuer still grants.
@@ -126,6 +128,16 @@ final class ExitScene: Sendable {
         try await controller.reach { $0 == .connected }
     }
 
+    /// Passes the time until the lease is renewed once more, with handshakes meanwhile.
+    func passRenewal() async {
+        let counts = (redemptions.count, tunnel.changes.count)
+        while redemptions.count == counts.0 || tunnel.changes.count == counts.1 {
+            tunnel.handshake(at: now)
+            await clock.advanceToNextDeadline()
+            await Task.yield()
+        }
+    }
+
     // MARK: Parties
 
     private func respond(
@@ -168,7 +180,7 @@ final class ExitScene: Sendable {
     }
 
     private func exitDirectory() throws -> ExitDirectory {
-        let age = behaviour.withLock { $0.age }
+        let (age, draining) = behaviour.withLock { ($0.age, $0.draining) }
         let roster = try ExitRoster(
             exit: ExitName(Self.exit),
             issuerName: Self.issuerName,
@@ -194,7 +206,7 @@ final class ExitScene: Sendable {
                     keyDigest: Bytes32(sha256: [UInt8(index)]),
                     certificate: nil,
                     time: now - age,
-                    isDraining: false
+                    isDraining: draining.contains(index)
                 ),
                 by: key
             )
@@ -358,6 +370,9 @@ final class RecordingTunnel: TunnelHost {
     }
 
     private func note(_ change: Change, _ configuration: VPNConfiguration) {
-        state.withLock { $0 = ($0.changes + [change], configuration, $0.handshake) }
+        state.withLock { state in
+            let handshake = change == .start ? nil : state.handshake
+            state = (state.changes + [change], configuration, handshake)
+        }
     }
 }

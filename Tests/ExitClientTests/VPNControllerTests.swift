@@ -199,11 +199,7 @@ internal import WebClient
         try await scene.run(scene.controller()) { controller in
             controller.connect(to: nil)
             try await scene.finish(controller)
-            while scene.redemptions.count < 2 || scene.tunnel.changes.count < 2 {
-                scene.tunnel.handshake(at: scene.now)
-                await scene.clock.advanceToNextDeadline()
-                await Task.yield()
-            }
+            await scene.passRenewal()
         }
         #expect(scene.tunnel.changes.prefix(2) == [.start, .update])
         // The gateway renews the lease of a key at its addresses; the preshared key is another one.
@@ -211,6 +207,41 @@ internal import WebClient
         #expect(forms[0].clientPublicKey == forms[1].clientPublicKey)
         #expect(forms[0].encapsulationKey != forms[1].encapsulationKey)
         #expect(Set(scene.redemptions.map(\.authorization)).count == scene.redemptions.count)
+    }
+
+    @Test func `a client of a gateway that drains is renewed at another one, with keys of that tunnel`() async throws {
+        let scene = try ExitScene()
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: "us")
+            try await scene.finish(controller)
+            scene.behaviour.withLock { $0.draining = [0] }
+            await scene.passRenewal()
+            #expect(controller.lease?.location.id == "us-east-1")
+        }
+        let redemptions = scene.redemptions.prefix(2)
+        #expect(redemptions.map(\.host) == ["gateway0.example.org", "gateway1.example.org"])
+        #expect(scene.tunnel.changes.prefix(2) == [.start, .start])
+        // Nothing that the two gateways see is the same.
+        let forms = try redemptions.map { try RedemptionForm(json: $0.body) }
+        #expect(forms[0].clientPublicKey != forms[1].clientPublicKey)
+        #expect(forms[0].encapsulationKey != forms[1].encapsulationKey)
+        #expect(Set(redemptions.map(\.authorization)).count == 2)
+    }
+
+    @Test func `a key of the issuer that differs at a renewal is reported, while older tokens are used`() async throws {
+        let scene = try ExitScene()
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            try await scene.finish(controller)
+            #expect(VPNStatusReport(controller).renewalFailure == nil)
+            scene.behaviour.withLock { $0.issuerKey = 1 }
+            await scene.passRenewal()
+            #expect(controller.renewalFailure?.failureCode.slug == "issuer-key-differs")
+            let lines = VPNStatusReport(controller).lines
+            #expect(lines.contains { $0.hasPrefix("renewal: ") && $0.hasSuffix(scene.directory.file(Self.report)) })
+        }
+        let report = try JSONText.decode(IssuerKeyReport.self, from: scene.directory.bytes(Self.report))
+        #expect(report.exit == ExitScene.exit)
     }
 
     @Test func `a wallet that cannot be stored ends the connection before a token is used`() async throws {

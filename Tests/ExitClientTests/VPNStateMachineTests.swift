@@ -3,7 +3,19 @@ internal import Testing
 @testable internal import ExitClient
 
 @Suite("Connection sequence") struct VPNStateMachineTests {
-    typealias Machine = VPNStateMachine<String, String>
+    /// A gateway in a list of the directory, which differs from an earlier one by its load alone.
+    struct Gateway: Identifiable, Equatable, ExpressibleByStringLiteral {
+        let id: String
+        var load = 0
+
+        init(stringLiteral text: String) { id = text }
+
+        init(_ id: String, load: Int) { (self.id, self.load) = (id, load) }
+    }
+
+    typealias Machine = VPNStateMachine<Gateway, String>
+
+    private struct NoRenewal: Error {}
 
     /// A machine whose operations end as a test decides.
     struct Dialogue {
@@ -12,7 +24,7 @@ internal import Testing
 
         mutating func handle(_ input: Machine.Input) -> [Machine.Effect] { machine.handle(input, at: now) }
 
-        mutating func connect(_ gateways: [String] = ["a", "b", "c", "d"]) -> [Machine.Effect] {
+        mutating func connect(_ gateways: [Gateway] = ["a", "b", "c", "d"]) -> [Machine.Effect] {
             _ = handle(.connect(location: "us-east"))
             return handle(.found(1, gateways))
         }
@@ -24,6 +36,16 @@ internal import Testing
             _ = handle(.redeemed(3, "first", lasts: .seconds(3_600)))
             _ = handle(.started(4))
             _ = handle(.handshake(at: now))
+        }
+
+        /// Waits until the next renewal, with handshakes, and returns the number of its first operation.
+        mutating func renew() throws -> UInt64 {
+            for _ in 0..<1_000 {
+                now += .seconds(10)
+                _ = handle(.handshake(at: now))
+                for case .findGateways(let number, "us-east") in handle(.timeReached) { return number }
+            }
+            throw NoRenewal()
         }
     }
 
@@ -162,36 +184,148 @@ internal import Testing
         #expect(dialogue.handle(.handshake(at: .seconds(300))).first == .report(.connected))
     }
 
-    @Test func `a lease is renewed before it ends, while the tunnel stays`() {
+    @Test func `a lease is renewed at its gateway before it ends, while the tunnel stays`() throws {
         var dialogue = Dialogue()
         dialogue.establish()
-        dialogue.now = .seconds(3_300)
-        _ = dialogue.handle(.handshake(at: dialogue.now))
-        #expect(dialogue.handle(.timeReached).first == .takeToken(6, isConfirmed: false))
-        #expect(dialogue.handle(.token(6, [2])) == [.redeem(7, token: [2], "a")])
+        #expect(try dialogue.renew() == 6)
+        #expect(dialogue.now == .seconds(3_300))
+        // The directory prefers another gateway now.
         #expect(
-            dialogue.handle(.redeemed(7, "second", lasts: .seconds(3_600))) == [
-                .keep("second"), .updateTunnel(8, "second"),
+            dialogue.handle(.found(6, ["b", Gateway("a", load: 9)])) == [.takeToken(7, isConfirmed: false)]
+        )
+        #expect(dialogue.handle(.token(7, [2])) == [.redeem(8, token: [2], Gateway("a", load: 9))])
+        #expect(
+            dialogue.handle(.redeemed(8, "second", lasts: .seconds(3_600))) == [
+                .keep("second"), .updateTunnel(9, "second"),
             ]
         )
         #expect(dialogue.machine.state == .connected)
-        #expect(dialogue.handle(.started(8)) == [.wake(at: .seconds(3_480))])
+        #expect(dialogue.handle(.started(9)) == [.wake(at: .seconds(3_480))])
+        #expect(dialogue.machine.renewalFailure == nil)
     }
 
-    @Test func `a renewal that fails is tried again, until the lease ends`() {
+    @Test func `a gateway that no longer is listed is left for another one, which must complete a handshake`() throws {
+        var dialogue = Dialogue()
+        dialogue.establish()
+        let number = try dialogue.renew()
+        _ = dialogue.handle(.found(number, ["c", "d"]))
+        #expect(dialogue.handle(.token(number + 1, [2])) == [.redeem(number + 2, token: [2], "c")])
+        #expect(
+            dialogue.handle(.redeemed(number + 2, "other", lasts: .seconds(3_600))) == [
+                .report(.connecting(.startingTunnel)), .keep("other"), .startTunnel(number + 3, "other"),
+            ]
+        )
+        #expect(dialogue.handle(.started(number + 3)).first == .report(.connecting(.shakingHands)))
+        dialogue.now += Machine.handshakeLimit
+        #expect(
+            dialogue.handle(.timeReached) == [
+                .stopTunnel, .removeConfiguration, .report(.connecting(.takingToken)),
+                .takeToken(number + 5, isConfirmed: false),
+            ]
+        )
+        #expect(dialogue.handle(.token(number + 5, [3])).last == .redeem(number + 6, token: [3], "d"))
+    }
+
+    @Test func `a gateway that refuses a renewal is tried last at the next attempt`() throws {
+        var dialogue = Dialogue()
+        dialogue.establish()
+        let failure = VPNFailure.gatewayRefused(reason: "it drains")
+        let first = try dialogue.renew()
+        _ = dialogue.handle(.found(first, ["a", "b"]))
+        _ = dialogue.handle(.token(first + 1, [2]))
+        #expect(dialogue.handle(.failed(first + 2, failure)).last == .wake(at: dialogue.now + Machine.renewalPause))
+        #expect(dialogue.machine.state == .connected && dialogue.machine.renewalFailure == failure)
+        let second = try dialogue.renew()
+        _ = dialogue.handle(.found(second, ["a", "b"]))
+        #expect(dialogue.handle(.token(second + 1, [3])) == [.redeem(second + 2, token: [3], "b")])
+        _ = dialogue.handle(.redeemed(second + 2, "other", lasts: .seconds(3_600)))
+        #expect(dialogue.machine.renewalFailure == nil)
+    }
+
+    @Test func `a gateway is left after two requests without an answer`() throws {
+        var dialogue = Dialogue()
+        dialogue.establish()
+        var tried: [Gateway] = []
+        for _ in 0..<3 {
+            let number = try dialogue.renew()
+            _ = dialogue.handle(.found(number, ["a", "b"]))
+            for case .redeem(let number, _, let gateway) in dialogue.handle(.token(number + 1, [2])) {
+                tried.append(gateway)
+                _ = dialogue.handle(.failed(number, .gatewayUnreachable(reason: "no route")))
+            }
+        }
+        #expect(tried == ["a", "a", "b"])
+        #expect(dialogue.machine.state == .connected)
+    }
+
+    @Test(arguments: [
+        VPNFailure.directoryUnreachable(reason: "no route"), .issuerKeyDiffers(reason: "two", report: nil),
+    ])
+    func `a renewal without the directory uses the gateways that are known, and reports the reason`(
+        failure: VPNFailure
+    ) throws {
+        var dialogue = Dialogue()
+        dialogue.establish()
+        let number = try dialogue.renew()
+        #expect(dialogue.handle(.failed(number, failure)) == [.takeToken(number + 2, isConfirmed: false)])
+        #expect(dialogue.handle(.token(number + 2, [2])) == [.redeem(number + 3, token: [2], "a")])
+        _ = dialogue.handle(.redeemed(number + 3, "second", lasts: .seconds(3_600)))
+        #expect(dialogue.machine.state == .connected && dialogue.machine.renewalFailure == failure)
+    }
+
+    @Test func `a list without gateways postpones a renewal`() throws {
+        var dialogue = Dialogue()
+        dialogue.establish()
+        let number = try dialogue.renew()
+        #expect(dialogue.handle(.found(number, [])).last == .wake(at: dialogue.now + Machine.renewalPause))
+        #expect(dialogue.machine.renewalFailure == .noGateway(location: "us-east"))
+        _ = dialogue.handle(.disconnect)
+        #expect(dialogue.machine.renewalFailure == nil)
+    }
+
+    @Test func `a tunnel that cannot take a renewal ends the connection`() throws {
+        var dialogue = Dialogue()
+        dialogue.establish()
+        let number = try dialogue.renew()
+        _ = dialogue.handle(.found(number, ["a"]))
+        _ = dialogue.handle(.token(number + 1, [2]))
+        _ = dialogue.handle(.redeemed(number + 2, "second", lasts: .seconds(3_600)))
+        let failure = VPNFailure.tunnel(reason: "no permission")
+        #expect(
+            dialogue.handle(.failed(number + 3, failure)) == [
+                .report(.disconnecting), .stopTunnel, .removeConfiguration, .report(.failed(failure)),
+            ]
+        )
+    }
+
+    @Test func `a lease whose renewal waits for a token ends with that reason`() throws {
+        var dialogue = Dialogue()
+        dialogue.establish()
+        let number = try dialogue.renew()
+        _ = dialogue.handle(.found(number, ["a"]))
+        #expect(dialogue.handle(.waits(number + 1, until: nil)) == [])
+        dialogue.now = .seconds(3_600)
+        _ = dialogue.handle(.timeReached)
+        let reason = "no token in the wallet was old enough"
+        #expect(dialogue.machine.state == .failed(.leaseEnded(reason: reason)))
+    }
+
+    @Test func `a renewal that fails is tried again, until the lease ends with the reason`() {
         var dialogue = Dialogue()
         dialogue.establish()
         var attempts = 0
-        while dialogue.machine.state != .failed(.leaseEnded), dialogue.now < .seconds(4_000) {
+        while !dialogue.machine.state.hasEnded, dialogue.now < .seconds(4_000) {
             dialogue.now += .seconds(10)
             _ = dialogue.handle(.handshake(at: dialogue.now))
-            for case .takeToken(let number, _) in dialogue.handle(.timeReached) {
+            for case .findGateways(let number, _) in dialogue.handle(.timeReached) {
                 attempts += 1
-                _ = dialogue.handle(.failed(number, .issuerUnreachable(reason: "no route")))
+                _ = dialogue.handle(.found(number, ["a"]))
+                _ = dialogue.handle(.failed(number + 1, .issuerUnreachable(reason: "no route")))
             }
         }
         #expect(dialogue.now == .seconds(3_600))
         #expect(attempts == 5)
-        #expect(dialogue.machine.state == .failed(.leaseEnded))
+        let reason = "\(VPNFailure.issuerUnreachable(reason: "no route"))"
+        #expect(dialogue.machine.state == .failed(.leaseEnded(reason: reason)))
     }
 }

@@ -112,10 +112,9 @@ package final class SupervisedTunnel: TunnelHost {
             let device = try Self.device(configuration, mtu: present.mtu, hasIPv6: present.hasIPv6)
             try await present.supervisor.update(device, whole: device)
             running.withLock { $0?.configuration = configuration }
-        } catch let failure as VPNFailure {
-            throw failure
         } catch {
-            throw .tunnel(reason: "\(error)")
+            // The gateway has replaced the preshared key: the former configuration no longer works.
+            try await start(configuration)
         }
     }
 

@@ -1,13 +1,13 @@
 /// The tunnel of a client: an interface with its addresses and routes, and an engine.
 package protocol TunnelHost: Sendable {
-    /// Makes the interface, and starts an engine with a configuration.
+    /// Makes the interface in place of a former one, and starts an engine with a configuration.
     ///
     /// - Throws: ``VPNFailure/tunnel(reason:)``; nothing remains of the interface then.
     func start(_ configuration: VPNConfiguration) async throws(VPNFailure)
 
     /// Replaces the configuration, while packets flow.
     ///
-    /// - Throws: ``VPNFailure/tunnel(reason:)``; the former configuration stays then.
+    /// - Throws: ``VPNFailure/tunnel(reason:)``; nothing remains of the interface then.
     func update(_ configuration: VPNConfiguration) async throws(VPNFailure)
 
     /// Ends the engine, and removes the interface, its addresses and its routes.

@@ -76,6 +76,9 @@ package final class VPNController: Sendable {
     /// The resolvers that the gateway offers, the first second since 1970 after the lease, and its location.
     package var lease: VPNLease? { configuration.withLock { $0.map(VPNLease.init) } }
 
+    /// The reason for which the last attempt to renew the lease failed, or did without the directory.
+    package var renewalFailure: VPNFailure? { session.withLock { $0.machine.renewalFailure } }
+
     /// Begins a connection to a location, or to any.
     package func connect(to location: String?) { driver.offer(.vpn(.connect(location: location))) }
 
@@ -339,6 +342,8 @@ package final class VPNController: Sendable {
                 let next = clocks.monotonic() + Self.readingPause
                 guard (try? await sleep(next)) != nil else { return }  // The end of the connection cancels it.
                 let reading = await self.tunnel.status()
+                // A reading of a former tunnel would count for the present one.
+                guard !Task.isCancelled else { return }
                 self.reading.withLock { $0 = reading }
                 guard let reading else { return }
                 let (now, wall) = (clocks.monotonic(), clocks.wallSeconds())

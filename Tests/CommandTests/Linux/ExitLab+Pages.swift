@@ -40,13 +40,12 @@ extension ExitLab {
         print("ready", flush=True)
         """
 
-    /// Starts the web server on the host of the Internet.
-    static func webServer(_ lab: TunnelLab) throws -> ChildProcess {
-        let internet = TunnelLab.Role.internet
-        let command = lab.wrapper(internet) + ["python3", "-c", pageServer, "\(pagePort)"]
+    /// Starts the web server on a host.
+    static func webServer(_ lab: TunnelLab, on role: TunnelLab.Role = .internet) throws -> ChildProcess {
+        let command = lab.wrapper(role) + ["python3", "-c", pageServer, "\(pagePort)"]
         let pages = try ChildProcess(
             path: command[0],
-            arguments: Array(command.dropFirst()) + [internet.address, internet.addressIPv6]
+            arguments: Array(command.dropFirst()) + [role.address, role.addressIPv6]
         )
         guard pages.nextLine() == "ready" else { throw Outcome.Unexpected(description: "no web server") }
         return pages

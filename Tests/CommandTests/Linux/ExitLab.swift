@@ -14,12 +14,14 @@ internal import Testing
 /// tests share ``shared()``.
 final class ExitLab: Sendable {
     static let location = "us-east-1"
+    static let otherLocation = "us-east-2"
+    /// Both locations.
+    static let region = "us-east"
     static let exitName = "exit.example"
     /// The issuer's name in challenges: the host of its address.
     static let issuerName = TunnelLab.Role.internet.address
     private static let issuerURL = "https://\(TunnelLab.Role.internet.address):8451"
     private static let directoryURL = "https://\(TunnelLab.Role.internet.address):8444"
-    private static let gatewayURL = "https://\(TunnelLab.Role.gateway.address):8443"
 
     private static let holder = Locked<ExitLab?>(nil)
 
@@ -31,6 +33,8 @@ final class ExitLab: Sendable {
     private let issuer: RunningCommand
     private let gatewayWords: [String]
     private let running: Locked<RunningCommand>
+    /// A second gateway, on the host of the Internet.
+    private let other: RunningCommand?
     private let list: RunningCommand
     private let pages: ChildProcess
     private let operatorKey: String
@@ -59,8 +63,9 @@ final class ExitLab: Sendable {
     /// - Parameters:
     ///   - gatewayOptions: Further words of the gateway's command.
     ///   - allowance: The tokens of the voucher in an epoch: each connection and each renewal of a lease uses one.
+    ///   - hasOther: Whether there is a gateway at ``otherLocation`` too.
     /// - Throws: The error of the first command that failed.
-    init(gatewayOptions: [String] = [], allowance: Int = 8) throws {
+    init(gatewayOptions: [String] = [], allowance: Int = 8, hasOther: Bool = false) throws {
         lab = try TunnelLab()
         home = try TemporaryDataDirectory()
         directory = try TemporaryDirectory()
@@ -86,46 +91,59 @@ final class ExitLab: Sendable {
             wrapper: lab.wrapper(.internet)
         )
         _ = try issuer.next("ready")
-        gatewayWords =
-            [
-                "gateway", "serve", "--data", directory.file("gateway"), "--public-url", Self.gatewayURL,
-                "--listen-address", TunnelLab.Role.gateway.address, "--port", "8443", "--issuer", Self.issuerURL,
-                "--issuer-trust", roots, "--exit-name", Self.exitName, "--location-id", Self.location,
-                "--location-name", "New York", "--country", "US", "--latitude", "40.7", "--longitude", "-74",
-                "--endpoint", "\(TunnelLab.Role.gateway.address):51820", "--uplink", "eth0", "--json",
-            ] + gatewayOptions
+        let options = ["--issuer-trust", roots] + gatewayOptions
+        gatewayWords = Self.words(.gateway, Self.location, directory.file("gateway")) + options
         let gateway = try Self.serve(gatewayWords, lab, home)
         running = Locked(gateway)
-        let key = try #require(try gateway.next("ready")["key"] as? String)
-        let roster = try home.answer([
-            "gateway", "roster", "--operator-key", directory.file("operator.key"), "--exit-name", Self.exitName,
-            "--issuer", Self.issuerURL, "--key", key, "--to", directory.file("roster.json"),
-        ])
-        operatorKey = try roster.text("operatorKey")
-        let made = try ServerCertificate(
-            pem: String(decoding: directory.bytes("gateway/gateway.tls.pem"), as: UTF8.self)
-        )
-        let trust = own + CertificateText.encode(made.certificateDER)
-        list = try RunningCommand(
+        let otherWords = Self.words(.internet, Self.otherLocation, directory.file("other")) + options
+        other = try hasOther ? Self.serve(otherWords, lab, home, on: .internet) : nil
+        var (trust, list) = (own, ["--roster", directory.file("roster.json")])
+        var keys: [String] = []
+        for (role, gateway, data) in [(.gateway, gateway, "gateway"), (TunnelLab.Role.internet, other, "other")] {
+            guard let gateway else { continue }
+            keys += ["--key", try #require(try gateway.next("ready")["key"] as? String)]
+            list += ["--gateway", Self.url(of: role)]
+            let pem = String(decoding: try directory.bytes("\(data)/gateway.tls.pem"), as: UTF8.self)
+            trust += CertificateText.encode(try ServerCertificate(pem: pem).certificateDER)
+        }
+        let roster = try home.answer(
             [
-                "gateway", "directory", "--roster", directory.file("roster.json"), "--gateway", Self.gatewayURL,
-                "--port", "8444", "--trust", try directory.write(Array(trust.utf8), to: "trust.pem"),
-            ] + server,
+                "gateway", "roster", "--operator-key", directory.file("operator.key"), "--exit-name", Self.exitName,
+                "--issuer", Self.issuerURL, "--to", directory.file("roster.json"),
+            ] + keys
+        )
+        operatorKey = try roster.text("operatorKey")
+        let trusted = ["--trust", try directory.write(Array(trust.utf8), to: "trust.pem")]
+        self.list = try RunningCommand(
+            ["gateway", "directory", "--port", "8444"] + list + trusted + server,
             home: home,
             wrapper: lab.wrapper(.internet)
         )
-        _ = try list.next("ready")
+        _ = try self.list.next("ready")
         voucher = try Self.voucher(allowance, of: directory, home)
         pages = try Self.webServer(lab)
         clientNetwork = try Self.network(lab, .client)
     }
 
+    private static func url(of role: TunnelLab.Role) -> String { "https://\(role.address):8443" }
+
+    /// The words that start a gateway.
+    private static func words(_ role: TunnelLab.Role, _ location: String, _ data: String) -> [String] {
+        [
+            "gateway", "serve", "--data", data, "--public-url", url(of: role), "--listen-address", role.address,
+            "--port", "8443", "--issuer", issuerURL, "--exit-name", exitName, "--location-id", location,
+            "--location-name", "New York", "--country", "US", "--latitude", "40.7", "--longitude", "-74",
+            "--endpoint", "\(role.address):51820", "--uplink", "eth0", "--json",
+        ]
+    }
+
     private static func serve(
         _ words: [String],
         _ lab: TunnelLab,
-        _ home: TemporaryDataDirectory
+        _ home: TemporaryDataDirectory,
+        on role: TunnelLab.Role = .gateway
     ) throws -> RunningCommand {
-        try RunningCommand(words, home: home, wrapper: lab.wrapper(.gateway))
+        try RunningCommand(words, home: home, wrapper: lab.wrapper(role))
     }
 
     /// The gateway's process.
@@ -159,9 +177,9 @@ final class ExitLab: Sendable {
     // MARK: Connections
 
     /// Returns the client's connection, and opens one if none is open.
-    func connected() throws -> VPNConnection {
+    func connected(to location: String = ExitLab.location) throws -> VPNConnection {
         if let present = connection.withLock({ $0 }) { return present }
-        let made = try VPNConnection(connecting(Self.location), data: data, wrapper: lab.wrapper(.client))
+        let made = try VPNConnection(connecting(location), data: data, wrapper: lab.wrapper(.client))
         _ = try made.wait(for: "connected")
         connection.withLock { $0 = made }
         return made
@@ -215,6 +233,9 @@ final class ExitLab: Sendable {
 
     /// Runs another command of the client.
     func vpn(_ word: String) throws -> Outcome { try home.runar(["vpn", word, "--data", data, "--json"]) }
+
+    /// Makes the gateway refuse further clients, and end with its last lease.
+    func drain() throws { _ = try home.answer(["gateway", "drain", "--data", directory.file("gateway")]) }
 
     /// Returns the clients that the gateway lists.
     func clients() throws -> [[String: Any]] {

@@ -62,5 +62,25 @@ struct PrivateExitRenewalTests {
         #expect(try exit.network(.client) == network)
         #expect(try ExitLab.engines(of: connection.id) == engines)
     }
+
+    @Test func `the clients of a gateway that drains move to another one, and the gateway ends`() throws {
+        let exit = try ExitLab(gatewayOptions: ["--lease-life", "5m"], allowance: 128, hasOther: true)
+        let pages = try ExitLab.webServer(exit.lab, on: .gateway)
+        defer { _ = pages.kill() }
+        // The first one of those with the same load.
+        let connection = try exit.connected(to: ExitLab.region)
+        #expect(try exit.vpn("status").text("location") == ExitLab.location)
+        #expect(try exit.page() == TunnelLab.Role.gateway.address)
+        try exit.drain()
+        _ = try connection.wait(for: "connecting")
+        _ = try connection.wait(for: "connected")
+        let status = try exit.vpn("status")
+        #expect(try status.text("location") == ExitLab.otherLocation)
+        #expect(try status.json["renewalFailure"] == nil)
+        let (old, new) = (TunnelLab.Role.gateway.address, TunnelLab.Role.internet.address)
+        #expect(try exit.page(from: old) == new)
+        #expect(exit.gateway.end() == 0)
+        #expect(try exit.page(from: old) == new)
+    }
 }
 #endif

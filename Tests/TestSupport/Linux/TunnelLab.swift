@@ -91,7 +91,8 @@ package final class TunnelLab: Sendable {
 
                 """
         }
-        for role in [Role.router, .gateway] {
+        // The host of the Internet can be a gateway as well.
+        for role in [Role.router, .gateway, .internet] {
             let name = spaces.space(role.rawValue)
             for file in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
                 script += "ip netns exec \(name) sh -c 'echo 1 >/proc/sys/net/\(file)'\n"

@@ -26,8 +26,8 @@ package enum VPNFailure: Error, Hashable, Sendable {
     case gatewayRefused(reason: String)
     /// The gateway did not complete a handshake in time.
     case silentGateway
-    /// The lease ended and could not be renewed.
-    case leaseEnded
+    /// The lease ended and could not be renewed, for a reason that is known after the first attempt.
+    case leaseEnded(reason: String?)
     /// The interface, its addresses or its routes could not be made.
     case tunnel(reason: String)
     /// The wallet or the configuration could not be stored.
@@ -87,7 +87,8 @@ extension VPNFailure: CodedError, CustomStringConvertible {
             "the gateway refused, or its answer is not accepted: \(reason). Connect again, or choose another location"
         case .silentGateway:
             "the gateway completed no handshake: check that this network allows UDP, or choose another location"
-        case .leaseEnded: "the lease ended and could not be renewed: connect again"
+        case .leaseEnded(let reason?): "the lease ended and could not be renewed: \(reason). Connect again"
+        case .leaseEnded(nil): "the lease ended and could not be renewed: connect again"
         case .tunnel(let reason): "the tunnel could not be made: \(reason). End other tunnels, and connect again"
         case .storage(let reason):
             "the wallet or the configuration could not be read or stored: \(reason). Check the disk and the data directory"

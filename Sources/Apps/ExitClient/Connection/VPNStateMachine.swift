@@ -3,8 +3,13 @@
 ///
 /// An operation of the driver has a number, and the outcome of an earlier one changes nothing. A gateway that refuses, or
 /// that does not answer, is followed by the next one in the order of the directory. The configuration of a lease is kept
-/// until the tunnel is removed, and renewed before the lease ends.
-package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Sendable>: Sendable {
+/// until the tunnel is removed, and renewed before the lease ends. A renewal reads the directory first, as a connection
+/// does, and stays at its gateway if the directory lists it. If that one no longer is listed, or refuses, the renewal is a
+/// lease at another gateway, with a tunnel of its own.
+package struct VPNStateMachine<
+    Gateway: Identifiable & Sendable,
+    Configuration: Sendable
+>: Sendable where Gateway.ID: Sendable {
     /// The number of an operation of the driver.
     package typealias Operation = UInt64
 
@@ -59,21 +64,43 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
     package static var renewalMargin: Duration { .seconds(300) }
     /// The pause before a renewal that failed is tried again.
     package static var renewalPause: Duration { .seconds(60) }
-    /// The most gateways that one connection tries, each for one token.
+    /// The most gateways that one connection, or one move to another gateway, tries, each for one token.
     package static var gatewayLimit: Int { 3 }
+
+    private static var noTokenReason: String { "no token in the wallet was old enough" }
+
+    /// The renewal of the lease of the tunnel that exists.
+    private struct Renewal: Sendable {
+        enum Step: Sendable {
+            case finding, taking, redeeming, updating
+        }
+
+        /// The time of the next attempt; nil during one.
+        var time: Duration?
+        /// The step of the attempt in progress.
+        var step: Step?
+        /// The gateway of the lease.
+        var gateway: Gateway.ID?
+        /// The gateways that refused to renew this lease.
+        var refusing: Set<Gateway.ID> = []
+        /// The failure of the last attempt; nil once the lease is renewed.
+        var attemptFailure: VPNFailure?
+        /// The failure of the last reading of the directory.
+        var directoryFailure: VPNFailure?
+    }
 
     package private(set) var state = VPNState.disconnected
     private var location: String?
     private var gateways: [Gateway] = []
-    /// The gateways that were tried since the person connected.
+    /// The gateways that were tried since the person connected, or since the move to another one.
     private var triedCount = 0
     private var operation: Operation = 0
     private var isConfirmed = false
     private var hasTunnel = false
-    /// The tunnel's deadlines: of the first handshake, of the proof that the gateway answers, and of the renewal.
+    /// The tunnel's deadlines: of the first handshake, and of the proof that the gateway answers.
     private var deadline: Duration?
     private var lastHandshake: Duration?
-    private var renewal: Duration?
+    private var renewal = Renewal()
     private var leaseEnd: Duration?
 
     package init() {}
@@ -84,7 +111,7 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
         case .connect(let location): connect(to: location)
         case .confirm: confirm()
         case .disconnect: disconnect()
-        case .found(let number, let found): isPending(number) ? use(found) : []
+        case .found(let number, let found): isPending(number) ? use(found, at: now) : []
         case .token(let number, let token): isPending(number) ? redeem(token) : []
         case .waits(let number, let time): isPending(number) ? wait(until: time) : []
         case .needsConfirmation(let number): isPending(number) ? ask(at: now) : []
@@ -101,13 +128,16 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
     package var wakeTime: Duration? {
         switch state {
         case .connecting(.shakingHands): deadline
-        case .connected, .reconnecting: [deadline, renewal, leaseEnd].compactMap { $0 }.min()
+        case .connected, .reconnecting: [deadline, renewal.time, leaseEnd].compactMap { $0 }.min()
         case .connecting, .disconnected, .disconnecting, .failed: nil
         }
     }
 
     /// Whether a tunnel exists, so that a token that is taken renews its lease.
     package var isRenewing: Bool { hasTunnel }
+
+    /// The reason for which the last attempt to renew the lease failed, or did without the directory.
+    package var renewalFailure: VPNFailure? { renewal.attemptFailure ?? renewal.directoryFailure }
 
     // MARK: Persons
 
@@ -141,15 +171,34 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
 
     // MARK: The sequence
 
-    private mutating func use(_ found: [Gateway]) -> [Effect] {
-        guard !found.isEmpty else { return end(in: .failed(.noGateway(location: location))) }
+    private mutating func use(_ found: [Gateway], at now: Duration) -> [Effect] {
+        guard hasTunnel else {
+            guard !found.isEmpty else { return end(in: .failed(.noGateway(location: location))) }
+            gateways = found
+            return takeToken()
+        }
+        renewal.directoryFailure = nil
+        guard !found.isEmpty else { return postponeRenewal(after: .noGateway(location: location), at: now) }
         gateways = found
-        return takeToken()
+        return takeRenewalToken()
     }
 
     private mutating func takeToken() -> [Effect] {
         deadline = nil
         return move(to: .connecting(.takingToken)) + [.takeToken(begin(), isConfirmed: isConfirmed)]
+    }
+
+    /// Takes a token for the gateways in the order in which a renewal tries them: the present one first, and those that
+    /// refused it last.
+    private mutating func takeRenewalToken() -> [Effect] {
+        func rank(_ gateway: Gateway) -> Int {
+            if renewal.refusing.contains(gateway.id) { return 2 }
+            return gateway.id == renewal.gateway ? 0 : 1
+        }
+        gateways = (0...2).flatMap { number in gateways.filter { rank($0) == number } }
+        renewal.step = .taking
+        // Not confirmed: a token of the renewal, too, is not used in the moment of its issuance.
+        return [.takeToken(begin(), isConfirmed: false)]
     }
 
     private mutating func wait(until time: Duration?) -> [Effect] {
@@ -158,27 +207,37 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
 
     private mutating func ask(at now: Duration) -> [Effect] {
         operation += 1
-        return hasTunnel ? postponeRenewal(at: now) : move(to: .connecting(.confirming))
+        return hasTunnel ? postponeRenewal(after: renewal.attemptFailure, at: now) : move(to: .connecting(.confirming))
     }
 
     private mutating func redeem(_ token: [UInt8]) -> [Effect] {
         guard let gateway = gateways.first else { return end(in: .failed(.noGateway(location: location))) }
+        if hasTunnel { renewal.step = .redeeming }
         let effects = hasTunnel ? [] : move(to: .connecting(.redeeming))
         return effects + [.redeem(begin(), token: token, gateway)]
     }
 
     private mutating func take(_ configuration: Configuration, lasts: Duration, at now: Duration) -> [Effect] {
         leaseEnd = now + lasts
-        renewal = now + max(lasts - Self.renewalMargin, lasts / 2)
+        let isRenewed = hasTunnel && gateways.first?.id == renewal.gateway
+        renewal.time = now + max(lasts - Self.renewalMargin, lasts / 2)
+        (renewal.gateway, renewal.refusing, renewal.attemptFailure) = (gateways.first?.id, [], nil)
         let number = begin()
-        if hasTunnel { return [.keep(configuration), .updateTunnel(number, configuration)] }
-        hasTunnel = true
+        if isRenewed {
+            renewal.step = .updating
+            return [.keep(configuration), .updateTunnel(number, configuration)]
+        }
+        if hasTunnel { triedCount = 0 }
+        (hasTunnel, renewal.step, deadline) = (true, nil, nil)
         return move(to: .connecting(.startingTunnel)) + [.keep(configuration), .startTunnel(number, configuration)]
     }
 
     private mutating func awaitHandshake(at now: Duration) -> [Effect] {
         operation += 1
-        guard state == .connecting(.startingTunnel) else { return wake() }
+        guard state == .connecting(.startingTunnel) else {
+            renewal.step = nil
+            return wake()
+        }
         deadline = now + Self.handshakeLimit
         lastHandshake = nil
         return move(to: .connecting(.shakingHands)) + wake()
@@ -201,7 +260,7 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
     private mutating func fail(_ failure: VPNFailure, at now: Duration) -> [Effect] {
         operation += 1
         switch state {
-        case .connected, .reconnecting: return postponeRenewal(at: now)
+        case .connected, .reconnecting: return failRenewal(failure, at: now)
         case .connecting(let step):
             guard step == .redeeming || step == .startingTunnel, failure.isOfGateway else {
                 return end(in: .failed(failure))
@@ -218,8 +277,33 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
         return removeTunnel() + takeToken()
     }
 
-    private mutating func postponeRenewal(at now: Duration) -> [Effect] {
-        renewal = now + Self.renewalPause
+    private mutating func failRenewal(_ failure: VPNFailure, at now: Duration) -> [Effect] {
+        switch renewal.step {
+        case .finding:
+            // The gateways and the keys that were verified before stay in use.
+            renewal.directoryFailure = failure
+            return takeRenewalToken()
+        case .redeeming:
+            if let gateway = gateways.first, isRefusal(failure) { renewal.refusing.insert(gateway.id) }
+            return postponeRenewal(after: failure, at: now)
+        case .taking, nil: return postponeRenewal(after: failure, at: now)
+        // Nothing remains of the tunnel.
+        case .updating: return end(in: .failed(failure))
+        }
+    }
+
+    /// Whether the next attempt prefers another gateway: after a refusal, or two requests without an answer.
+    private func isRefusal(_ failure: VPNFailure) -> Bool {
+        guard failure.isOfGateway else { return false }
+        guard case .gatewayUnreachable = failure else { return true }
+        guard case .gatewayUnreachable = renewal.attemptFailure else { return false }
+        return true
+    }
+
+    private mutating func postponeRenewal(after failure: VPNFailure?, at now: Duration) -> [Effect] {
+        renewal.attemptFailure = failure
+        renewal.step = nil
+        renewal.time = now + Self.renewalPause
         return wake()
     }
 
@@ -234,16 +318,18 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
     }
 
     private mutating func watch(at now: Duration) -> [Effect] {
-        if let leaseEnd, leaseEnd <= now { return end(in: .failed(.leaseEnded)) }
+        if let leaseEnd, leaseEnd <= now {
+            let reason = renewalFailure.map { "\($0)" } ?? (renewal.step == .taking ? Self.noTokenReason : nil)
+            return end(in: .failed(.leaseEnded(reason: reason)))
+        }
         var effects: [Effect] = []
         if state == .connected, let deadline, deadline <= now {
             self.deadline = nil
             effects += move(to: .reconnecting)
         }
-        if let renewal, renewal <= now {
-            self.renewal = nil
-            // Not confirmed: a token of the renewal, too, is not used in the moment of its issuance.
-            effects.append(.takeToken(begin(), isConfirmed: false))
+        if let time = renewal.time, time <= now {
+            (renewal.time, renewal.step) = (nil, .finding)
+            effects.append(.findGateways(begin(), location: location))
         }
         return effects + wake()
     }
@@ -265,7 +351,7 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
     private func wake() -> [Effect] { wakeTime.map { [.wake(at: $0)] } ?? [] }
 
     private mutating func removeTunnel() -> [Effect] {
-        (deadline, lastHandshake, renewal, leaseEnd) = (nil, nil, nil, nil)
+        (deadline, lastHandshake, renewal, leaseEnd) = (nil, nil, Renewal(), nil)
         guard hasTunnel else { return [] }
         hasTunnel = false
         return [.stopTunnel, .removeConfiguration]
@@ -279,4 +365,4 @@ package struct VPNStateMachine<Gateway: Hashable & Sendable, Configuration: Send
     }
 }
 
-extension VPNStateMachine.Effect: Equatable where Configuration: Equatable {}
+extension VPNStateMachine.Effect: Equatable where Gateway: Equatable, Configuration: Equatable {}

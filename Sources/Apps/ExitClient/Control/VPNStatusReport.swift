@@ -10,6 +10,8 @@ package struct VPNStatusReport: Report {
     package let step: String?
     /// The reason of a failure with the next step.
     package let reason: String?
+    /// The reason for which the last attempt to renew the lease failed, or did without the directory.
+    package let renewalFailure: String?
     /// The id of the location.
     package let location: String?
     /// The first second since 1970 in which the lease has ended.
@@ -28,6 +30,7 @@ package struct VPNStatusReport: Report {
         state = now.word
         if case .connecting(let present) = now { step = present.word } else { step = nil }
         if case .failed(let failure) = now { reason = failure.description } else { reason = nil }
+        renewalFailure = controller.renewalFailure?.description
         location = lease?.location.id
         leaseEnds = lease?.ends
         resolvers = lease?.resolvers.map { "\($0)" } ?? []
@@ -43,6 +46,7 @@ package struct VPNStatusReport: Report {
             lines.append("received \(bytesIn) bytes, sent \(bytesOut) bytes")
             lines.append("resolvers of the gateway: \(resolvers.joined(separator: ", "))")
         }
+        if let renewalFailure { lines.append("renewal: \(renewalFailure)") }
         if let tokens { lines.append("tokens in the wallet: \(tokens)") }
         return lines
     }

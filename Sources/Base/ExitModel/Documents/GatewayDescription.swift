@@ -2,7 +2,7 @@ internal import Bytes
 package import Identity
 
 /// The description of a gateway, which it signs every 30 seconds.
-package struct GatewayDescription: SignedContent {
+package struct GatewayDescription: SignedContent, Identifiable {
     package static let label = DomainLabel("runar/gateway-description/v1")
     package static let subject = "the description of the gateway"
     package static let payloadByteLimit = 8_192
@@ -19,6 +19,8 @@ package struct GatewayDescription: SignedContent {
 
     /// The key that signs the description.
     package let gateway: Ed25519PublicKey
+    /// The key: a later description is one of the same gateway.
+    package var id: Ed25519PublicKey { gateway }
     package let exit: ExitName
     package let location: ServerLocation
     package let place: GatewayPlace
