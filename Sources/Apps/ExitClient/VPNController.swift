@@ -219,7 +219,7 @@ package final class VPNController: Sendable {
     private static func requestPath(in directory: [UInt8], of issuer: ExitURL) throws(VPNFailure) -> String {
         do {
             let address = try IssuerDirectory(json: directory).issuerRequestURI
-            let server = issuer.text.hasSuffix("/") ? String(issuer.text.dropLast()) : issuer.text
+            let server = issuer.base
             let path = address.hasPrefix(server + "/") ? String(address.dropFirst(server.count)) : address
             guard path.hasPrefix("/"), !path.hasPrefix("//") else {
                 throw VPNFailure.issuerRefused(reason: "its directory sends token requests to another server")

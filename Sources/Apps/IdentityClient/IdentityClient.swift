@@ -72,7 +72,7 @@ package struct IdentityClient: Sendable {
     ) async throws(IdentityServiceError) -> WebResponse {
         let base = server == .identity ? identityServer : handleCheck
         do throws(WebClientError) {
-            let url = try WebURL(base, target: Self.prefix(of: base) + path)
+            let url = try WebURL(base, target: base.pathPrefix + path)
             var request = WebRequest(method, url, fields: [WebField("Accept", "application/json")] + fields)
             if let body {
                 guard let bytes = Self.encoded(body) else {
@@ -85,13 +85,6 @@ package struct IdentityClient: Sendable {
         } catch {
             throw IdentityServiceError(error)
         }
-    }
-
-    /// The path of a server below which its routes are, without a slash at the end.
-    private static func prefix(of base: WebURL) -> String {
-        var path = String(base.target.prefix { $0 != "?" })
-        while path.hasSuffix("/") { path.removeLast() }
-        return path
     }
 
     private static func encoded(_ body: some Encodable) -> [UInt8]? {

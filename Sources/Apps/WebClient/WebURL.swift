@@ -64,6 +64,13 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
         self.target = try Self.target(Array(target.utf8)[...])
     }
 
+    /// The path without its query and without slashes at its end, below which the routes of a server are.
+    package var pathPrefix: String {
+        var path = String(target.prefix { $0 != "?" })
+        while path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+
     package var description: String { "\(scheme.rawValue)://\(authority)\(target)" }
 
     /// The host and the port if it is not that of the scheme.

@@ -196,9 +196,7 @@ package struct ExitRequests: Sendable {
     /// The URL of a path at a server, below the path of the server's URL.
     private static func url(_ base: ExitURL, _ path: String) throws(WebClientError) -> WebURL {
         let server = try WebURL(base.text)
-        var prefix = String(server.target.prefix { $0 != "?" })
-        while prefix.hasSuffix("/") { prefix.removeLast() }
-        return try WebURL(server, target: prefix + path)
+        return try WebURL(server, target: server.pathPrefix + path)
     }
 
     /// The words of a refusal, fit to show.

@@ -68,8 +68,7 @@ package struct GatewayConfiguration: Sendable {
         host = values.text(.listenAddress).flatMap { IPAddress($0) } ?? .v4(0)
         port = UInt16(text(.port)) ?? 0
         publicURL = try ExitURL(try required(.publicUrl))
-        let issuerText = try required(.issuer)
-        issuer = try ExitURL(issuerText.hasSuffix("/") ? String(issuerText.dropLast()) : issuerText)
+        issuer = try ExitURL(ExitURL(try required(.issuer)).base)
         issuerName = try WebURL(issuer.text).host.description
         issuerTrust = values.text(.issuerTrust)
         exit = try ExitName(try required(.exitName))

@@ -63,7 +63,7 @@ package final class DirectoryServer: Sendable {
         self.logger = logger
         self.clocks = clocks
         urls = try configuration.gateways.map { text in
-            try WebURL((text.hasSuffix("/") ? String(text.dropLast()) : text) + GatewayDescription.path)
+            try WebURL(ExitURL(text).base + GatewayDescription.path)
         }
         var web = WebClient.Configuration()
         if let trust = configuration.trust { web.trust = .roots(pem: try TrustFile.text(trust)) }

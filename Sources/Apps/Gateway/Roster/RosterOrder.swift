@@ -42,7 +42,7 @@ package struct RosterOrder: Sendable {
         let roster = try ExitRoster(
             exit: ExitName(exitName),
             issuerName: WebURL(issuer).host.description,
-            issuerURL: ExitURL(issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer),
+            issuerURL: ExitURL(ExitURL(issuer).base),
             gateways: gateways.map { try Ed25519PublicKey(base64Encoded: $0) },
             issued: now,
             expires: now + UInt64(days) * 86_400

@@ -22,6 +22,9 @@ package struct ExitURL: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
+    /// The URL without a slash at its end, as the paths of a server follow it.
+    package var base: String { text.hasSuffix("/") ? String(text.dropLast()) : text }
+
     package var description: String { text }
 
     private static let refused = Set("\"\\<>^`{|}#".utf8)
