@@ -77,6 +77,31 @@ internal import Testing
         try again.close()
     }
 
+    @Test func `a redemption on a failing disk spends the token with its lease, or changes nothing`() async throws {
+        let template = try TemporaryDirectory()
+        try GatewayStore.open(template).close()
+        let client = TestClient(1)
+        let walk = FailingDiskWalk(
+            open: { try GatewayStore.open($0) },
+            write: { store in
+                do {
+                    try await client.redeem(in: store)
+                    return true
+                } catch {
+                    return false
+                }
+            },
+            close: { store in try? store.close() },  // the power may be lost
+            check: { directory, isAcknowledged, fault in
+                let store = try GatewayStore.open(directory)
+                let counts = (try await store.spentCount(), UInt64(try await store.leaseCount()))
+                #expect(counts == (1, 1) || counts == (0, 0) && !isAcknowledged, "\(fault)")
+                try store.close()
+            }
+        )
+        #expect(try await walk.run(in: template, isThorough: true) >= 12)
+    }
+
     @Test func `killing a gateway spends no token twice and leaks no lease`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("gateway.sqlite")

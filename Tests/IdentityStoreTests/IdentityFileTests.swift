@@ -114,35 +114,29 @@ internal import Testing
     @Test func `a registration on a failing disk is complete or absent`() async throws {
         let template = try TemporaryDirectory()
         try IdentityStore.open(template).close()
-        var (point, refused) = (0, 0)
-        while true {
-            let directory = try TemporaryDirectory()
-            for name in try template.names() { try directory.write(template.bytes(name), to: name) }
-            let disk = try FailingDisk(of: directory)
-            let store = try IdentityStore.open(directory)
-            let person = try Person(1)
-            disk.arm(.powerLoss(after: point, FailingDisk.Survivors.allCases[point % 3]))
-            let isAcknowledged: Bool
-            do {
-                try await store.register(person)
-                isAcknowledged = true
-            } catch {
-                isAcknowledged = false
+        let person = try Person(1)
+        let walk = FailingDiskWalk(
+            open: { try IdentityStore.open($0) },
+            write: { store in
+                do {
+                    try await store.register(person)
+                    return true
+                } catch {
+                    return false
+                }
+            },
+            close: { store in try? store.close() },  // the power may be lost
+            check: { directory, isAcknowledged, fault in
+                let store = try IdentityStore.open(directory)
+                let account = try await store.account(person.userId)
+                if isAcknowledged { #expect(account == person.account, "\(fault)") }
+                let count: UInt64 = account == nil ? 0 : 1
+                let totals = IdentityTotals(accounts: count, credentials: count, sessions: count)
+                #expect(try await store.totals() == totals, "\(fault)")
+                try store.verify()
+                try store.close()
             }
-            try? store.close()  // the power may be lost
-            let hasFailed = disk.hasFailed
-            try disk.restore(FailingDisk.Survivors.allCases[point % 3])
-            let again = try IdentityStore.open(directory)
-            let account = try await again.account(person.userId)
-            if isAcknowledged { #expect(account == person.account) }
-            let count: UInt64 = account == nil ? 0 : 1
-            #expect(try await again.totals() == IdentityTotals(accounts: count, credentials: count, sessions: count))
-            try again.verify()
-            try again.close()
-            guard hasFailed else { break }
-            refused += isAcknowledged ? 0 : 1
-            point += 1
-        }
-        #expect(refused >= 2 && point >= 4, "\(refused) of \(point)")
+        )
+        #expect(try await walk.run(in: template, isThorough: true) >= 12)
     }
 }

@@ -73,9 +73,9 @@ package struct FailingDiskWalk<Store> {
     private static var pageBytes: Int { 4_096 + 24 }
 
     private let open: (TemporaryDirectory) async throws -> Store
-    private let write: (Store) -> Bool
+    private let write: (Store) async -> Bool
     private let close: (Store) async -> Void
-    private let check: (TemporaryDirectory, _ isAcknowledged: Bool, _ fault: FailingDisk.Fault) throws -> Void
+    private let check: (TemporaryDirectory, _ isAcknowledged: Bool, _ fault: FailingDisk.Fault) async throws -> Void
 
     /// Makes a walk.
     ///
@@ -83,9 +83,9 @@ package struct FailingDiskWalk<Store> {
     /// store was closed.
     package init(
         open: @escaping (TemporaryDirectory) async throws -> Store,
-        write: @escaping (Store) -> Bool,
+        write: @escaping (Store) async -> Bool,
         close: @escaping (Store) async -> Void,
-        check: @escaping (TemporaryDirectory, _ isAcknowledged: Bool, _ fault: FailingDisk.Fault) throws -> Void
+        check: @escaping (TemporaryDirectory, _ isAcknowledged: Bool, _ fault: FailingDisk.Fault) async throws -> Void
     ) {
         self.open = open
         self.write = write
@@ -135,13 +135,13 @@ package struct FailingDiskWalk<Store> {
         let disk = try FailingDisk(of: directory)
         let store = try await open(directory)
         disk.arm(fault)
-        var isAcknowledged = write(store)
+        var isAcknowledged = await write(store)
         let hasFailed = disk.hasFailed
         switch fault {
         case .full, .failure:
             disk.heal()
             if !isAcknowledged {
-                guard write(store) else { throw StaysBroken(fault: fault) }
+                guard await write(store) else { throw StaysBroken(fault: fault) }
                 isAcknowledged = true
             }
             await close(store)
@@ -149,7 +149,7 @@ package struct FailingDiskWalk<Store> {
             await close(store)
             try disk.restore(survivors)
         }
-        try check(directory, isAcknowledged, fault)
+        try await check(directory, isAcknowledged, fault)
         return hasFailed
     }
 }
